@@ -1,0 +1,68 @@
+// A half-open box of indices of the global tensor.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/index.hpp>
+
+namespace partita {
+
+/// The indices i with start <= i < stop in every dimension.
+template <std::size_t Rank>
+struct box {
+  index<Rank> start{};
+  index<Rank> stop{};
+
+  constexpr std::array<std::size_t, Rank> shape() const {
+    std::array<std::size_t, Rank> shape{};
+    for (std::size_t d = 0; d < Rank; ++d) shape[d] = stop[d] > start[d] ? stop[d] - start[d] : 0;
+    return shape;
+  }
+  /// How many indices the box holds: 1 for rank 0.
+  constexpr std::size_t volume() const { return volume_of(shape()); }
+  constexpr bool empty() const { return volume() == 0; }
+  constexpr bool contains(const index<Rank>& i) const {
+    for (std::size_t d = 0; d < Rank; ++d)
+      if (i[d] < start[d] || i[d] >= stop[d]) return false;
+    return true;
+  }
+
+  friend constexpr bool operator==(const box&, const box&) = default;
+};
+
+/// The indices that both boxes hold.
+template <std::size_t Rank>
+constexpr box<Rank> intersection(const box<Rank>& a, const box<Rank>& b) {
+  box<Rank> common{};
+  for (std::size_t d = 0; d < Rank; ++d) {
+    common.start[d] = a.start[d] > b.start[d] ? a.start[d] : b.start[d];
+    common.stop[d] = a.stop[d] < b.stop[d] ? a.stop[d] : b.stop[d];
+    if (common.stop[d] < common.start[d]) common.stop[d] = common.start[d];
+  }
+  return common;
+}
+
+/// The box as seen from `origin`: what is global becomes local to a block that starts there.
+template <std::size_t Rank>
+constexpr box<Rank> relative_to(const box<Rank>& b, const index<Rank>& origin) {
+  box<Rank> local = b;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    local.start[d] -= origin[d];
+    local.stop[d] -= origin[d];
+  }
+  return local;
+}
+
+/// Writes a box as its ranges: [0, 4) x [2, 6); the box of rank 0 as "scalar".
+template <class Text, std::size_t Rank>
+  requires requires(Text& out) { out << "" << std::size_t{}; }
+constexpr Text&& operator<<(Text&& out, const box<Rank>& b) {
+  if constexpr (Rank == 0) out << "scalar";
+  for (std::size_t d = 0; d < Rank; ++d) {
+    if (d > 0) out << " x ";
+    out << "[" << b.start[d] << ", " << b.stop[d] << ")";
+  }
+  return static_cast<Text&&>(out);
+}
+
+}  // namespace partita

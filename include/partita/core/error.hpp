@@ -1,0 +1,50 @@
+// The exceptions of the library: one base and one child for each thing that can be wrong.
+#pragma once
+
+#include <exception>
+#include <partita/core/text.hpp>
+
+namespace partita {
+
+/// What every exception of the library is. `what()` is one sentence: the call, what it requires, both sides, the way out.
+class error : public std::exception {
+ public:
+  explicit error(const text& sentence) : sentence_(sentence) {}
+  const char* what() const noexcept override { return sentence_.c_str(); }
+  const text& sentence() const noexcept { return sentence_; }
+
+ private:
+  text sentence_;
+};
+
+/// Shapes, ranks, extents or features that do not fit together.
+class shape_error : public error {
+ public:
+  using error::error;
+};
+
+/// Workers or partition extents that do not fit together.
+class partition_error : public error {
+ public:
+  using error::error;
+};
+
+/// Workers that made different calls, or the same call with different arguments.
+class disagreement_error : public error {
+ public:
+  using error::error;
+};
+
+/// MPI reported a failure.
+class communication_error : public error {
+ public:
+  using error::error;
+};
+
+/// A file could not be read or written, or does not hold what was asked for.
+class io_error : public error {
+ public:
+  using error::error;
+};
+
+}  // namespace partita

@@ -1,0 +1,133 @@
+// How many along each dimension, each known at compile time or `dynamic`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/error.hpp>
+#include <type_traits>
+
+namespace partita {
+
+/// An extent that is given at run time.
+inline constexpr std::size_t dynamic = static_cast<std::size_t>(-1);
+
+/// The extents of a tensor or of a partition, one template argument for each dimension; static entries cost no memory.
+///
+/// `extents<2, 3>{}`; `extents<dynamic, 3>(n)`; `extents(n, m)` is `extents<dynamic, dynamic>`.
+template <std::size_t... E>
+class extents {
+ public:
+  static constexpr std::size_t rank() { return sizeof...(E); }
+  static constexpr std::size_t rank_dynamic() { return ((E == dynamic ? 1 : 0) + ... + 0); }
+  static constexpr bool is_static() { return rank_dynamic() == 0; }
+
+  /// The compile-time entry of dimension d, or `dynamic`.
+  static constexpr std::size_t static_extent(std::size_t d) { return entries_[d]; }
+
+  constexpr extents() = default;
+
+  /// From the dynamic extents in order, or from all extents in order; a static entry given another value is a shape_error.
+  template <class... Integer>
+    requires(sizeof...(Integer) > 0 && (std::is_convertible_v<Integer, std::size_t> && ...) &&
+             (sizeof...(Integer) == rank_dynamic() || sizeof...(Integer) == rank()))
+  constexpr explicit extents(Integer... values) {
+    assign(std::array<std::size_t, sizeof...(Integer)>{static_cast<std::size_t>(values)...});
+  }
+
+  template <std::size_t N>
+    requires(N == rank_dynamic() || N == rank())
+  constexpr explicit extents(const std::array<std::size_t, N>& values) {
+    assign(values);
+  }
+
+  /// From other extents of the same rank; entries that are static here must have the same value there.
+  template <std::size_t... Other>
+    requires(sizeof...(Other) == sizeof...(E) && ((E == dynamic || Other == dynamic || E == Other) && ...))
+  constexpr explicit((... || (E != dynamic && Other == dynamic))) extents(const extents<Other...>& other) {
+    assign(other.array());
+  }
+
+  constexpr std::size_t operator[](std::size_t d) const {
+    if (entries_[d] != dynamic) return entries_[d];
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < d; ++i)
+      if (entries_[i] == dynamic) ++k;
+    return values_[k];
+  }
+  constexpr std::size_t extent(std::size_t d) const { return (*this)[d]; }
+
+  /// All extents, static and dynamic.
+  constexpr std::array<std::size_t, sizeof...(E)> array() const {
+    std::array<std::size_t, sizeof...(E)> all{};
+    for (std::size_t d = 0; d < rank(); ++d) all[d] = (*this)[d];
+    return all;
+  }
+
+  /// The product of the extents: 1 for rank 0.
+  constexpr std::size_t size() const {
+    std::size_t product = 1;
+    for (std::size_t d = 0; d < rank(); ++d) product *= (*this)[d];
+    return product;
+  }
+
+  template <std::size_t... Other>
+  friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
+    if constexpr (sizeof...(E) != sizeof...(Other)) {
+      return false;
+    } else {
+      for (std::size_t d = 0; d < rank(); ++d)
+        if (a[d] != b[d]) return false;
+      return true;
+    }
+  }
+
+ private:
+  static constexpr std::array<std::size_t, sizeof...(E)> entries_{E...};
+
+  template <std::size_t N>
+  constexpr void assign(const std::array<std::size_t, N>& given) {
+    std::size_t k = 0;
+    for (std::size_t d = 0; d < rank(); ++d) {
+      const bool fixed = entries_[d] != dynamic;
+      if constexpr (N == rank()) {
+        if (fixed && given[d] != entries_[d])
+          throw shape_error(text("partita::extents: dimension ") << d << " is " << entries_[d]
+                            << " in the type but was given as " << given[d] << "; make the entry `dynamic` or give "
+                            << entries_[d]);
+        if (!fixed) values_[k++] = given[d];
+      } else {
+        if (!fixed) {
+          values_[k] = given[k];
+          ++k;
+        }
+      }
+    }
+  }
+
+  [[no_unique_address]] std::array<std::size_t, rank_dynamic()> values_{};
+};
+
+template <class... Integer>
+  requires(std::is_convertible_v<Integer, std::size_t> && ...)
+extents(Integer...) -> extents<((void)sizeof(Integer), dynamic)...>;
+
+/// T is some `extents<...>`.
+template <class T>
+inline constexpr bool is_extents = false;
+template <std::size_t... E>
+inline constexpr bool is_extents<extents<E...>> = true;
+
+namespace detail {
+template <std::size_t Rank, std::size_t... E>
+struct repeat_dynamic : repeat_dynamic<Rank - 1, E..., dynamic> {};
+template <std::size_t... E>
+struct repeat_dynamic<0, E...> {
+  using type = extents<E...>;
+};
+}  // namespace detail
+
+/// Extents of rank R that are all known at run time only.
+template <std::size_t Rank>
+using dynamic_extents = typename detail::repeat_dynamic<Rank>::type;
+
+}  // namespace partita

@@ -1,0 +1,123 @@
+// A sentence of bounded length, built without allocation and also in constant expressions.
+//
+// Every message of the library is one of these: the verdict of a rule writes it at compile time and at run time with
+// the same code, and an exception carries it without <string> (which alone costs more than the whole of core/).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+namespace partita {
+
+/// A character sequence of at most `Capacity` characters; what does not fit is cut, and the cut is marked by "...".
+template <std::size_t Capacity>
+class basic_text {
+ public:
+  constexpr basic_text() = default;
+  constexpr basic_text(const char* characters) { *this << characters; }  // NOLINT: a literal is a text
+
+  static constexpr std::size_t capacity() { return Capacity; }
+  constexpr std::size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr const char* c_str() const { return characters_.data(); }
+  constexpr const char* begin() const { return characters_.data(); }
+  constexpr const char* end() const { return characters_.data() + size_; }
+  constexpr char operator[](std::size_t i) const { return characters_[i]; }
+
+  constexpr basic_text& operator<<(char c) {
+    if (size_ < Capacity) {
+      characters_[size_++] = c;
+    } else {
+      for (std::size_t i = 0; i < 3 && i < Capacity; ++i) characters_[Capacity - 1 - i] = '.';
+    }
+    return *this;
+  }
+
+  constexpr basic_text& operator<<(const char* characters) {
+    while (*characters != '\0') *this << *characters++;
+    return *this;
+  }
+
+  template <std::size_t Other>
+  constexpr basic_text& operator<<(const basic_text<Other>& other) {
+    for (char c : other) *this << c;
+    return *this;
+  }
+
+  /// Writes an integer in decimal.
+  template <class Integer>
+    requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> && !std::is_same_v<Integer, bool>)
+  constexpr basic_text& operator<<(Integer value) {
+    if constexpr (std::is_signed_v<Integer>) {
+      if (value < 0) {
+        *this << '-';
+        return digits(~static_cast<std::make_unsigned_t<Integer>>(value) + 1U);
+      }
+      return digits(static_cast<std::make_unsigned_t<Integer>>(value));
+    } else {
+      return digits(value);
+    }
+  }
+
+  /// Writes the elements of a range in brackets: [2, 3]; a range element is written in brackets of its own.
+  template <class Range>
+    requires requires(const Range& range) { range.begin(); range.end(); range.size(); }
+  constexpr basic_text& operator<<(const Range& range) {
+    *this << '[';
+    bool first = true;
+    for (const auto& element : range) {
+      if (!first) *this << ", ";
+      first = false;
+      *this << element;
+    }
+    return *this << ']';
+  }
+
+  constexpr bool contains(const char* part) const {
+    for (std::size_t start = 0; start <= size_; ++start) {
+      std::size_t k = 0;
+      while (part[k] != '\0' && start + k < size_ && characters_[start + k] == part[k]) ++k;
+      if (part[k] == '\0') return true;
+    }
+    return false;
+  }
+
+  template <std::size_t Other>
+  friend constexpr bool operator==(const basic_text& a, const basic_text<Other>& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+  friend constexpr bool operator==(const basic_text& a, const char* b) { return a == basic_text<Capacity>(b); }
+
+ private:
+  template <class Unsigned>
+  constexpr basic_text& digits(Unsigned value) {
+    std::array<char, 40> reversed{};
+    std::size_t n = 0;
+    do {
+      reversed[n++] = static_cast<char>('0' + static_cast<int>(value % 10U));
+      value = static_cast<Unsigned>(value / 10U);
+    } while (value != 0);
+    while (n > 0) *this << reversed[--n];
+    return *this;
+  }
+
+  std::array<char, Capacity + 1> characters_{};
+  std::size_t size_ = 0;
+};
+
+/// A sentence: the length that messages are given.
+using text = basic_text<1500>;
+
+/// Writes a text to a stream (any stream with `write`), so that core/ needs no stream header.
+template <class Stream, std::size_t Capacity>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const basic_text<Capacity>& sentence) {
+  stream.write(sentence.c_str(), static_cast<std::ptrdiff_t>(sentence.size()));
+  return stream;
+}
+
+}  // namespace partita
