@@ -1,0 +1,39 @@
+// The policies of kernels: tags, so that what a kernel does is part of its type.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace partita {
+
+/// Reverse the extents of the source partition before the rule of worker broadcast is applied.
+struct transpose_src_t {};
+inline constexpr transpose_src_t transpose_src{};
+/// Reverse the extents of the destination partition before the rule of worker broadcast is applied.
+struct transpose_dest_t {};
+inline constexpr transpose_dest_t transpose_dest{};
+/// Zero-volume results do not keep the batch extent (dimension 0) of what the worker gave.
+struct discard_batch_t {};
+inline constexpr discard_batch_t discard_batch{};
+
+/// T is one of `Policies`.
+template <class T, class... Policies>
+inline constexpr bool has_policy = (std::is_same_v<T, Policies> || ...);
+
+/// T is a policy of the worker broadcast and reduction kernels.
+template <class T>
+concept broadcast_policy =
+    std::is_same_v<T, transpose_src_t> || std::is_same_v<T, transpose_dest_t> || std::is_same_v<T, discard_batch_t>;
+
+/// The partition dimensions a kernel acts along, as a value: `dimensions<0, 2>`.
+template <std::size_t... D>
+struct dimensions_t {};
+template <std::size_t... D>
+inline constexpr dimensions_t<D...> dimensions{};
+/// The partition dimensions a kernel leaves alone: it acts along all others.
+template <std::size_t... D>
+struct all_dimensions_but_t {};
+template <std::size_t... D>
+inline constexpr all_dimensions_but_t<D...> all_dimensions_but{};
+
+}  // namespace partita

@@ -1,0 +1,144 @@
+// Worker broadcast and its reduction between two partitions: is it legal, and which worker pairs with which?
+//
+// The rule and the pairing are DistDL's. One of the two partitions is *small* (the source of a broadcast, the destination
+// of a reduction), the other *large*. A transposition reverses the shape of a partition; then the small one is extended
+// on the left with ones; then each small extent must be 1 or equal to the large one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/extents.hpp>
+#include <partita/core/index.hpp>
+
+namespace partita {
+
+/// The verdict on a worker broadcast (or on the reduction that is its adjoint).
+struct worker_broadcast_verdict {
+  enum class reason { legal, small_rank_exceeds_large, extents_differ };
+
+  reason why = reason::legal;
+  bool reduction = false;          ///< asked for sum_reduce: the small partition is the destination
+  std::size_t dimension = 0;       ///< the first dimension that breaks the rule, in the frame where both are compared
+  std::size_t small_extent = 0;    ///< the small partition's extent there, after reversal and extension
+  std::size_t large_extent = 0;    ///< the large partition's extent there, after reversal
+  std::size_t small_rank = 0;
+  std::size_t large_rank = 0;
+
+  constexpr explicit operator bool() const { return why == reason::legal; }
+  friend constexpr bool operator==(const worker_broadcast_verdict&, const worker_broadcast_verdict&) = default;
+};
+
+/// Judges extents given as arrays; an entry that is `dynamic` is not known yet and breaks no rule.
+template <std::size_t Small, std::size_t Large>
+constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::size_t, Small>& small,
+                                                          const std::array<std::size_t, Large>& large,
+                                                          bool transpose_small, bool transpose_large,
+                                                          bool reduction = false) {
+  using reason = worker_broadcast_verdict::reason;
+  worker_broadcast_verdict verdict{.reduction = reduction, .small_rank = Small, .large_rank = Large};
+  if constexpr (Small > Large) {
+    verdict.why = reason::small_rank_exceeds_large;
+  } else {
+    for (std::size_t d = 0; d < Large; ++d) {
+      const std::size_t large_extent = large[transpose_large ? Large - 1 - d : d];
+      std::size_t small_extent = 1;
+      if (d >= Large - Small) {
+        const std::size_t own = d - (Large - Small);
+        small_extent = small[transpose_small ? Small - 1 - own : own];
+      }
+      if (small_extent == dynamic || large_extent == dynamic || small_extent == 1 || small_extent == large_extent) continue;
+      verdict.why = reason::extents_differ;
+      verdict.dimension = d;
+      verdict.small_extent = small_extent;
+      verdict.large_extent = large_extent;
+      break;
+    }
+  }
+  return verdict;
+}
+
+/// The sentence of a verdict that is not legal, with both shapes and the way out.
+template <std::size_t Small, std::size_t Large>
+constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const std::array<std::size_t, Small>& small,
+                               const std::array<std::size_t, Large>& large, bool transpose_small, bool transpose_large) {
+  using reason = worker_broadcast_verdict::reason;
+  const char* call = verdict.reduction ? "partita::sum_reduce(p_x, p_y): " : "partita::broadcast(p_x, p_y): ";
+  const char* small_name = verdict.reduction ? "p_y" : "p_x";
+  const char* large_name = verdict.reduction ? "p_x" : "p_y";
+  text sentence(call);
+  if (verdict.why == reason::small_rank_exceeds_large) {
+    sentence << "requires rank(" << small_name << ") <= rank(" << large_name << "), got " << verdict.small_rank << " and "
+             << verdict.large_rank << "; use " << (verdict.reduction ? "broadcast" : "sum_reduce")
+             << " for the opposite direction";
+    return sentence;
+  }
+  sentence << "requires every extent of " << small_name << ", extended on the left with ones, to be 1 or the extent of "
+           << large_name << "; extents of " << small_name << " are " << small << (transpose_small ? " (transposed)" : "")
+           << ", of " << large_name << " " << large << (transpose_large ? " (transposed)" : "") << ": dimension "
+           << verdict.dimension << " has " << verdict.small_extent << " against " << verdict.large_extent
+           << "; pass transpose_src or transpose_dest to reverse a partition, or reshape() one of them";
+  return sentence;
+}
+
+/// Which workers of the large partition stand for which worker of the small one.
+///
+/// Only the dimensions where both extents are equal count. The large worker with index i pairs with the small worker
+/// whose number is the C-order number of i restricted to those dimensions. A transposition decides which dimensions
+/// those are, but never reverses an index: both sides keep their lexicographic order. (DistDL, and 133 recorded cases.)
+template <std::size_t Large>
+class worker_pairing {
+ public:
+  constexpr worker_pairing() = default;
+
+  template <std::size_t Small>
+  constexpr worker_pairing(const std::array<std::size_t, Small>& small, const std::array<std::size_t, Large>& large,
+                           bool transpose_small, bool transpose_large)
+      : large_(large) {
+    static_assert(Small <= Large);
+    for (std::size_t d = 0; d < Large; ++d) {
+      const std::size_t original = transpose_large ? Large - 1 - d : d;
+      std::size_t small_extent = 1;
+      if (d >= Large - Small) {
+        const std::size_t own = d - (Large - Small);
+        small_extent = small[transpose_small ? Small - 1 - own : own];
+      }
+      matched_[original] = small_extent == large[original];
+    }
+  }
+  /// The pairing in which the given dimensions of one partition are the ones that count.
+  constexpr worker_pairing(const std::array<std::size_t, Large>& large, const std::array<bool, Large>& matched)
+      : large_(large), matched_(matched) {}
+
+  /// The number of the small worker that the large worker with index i pairs with.
+  constexpr std::size_t small_of(const index<Large>& i) const {
+    std::size_t number = 0;
+    for (std::size_t d = 0; d < Large; ++d)
+      if (matched_[d]) number = number * large_[d] + i[d];
+    return number;
+  }
+
+  /// How many large workers pair with each small one.
+  constexpr std::size_t fan() const {
+    std::size_t product = 1;
+    for (std::size_t d = 0; d < Large; ++d)
+      if (!matched_[d]) product *= large_[d];
+    return product;
+  }
+
+  /// The C-order place of the k-th (in C order) large worker that pairs with small worker `small`; k < fan().
+  constexpr std::size_t large_of(std::size_t small, std::size_t k) const {
+    index<Large> i{};
+    for (std::size_t d = Large; d-- > 0;) {
+      std::size_t& counter = matched_[d] ? small : k;
+      i[d] = counter % large_[d];
+      counter /= large_[d];
+    }
+    return number_of(i, large_);
+  }
+
+ private:
+  std::array<std::size_t, Large> large_{};
+  std::array<bool, Large> matched_{};
+};
+
+}  // namespace partita
