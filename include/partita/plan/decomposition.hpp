@@ -1,0 +1,135 @@
+// How a tensor is cut over a grid: one cut for each dimension, or, where blocks are staggered, one box for each worker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/box.hpp>
+#include <partita/plan/cut.hpp>
+#include <vector>
+
+namespace partita {
+
+/// A Cartesian decomposition: dimension d is cut by cuts[d], whatever the other dimensions do.
+template <std::size_t Rank>
+struct decomposition {
+  std::array<cut, Rank> cuts;
+
+  /// The balanced decomposition of a tensor of these extents over a grid of this shape.
+  static decomposition balanced(const std::array<std::size_t, Rank>& extents, const std::array<std::size_t, Rank>& grid) {
+    return make([&](std::size_t d) { return cut::balanced(extents[d], grid[d]); });
+  }
+  /// ScaLAPACK's: blocks of these extents are dealt in turn along every dimension.
+  static decomposition block_cyclic(const std::array<std::size_t, Rank>& extents,
+                                    const std::array<std::size_t, Rank>& grid,
+                                    const std::array<std::size_t, Rank>& block) {
+    return make([&](std::size_t d) { return cut::block_cyclic(extents[d], grid[d], block[d]); });
+  }
+
+  /// From a function of the dimension.
+  template <class MakeCut>
+  static decomposition make(MakeCut make_cut) {
+    return make(make_cut, std::make_index_sequence<Rank>());
+  }
+
+  std::array<std::size_t, Rank> extents() const {
+    std::array<std::size_t, Rank> all{};
+    for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].extent();
+    return all;
+  }
+  /// The shape of the block at a position of the grid.
+  std::array<std::size_t, Rank> shape(const index<Rank>& i) const {
+    std::array<std::size_t, Rank> sizes{};
+    for (std::size_t d = 0; d < Rank; ++d) sizes[d] = cuts[d].size(i[d]);
+    return sizes;
+  }
+  /// The box of the block at a position. Requires that no cut is block-cyclic (such a block is not one box).
+  box<Rank> block(const index<Rank>& i) const {
+    box<Rank> b{};
+    for (std::size_t d = 0; d < Rank; ++d) {
+      if (cuts[d].how() == cut::kind::block_cyclic)
+        throw shape_error("partita::decomposition::block: requires cuts that are balanced or explicit; a block-cyclic block is many boxes, use cuts[d].for_pieces");
+      cuts[d].for_pieces(i[d], [&](interval piece, std::size_t) {
+        b.start[d] = piece.start;
+        b.stop[d] = piece.stop;
+      });
+    }
+    return b;
+  }
+
+  friend bool operator==(const decomposition&, const decomposition&) = default;
+
+ private:
+  template <class MakeCut, std::size_t... D>
+  static decomposition make(MakeCut& make_cut, std::index_sequence<D...>) {
+    return decomposition{std::array<cut, Rank>{make_cut(D)...}};
+  }
+};
+
+/// What became of blocks that were laid side by side.
+template <std::size_t Rank>
+struct layout_of_blocks {
+  text problem;                               ///< empty if the blocks fit together
+  std::array<std::size_t, Rank> extents{};    ///< of the global tensor
+  bool cartesian = true;                      ///< `cartesian_layout` describes the blocks, else `boxes` does
+  std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< per dimension, the sizes along it
+  std::vector<box<Rank>> boxes;               ///< staggered blocks, by place in the grid
+};
+
+/// Lays blocks of the given shapes (by place in the grid, C order) side by side and says what tensor they make.
+///
+/// Sizes may differ along each dimension, may be 0, and may be staggered (cut at other places in each line of the grid) as long as
+/// every line has the same total and the blocks tile the tensor; anything else is ragged, and `problem` says where.
+template <std::size_t Rank>
+layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>& shapes,
+                               const std::array<std::size_t, Rank>& grid) {
+  layout_of_blocks<Rank> layout;
+  const std::size_t places = shapes.size();
+  for (std::size_t d = 0; d < Rank; ++d) {
+    layout.sizes[d].resize(grid[d]);
+    for (std::size_t k = 0; k < grid[d]; ++k) {
+      index<Rank> i{};
+      i[d] = k;
+      layout.sizes[d][k] = places == 0 ? 0 : shapes[number_of(i, grid)][d];
+      layout.extents[d] += layout.sizes[d][k];
+    }
+  }
+  for (std::size_t place = 0; place < places; ++place) {
+    const index<Rank> i = index_of(place, grid);
+    for (std::size_t d = 0; d < Rank; ++d) layout.cartesian = layout.cartesian && shapes[place][d] == layout.sizes[d][i[d]];
+  }
+  if (layout.cartesian) return layout;
+
+  layout.boxes.resize(places);
+  for (std::size_t place = 0; place < places; ++place) {
+    const index<Rank> i = index_of(place, grid);
+    for (std::size_t d = 0; d < Rank; ++d) {
+      index<Rank> before = i;
+      before[d] = i[d] - 1;
+      const std::size_t start = i[d] == 0 ? 0 : layout.boxes[number_of(before, grid)].stop[d];
+      layout.boxes[place].start[d] = start;
+      layout.boxes[place].stop[d] = start + shapes[place][d];
+      if (i[d] + 1 == grid[d] && layout.boxes[place].stop[d] != layout.extents[d] && layout.problem.empty())
+        layout.problem << "the blocks are ragged: along dimension " << d << ", the line of the partition that ends at "
+                       << i << " holds " << layout.boxes[place].stop[d] << " indices, the line through index 0 holds "
+                       << layout.extents[d] << "; give every line the same total";
+    }
+  }
+  if (!layout.problem.empty()) return layout;
+  std::size_t volume = 0;
+  for (std::size_t a = 0; a < places; ++a) {
+    volume += layout.boxes[a].volume();
+    for (std::size_t b = 0; b < a; ++b) {
+      const box<Rank> common = intersection(layout.boxes[a], layout.boxes[b]);
+      if (common.empty()) continue;
+      layout.problem << "the blocks overlap: those at " << index_of(b, grid) << " and " << index_of(a, grid)
+                     << " of the partition both hold " << common << "; stagger the cuts in one dimension only";
+      return layout;
+    }
+  }
+  if (volume != volume_of(layout.extents))
+    layout.problem << "the blocks leave holes: together they hold " << volume << " elements of a tensor of extents "
+                   << layout.extents << "; stagger the cuts in one dimension only";
+  return layout;
+}
+
+}  // namespace partita

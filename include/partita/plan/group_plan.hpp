@@ -1,0 +1,87 @@
+// Who copies to whom in a worker broadcast, and who adds up whose blocks in its reduction: one worker's view.
+#pragma once
+
+#include <cstddef>
+#include <partita/plan/grid.hpp>
+#include <partita/rule/worker_broadcast.hpp>
+#include <vector>
+
+namespace partita {
+
+/// One worker of the small partition and the workers of the large one that pair with it.
+struct worker_group {
+  std::size_t number = 0;            ///< the small worker's place: groups are entered in this order by everybody
+  std::vector<std::size_t> members;  ///< worker ids; the small worker is first, the large ones follow in C order, it is not repeated
+  bool root_is_large = false;        ///< the small worker is itself one of the large workers of its group
+  std::size_t position = 0;          ///< this worker's place among the members
+
+  friend bool operator==(const worker_group&, const worker_group&) = default;
+};
+
+/// The groups that one worker takes part in: at most one as a small worker and one as a large worker.
+struct group_plan {
+  std::size_t worker = 0;
+  bool small = false;                ///< active on the small partition
+  bool large = false;                ///< active on the large partition
+  std::vector<worker_group> groups;  ///< one or two, by ascending number; a worker that is small and large in one group has one
+
+  /// The group this worker stands for as a small worker (is the root of), or nullptr.
+  const worker_group* rooted() const {
+    for (const worker_group& g : groups)
+      if (g.position == 0) return &g;
+    return nullptr;
+  }
+  /// The group this worker belongs to as a large worker, or nullptr.
+  const worker_group* joined() const {
+    for (const worker_group& g : groups)
+      if (g.position != 0 || g.root_is_large) return &g;
+    return nullptr;
+  }
+
+  friend bool operator==(const group_plan&, const group_plan&) = default;
+};
+
+namespace detail {
+
+template <class Small, class Large>
+worker_group group_number(const grid<Small>& small, const grid<Large>& large,
+                          const worker_pairing<Large::rank()>& pairing, std::size_t number, std::size_t worker) {
+  worker_group group;
+  group.number = number;
+  const std::size_t fan = pairing.fan();
+  group.members.reserve(fan + 1);
+  group.members.push_back(small.workers()[number]);
+  for (std::size_t k = 0; k < fan; ++k) {
+    const std::size_t member = large.workers()[pairing.large_of(number, k)];
+    if (member == group.members[0]) {
+      group.root_is_large = true;
+    } else {
+      if (member == worker) group.position = group.members.size();
+      group.members.push_back(member);
+    }
+  }
+  return group;
+}
+
+}  // namespace detail
+
+/// The groups of `worker` between a small and a large grid. Requires a legal pairing (judge_worker_broadcast).
+/// Cost: O(members of its own groups), for any number of workers.
+template <class Small, class Large>
+group_plan plan_groups(const grid<Small>& small, const grid<Large>& large,
+                       const worker_pairing<Large::rank()>& pairing, std::size_t worker) {
+  group_plan plan;
+  plan.worker = worker;
+  const std::size_t as_small = small.place(worker), as_large = large.place(worker);
+  plan.small = as_small < small.size();
+  plan.large = as_large < large.size();
+  const std::size_t joined = plan.large ? pairing.small_of(large.index(as_large)) : 0;
+  if (plan.small && plan.large && joined < as_small)
+    plan.groups.push_back(detail::group_number(small, large, pairing, joined, worker));
+  if (plan.small) plan.groups.push_back(detail::group_number(small, large, pairing, as_small, worker));
+  if (plan.large && (!plan.small || joined > as_small))
+    plan.groups.push_back(detail::group_number(small, large, pairing, joined, worker));
+  return plan;
+}
+
+}  // namespace partita
