@@ -4,10 +4,11 @@ say() { printf '%s\n' "$*"; }
 stop() { printf '%s\n' "$*" >&2; exit 1; }
 
 # Runs a command silently; if it fails, says so and shows what it wrote.
-quietly() {
+quietly() { quietly_with_input "$@" </dev/null; }
+quietly_with_input() {
   local log status=0
   log=$(mktemp)
-  "$@" >"$log" 2>&1 </dev/null || status=$?
+  "$@" >"$log" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then cat "$log" >&2; rm -f "$log"; stop "failed ($status): $*"; fi
   rm -f "$log"
 }

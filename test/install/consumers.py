@@ -41,7 +41,7 @@ def by_pkg_config(source, folder, here, compiler):
 
 def by_cmake(source, folder, here, compiler):
     prefix = install(source, folder)
-    run("cmake", "-S", here, "-B", folder / "consumer", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-G", "Ninja", "-S", here, "-B", folder / "consumer", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", folder / "consumer")
     found = re.search(r"^partita_DIR:PATH=(.*)$", (folder / "consumer" / "CMakeCache.txt").read_text(), re.M)
     if not found or not found[1].startswith(str(prefix)):
@@ -51,7 +51,7 @@ def by_cmake(source, folder, here, compiler):
         other.mkdir()
         (other / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(other LANGUAGES CXX)\n"
                                               f"find_package(partita {version} REQUIRED)\n")
-        done = subprocess.run(["cmake", "-S", other, "-B", other / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
+        done = subprocess.run(["cmake", "-G", "Ninja", "-S", other, "-B", other / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if (done.returncode == 0) != accepted:
             sys.exit(f"find_package(partita {version}): {'refused' if accepted else 'accepted'}\n{done.stdout}")

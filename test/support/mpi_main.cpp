@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "closing_line.hpp"
 #include "mpi_test.hpp"
@@ -148,6 +149,7 @@ class agreement : public bt::test_observer {
  private:
   mpi::communicator everyone_;
   std::optional<mpi::communicator> workers_;
+  std::vector<mpi::communicator> failed_cases_;
   std::ostream& log_;
   watchdog watchdog_;
   int mine_ = 0;
@@ -172,6 +174,7 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
     }
   }
   watchdog_.stop();
+  if (any != 0 && workers_) failed_cases_.push_back(*workers_);  // kept: MPI may give a freed one's messages to the next
   workers_.reset();
   if (any != 0 && mine_ == 0 && everyone_.rank() == 0)
     log_ << unit.full_name() << ": failed on another worker" << std::endl;
@@ -230,5 +233,6 @@ int main(int argc, char** argv) {
   int all = 0;
   MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_Comm(world));
   if (world.rank() == 0) test::write_closing_line(std::cout, passed, failed, skipped);
+  world.barrier();  // mpirun may end the others as soon as one has a status other than 0
   return all != 0 ? all : test::status_of(passed, failed, skipped);  // the same on every worker
 }

@@ -8,6 +8,21 @@ BOOST_AUTO_TEST_CASE(passes) { BOOST_TEST(true); }
 
 BOOST_AUTO_TEST_CASE(fails_on_one_worker) { BOOST_TEST(test::workers().rank() != 1); }
 
+BOOST_AUTO_TEST_CASE(fails_and_leaves_a_message) {
+  const auto workers = test::workers();
+  workers.isend((workers.rank() + 1) % workers.size(), 7, -1);
+  BOOST_TEST(false);
+}
+
+BOOST_AUTO_TEST_CASE(receives_its_own_message) {
+  const auto workers = test::workers();
+  auto request = workers.isend((workers.rank() + 1) % workers.size(), 7, workers.rank());
+  int received = -1;
+  workers.recv(boost::mpi::any_source, 7, received);
+  request.wait();
+  BOOST_TEST(received == (workers.rank() + workers.size() - 1) % workers.size());
+}
+
 BOOST_AUTO_TEST_CASE(throws_on_one_worker_while_the_others_wait) {
   const auto workers = test::workers();
   if (workers.rank() == 1) throw std::runtime_error("left the others alone");
