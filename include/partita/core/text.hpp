@@ -52,7 +52,8 @@ class basic_text {
     if constexpr (std::is_signed_v<Integer>) {
       if (value < 0) {
         *this << '-';
-        return digits(~static_cast<std::make_unsigned_t<Integer>>(value) + 1U);
+        using unsigned_integer = std::make_unsigned_t<Integer>;
+        return digits(static_cast<unsigned_integer>(~static_cast<unsigned_integer>(value) + 1U));
       }
       return digits(static_cast<std::make_unsigned_t<Integer>>(value));
     } else {

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""headers.py INCLUDE_DIR BUILD_DIR: every header compiles alone, and twice; two translation units that include all of
+them link into one."""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
+from compiles import recorded_command
+
+
+def main():
+    root, build = (pathlib.Path(a).resolve() for a in sys.argv[1:])
+    probe = pathlib.Path(__file__).resolve().parent.parent / "support" / "every_header.cpp"
+    command = recorded_command(build, probe)
+    headers = [h.relative_to(root).as_posix() for h in sorted((root / "partita").rglob("*.hpp"))]
+    if not headers:
+        sys.exit(f"{root}: no header")
+
+    def compile(source, *extra):
+        done = subprocess.run([*command, *extra, "-x", "c++", "-"], cwd=build, input=source, capture_output=True, text=True)
+        return "" if done.returncode == 0 else done.stderr or "failed without a word"
+
+    failures = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        twice = {h: pool.submit(compile, f"#include <{h}>\n#include <{h}>\n") for h in headers}
+        for header, job in twice.items():
+            if job.result():
+                failures[f"{header} alone and twice"] = job.result()
+
+    with tempfile.TemporaryDirectory() as folder:
+        everything = "".join(f"#include <{h}>\n" for h in headers)
+        objects = []
+        command.remove("-fsyntax-only")
+        for unit in ("one", "two"):
+            objects.append(f"{folder}/{unit}.o")
+            problem = compile(f"{everything}int {unit}() {{ return 0; }}\n", "-c", "-O0", "-o", objects[-1])
+            if problem:
+                failures[f"all headers in unit {unit}"] = problem
+        compiler = [c for c in command if not c.startswith("-")][0:1] if command[0] != "ccache" else command[:2]
+        # -r joins the objects without looking for libraries: a definition that both hold is an error all the same
+        joined = subprocess.run([*compiler, "-r", "-nostdlib", "-o", f"{folder}/both.o", *objects],
+                                capture_output=True, text=True)
+        if joined.returncode != 0:
+            failures["two units link"] = joined.stderr
+
+    for what, problem in failures.items():
+        print(f"failed: {what}\n{problem}")
+    print(f"{len(headers) + 1 - len(failures)} passed, {len(failures)} failed, 0 skipped")
+    sys.exit(len(failures) > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+// The main of the tests on several workers.
+//
+//  * MPI lives around the whole run, so that no global fixture outlives it.
+//  * After each case the workers agree on its outcome: a case passes only if it passed on every worker.
+//  * A worker that failed waits PARTITA_TEST_GRACE seconds (3) for the others: they may hang in a call that it left.
+//  * A case that takes longer than PARTITA_TEST_LIMIT seconds (120) ends the job and is named by every worker stuck in it.
+//  * Log lines carry the worker's number and go out whole; the agreed closing line comes from worker 0.
+#include <unistd.h>
+
+#include <boost/mpi/environment.hpp>
+#include <boost/test/framework.hpp>
+#include <boost/test/results_reporter.hpp>
+#include <boost/test/tree/observer.hpp>
+#include <boost/test/tree/traverse.hpp>
+#include <boost/test/unit_test_log.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "closing_line.hpp"
+#include "mpi_test.hpp"
+
+namespace bt = boost::unit_test;
+namespace mpi = boost::mpi;
+
+namespace {
+
+using seconds = std::chrono::duration<double>;
+using std::chrono::steady_clock;
+
+constexpr int gave_up = 86;  // the exit status of a job that was ended from here
+
+/// Whole lines, each with a prefix, each by one write: lines of several workers do not mix.
+class line_buffer : public std::streambuf {
+ public:
+  explicit line_buffer(std::string prefix) : prefix_(std::move(prefix)) {}
+  ~line_buffer() override { write_line(); }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (c == traits_type::eof()) return c;
+    line_ += static_cast<char>(c);
+    if (c == '\n') write_line();
+    return c;
+  }
+
+ private:
+  void write_line() {
+    const bool empty = line_.empty() || line_ == "\n" || line_.starts_with("Running ");
+    const std::string whole = prefix_ + line_;
+    line_.clear();
+    if (!empty) [[maybe_unused]]
+      const auto written = ::write(STDOUT_FILENO, whole.data(), whole.size());
+  }
+  std::string prefix_, line_;
+};
+
+seconds seconds_from_environment(const char* name, double otherwise) {
+  const char* value = std::getenv(name);
+  return seconds(value != nullptr ? std::atof(value) : otherwise);
+}
+
+/// Ends the job when a case takes longer than the limit, and says which.
+class watchdog {
+ public:
+  explicit watchdog(std::ostream& log) : log_(log), thread_([this] { watch(); }) {}
+  ~watchdog() {
+    tell([this] { over_ = true; });
+    thread_.join();
+  }
+  void start(const std::string& name) {
+    tell([&] { case_ = name; });
+  }
+  void stop() {
+    tell([this] { case_.reset(); });
+  }
+
+ private:
+  template <class Change>
+  void tell(Change change) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      change();
+      ++changes_;
+    }
+    changed_.notify_one();
+  }
+  void watch() {
+    const seconds limit = seconds_from_environment("PARTITA_TEST_LIMIT", 120);
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!over_) {
+      const auto seen = changes_;
+      const auto has_changed = [&] { return changes_ != seen; };
+      if (!case_) {
+        changed_.wait(lock, has_changed);
+      } else if (!changed_.wait_for(lock, limit, has_changed)) {
+        log_ << "fatal: " << *case_ << ": not done after " << limit.count() << " s; ending the job" << std::endl;
+        std::this_thread::sleep_for(seconds(0.5));  // for the others to say the same
+        std::_Exit(gave_up);
+      }
+    }
+  }
+  std::ostream& log_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<std::string> case_;
+  std::size_t changes_ = 0;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+/// Brings the workers to one verdict after each case.
+class agreement : public bt::test_observer {
+ public:
+  agreement(const mpi::communicator& everyone, std::ostream& log)
+      : everyone_(everyone, mpi::comm_duplicate), log_(log), watchdog_(log) {}
+
+  std::size_t passed() const { return passed_; }
+  std::size_t failed() const { return failed_; }
+  std::size_t skipped() const { return skipped_; }
+
+  int priority() override { return 1000; }  // after the log and the results
+  void test_unit_start(const bt::test_unit& unit) override {
+    if (unit.p_type != bt::TUT_CASE) return;
+    mine_ = 0;
+    watchdog_.start(unit.full_name());
+  }
+  void assertion_result(bt::assertion_result result) override {
+    if (result != bt::AR_PASSED) mine_ = 1;
+  }
+  void exception_caught(const boost::execution_exception&) override { mine_ = 1; }
+  void test_aborted() override { mine_ = 1; }
+  void test_unit_aborted(const bt::test_unit&) override { mine_ = 1; }
+  void test_unit_finish(const bt::test_unit& unit, unsigned long) override;
+  void test_unit_skipped(const bt::test_unit& unit, bt::const_string reason) override;
+
+  mpi::communicator workers_of_the_case() {
+    if (!workers_) workers_.emplace(everyone_, mpi::comm_duplicate);
+    return *workers_;
+  }
+
+ private:
+  mpi::communicator everyone_;
+  std::optional<mpi::communicator> workers_;
+  std::vector<mpi::communicator> failed_cases_;
+  std::ostream& log_;
+  watchdog watchdog_;
+  int mine_ = 0;
+  std::size_t passed_ = 0, failed_ = 0, skipped_ = 0;
+};
+
+void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
+  if (unit.p_type != bt::TUT_CASE) return;
+  int any = 0, done = 0;
+  MPI_Request request;
+  MPI_Iallreduce(&mine_, &any, 1, MPI_INT, MPI_MAX, MPI_Comm(everyone_), &request);
+  const seconds grace = seconds_from_environment("PARTITA_TEST_GRACE", 3);
+  const auto start = steady_clock::now();
+  for (int turn = 0;; ++turn) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) break;
+    if (turn > 1000) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (mine_ != 0 && steady_clock::now() - start > grace) {
+      log_ << "fatal: " << unit.full_name()
+           << ": this worker has failed, and others have not come to the end of the case; ending the job" << std::endl;
+      MPI_Abort(MPI_COMM_WORLD, gave_up);
+    }
+  }
+  watchdog_.stop();
+  if (any != 0 && workers_) failed_cases_.push_back(*workers_);  // kept: MPI may give a freed one's messages to the next
+  workers_.reset();
+  if (any != 0 && mine_ == 0 && everyone_.rank() == 0)
+    log_ << unit.full_name() << ": failed on another worker" << std::endl;
+  ++(any != 0 ? failed_ : passed_);
+}
+
+void agreement::test_unit_skipped(const bt::test_unit& unit, bt::const_string reason) {
+  if (!unit.is_enabled()) return;  // not asked for on the command line
+  struct : bt::test_tree_visitor {
+    std::size_t cases = 0;
+    void visit(const bt::test_case&) override { ++cases; }
+  } below;
+  bt::traverse_test_tree(unit, below, true);
+  skipped_ += below.cases;
+  if (everyone_.rank() == 0) log_ << unit.full_name() << ": skipped, " << reason << std::endl;
+}
+
+mpi::communicator* everyone = nullptr;
+agreement* verdicts = nullptr;
+std::ostream* log_stream = nullptr;
+
+// Boost.Test points its streams at the standard ones while it reads the command line; this runs after that.
+bool initialise() {
+  static std::ostream nowhere(nullptr);
+  bt::unit_test_log.set_stream(*log_stream);
+  bt::results_reporter::set_stream(nowhere);  // the agreed closing line stands for it
+  return true;
+}
+
+}  // namespace
+
+boost::mpi::communicator test::workers() { return verdicts->workers_of_the_case(); }
+
+int test::number_of_workers() { return everyone->size(); }
+
+int main(int argc, char** argv) {
+  ::setenv("BOOST_TEST_COLOR_OUTPUT", "no", 0);
+  ::setenv("BOOST_TEST_CATCH_SYSTEM_ERRORS", "no", 0);
+  mpi::environment environment(argc, argv, mpi::threading::multiple);
+  mpi::communicator world;
+  everyone = &world;
+  line_buffer lines("[worker " + std::to_string(world.rank()) + " of " + std::to_string(world.size()) + "] ");
+  std::ostream log(&lines);
+  log_stream = &log;
+
+  auto agreed = std::make_unique<agreement>(world, log);
+  verdicts = agreed.get();
+  bt::framework::register_observer(*agreed);
+  const int status = bt::unit_test_main(&initialise, argc, argv);
+  bt::framework::deregister_observer(*agreed);
+  bt::unit_test_log.set_stream(std::cout);        // Boost.Test writes to its streams once more, from exit(),
+  bt::results_reporter::set_stream(std::cerr);    // when ours are gone
+
+  const auto passed = agreed->passed(), failed = agreed->failed(), skipped = agreed->skipped();
+  agreed.reset();
+  int all = 0;
+  MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_Comm(world));
+  if (world.rank() == 0) test::write_closing_line(std::cout, passed, failed, skipped);
+  world.barrier();  // mpirun may end the others as soon as one has a status other than 0
+  return all != 0 ? all : test::status_of(passed, failed, skipped);  // the same on every worker
+}

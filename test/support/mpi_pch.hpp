@@ -1,0 +1,10 @@
+// What nearly every test on several workers includes.
+#include <boost/mpi/collectives.hpp>
+#include <boost/mpi/communicator.hpp>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <partita/array/xtensor.hpp>
+#include <sstream>
+#include <string>
+#include <vector>

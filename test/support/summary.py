@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""summary.py TESTLOG_JSON...: what the runs of Meson's tests add up to, by suite and in one closing line.
+
+A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
+failed without saying so (a crash, a time limit) counts as one more failure."""
+import json
+import re
+import sys
+
+closing = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
+
+
+def count(test):
+    lines = closing.findall(test.get("stdout") or "")
+    passed, failed, skipped = map(int, lines[-1]) if lines else (0, 0, 0)
+    result = test["result"]
+    if result in ("OK", "EXPECTEDFAIL"):
+        return (passed, failed, skipped) if lines and failed == 0 else (1, 0, 0)
+    if result == "SKIP":
+        return (0, 0, max(skipped, 1))
+    return (passed, max(failed, 1), skipped)
+
+
+def main():
+    suites, failures = {}, []
+    for log in sys.argv[1:]:
+        for line in open(log):
+            test = json.loads(line)
+            name = test["name"]
+            suite, _, title = name.rpartition(" / ")
+            suite = suite.split(":")[-1].split("+")[0].strip() or "other"
+            counts = count(test)
+            total = suites.setdefault(suite, [0, 0, 0, 0.0])
+            for k in range(3):
+                total[k] += counts[k]
+            total[3] += test["duration"]
+            if counts[1] > 0:
+                failures.append(f"{suite}: {title}: {test['result']}")
+            elif test["result"] == "SKIP":
+                reasons = (test.get("stdout") or "").strip().splitlines()
+                print(f"skipped: {suite}: {title}: {reasons[0] if reasons else 'no reason given'}")
+    width = max((len(s) for s in suites), default=0)
+    for suite, (passed, failed, skipped, duration) in sorted(suites.items()):
+        print(f"  {suite:{width}}  {passed:6} passed {failed:4} failed {skipped:4} skipped {duration:8.1f} s")
+    for failure in failures:
+        print(f"failed: {failure}")
+    passed, failed, skipped = (sum(total[k] for total in suites.values()) for k in range(3))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(failed > 0 or passed == 0)
+
+
+if __name__ == "__main__":
+    main()

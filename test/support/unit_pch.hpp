@@ -1,0 +1,8 @@
+// What nearly every unit test includes.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <partita/array/xtensor.hpp>
+#include <sstream>
+#include <string>
+#include <vector>

@@ -1,0 +1,47 @@
+// The exceptions: one base, and a sentence that outlives what wrote it.
+#include <boost/test/unit_test.hpp>
+#include <partita/core/error.hpp>
+#include <string>
+
+using namespace partita;
+
+namespace {
+
+template <class Error>
+void throws_its_sentence() {
+  const auto thrower = [] { throw Error(text("partita::call: requires ") << 2 << " and was given " << 3); };
+  BOOST_CHECK_EXCEPTION(thrower(), Error, [](const Error& e) {
+    return std::string(e.what()) == "partita::call: requires 2 and was given 3";
+  });
+  BOOST_CHECK_THROW(thrower(), error);
+  BOOST_CHECK_THROW(thrower(), std::exception);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(core_error)
+
+BOOST_AUTO_TEST_CASE(every_error_is_caught_as_itself_as_error_and_as_a_standard_exception) {
+  throws_its_sentence<shape_error>();
+  throws_its_sentence<partition_error>();
+  throws_its_sentence<disagreement_error>();
+  throws_its_sentence<communication_error>();
+  throws_its_sentence<io_error>();
+}
+
+BOOST_AUTO_TEST_CASE(a_copied_error_has_a_sentence_of_its_own) {
+  std::string sentence;
+  try {
+    shape_error copy("");
+    {
+      const shape_error original("a sentence");
+      copy = original;
+    }
+    throw copy;
+  } catch (const error& e) {
+    sentence = e.what();
+  }
+  BOOST_TEST(sentence == "a sentence");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

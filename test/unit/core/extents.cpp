@@ -1,0 +1,22 @@
+// Extents given at run time.
+#include <boost/test/unit_test.hpp>
+#include <partita/core/extents.hpp>
+#include <string>
+
+using namespace partita;
+
+BOOST_AUTO_TEST_SUITE(core_extents)
+
+BOOST_AUTO_TEST_CASE(a_static_entry_given_another_value_is_a_shape_error_that_names_both) {
+  BOOST_CHECK_EXCEPTION((extents<dynamic, 3>(2, 4)), shape_error, [](const shape_error& e) {
+    return e.sentence().contains("dimension 1 is 3") && e.sentence().contains("given as 4");
+  });
+  BOOST_CHECK_THROW((extents<2, 3>(extents(3, 2))), shape_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_static_entry_given_its_own_value_is_accepted) {
+  BOOST_CHECK((extents<dynamic, 3>(2, 3) == extents<2, 3>{}));
+  BOOST_CHECK((extents<2, 3>(extents(2, 3)) == extents(2, 3)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

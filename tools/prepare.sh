@@ -1,0 +1,54 @@
+# For the run scripts, to be sourced: installs what is missing, and sets up a build. Not a program.
+
+say() { printf '%s\n' "$*"; }
+stop() { printf '%s\n' "$*" >&2; exit 1; }
+
+# Runs a command silently; if it fails, says so and shows what it wrote.
+quietly() { quietly_with_input "$@" </dev/null; }
+quietly_with_input() {
+  local log status=0
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then cat "$log" >&2; rm -f "$log"; stop "failed ($status): $*"; fi
+  rm -f "$log"
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# need PACKAGE...: installs the Debian packages that are missing.
+need() {
+  local missing=() package
+  command -v dpkg-query >/dev/null || return 0      # another system: Meson says what it does not find
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null || stop "please install: ${missing[*]}"
+  say "installing: ${missing[*]}"
+  quietly as_root apt-get -q update
+  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy --no-install-recommends install "${missing[@]}"
+}
+
+# What it takes to compile a program that uses the library.
+need_for_building() {
+  need g++ pkg-config meson ninja-build python3 libopenmpi-dev openmpi-bin libboost-mpi-dev libboost-test-dev \
+    libxtensor-dev libxtensor-blas-dev libopenblas-dev nlohmann-json3-dev librandom123-dev
+}
+
+# set_up DIRECTORY OPTION...: a build directory with these Meson options, made or adapted.
+set_up() {
+  local directory=$1
+  shift
+  if [ -f "$directory/build.ninja" ]; then
+    [ $# -eq 0 ] || quietly meson configure "$directory" "$@"
+  else
+    quietly meson setup "$directory" "$@"
+  fi
+}
+
+# Open MPI: more workers than cores, none bound to a core, and root may start them, as containers do.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+export OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
