@@ -20,6 +20,7 @@ class node {
     MPI_Comm_rank(everyone, &worker);
     MPI_Comm real = MPI_COMM_NULL;
     MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, worker, MPI_INFO_NULL, &real);
+    MPI_Comm_size(real, &on_machine_);
     MPI_Comm_split(real, pretended, worker, &communicator_);
     MPI_Comm_free(&real);
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
@@ -49,12 +50,12 @@ class node {
     }
     return low < members_.size() && static_cast<std::size_t>(members_[low]) == worker ? low : members_.size();
   }
-  /// Whether there are more workers here than cores, so that one that waits must let another run.
-  bool oversubscribed() const { return static_cast<long>(size()) > ::sysconf(_SC_NPROCESSORS_ONLN); }
+  /// Whether there are more workers on this machine than cores, so that one that waits must let another run.
+  bool oversubscribed() const { return on_machine_ > ::sysconf(_SC_NPROCESSORS_ONLN); }
 
  private:
   MPI_Comm communicator_ = MPI_COMM_NULL;
-  int place_ = 0;
+  int place_ = 0, on_machine_ = 1;
   std::vector<int> members_;
 };
 

@@ -3,11 +3,7 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <partita/array/copy.hpp>
-#include <partita/comm/arena.hpp>
-#include <partita/comm/signal.hpp>
 #include <partita/core/index.hpp>
 #include <vector>
 
@@ -21,56 +17,6 @@ struct pushed_box {
   index<Rank> at{};                           ///< where it starts in this worker's block
   std::ptrdiff_t offset = 0;                  ///< where it starts in the receiver's block, in elements
   std::array<std::ptrdiff_t, Rank> strides{}; ///< of the receiver's block, for the dimensions of this worker's block
-};
-
-/// The signals between the workers of a node for one kind of exchange, in which each worker announces its block to those
-/// that write into it, and each writer says when it is done. Pairs meet; no barrier is involved.
-class node_channel {
- public:
-  /// Collective over the node. Requires a shared arena.
-  node_channel(const node& members, arena& memory)
-      : arena_(&memory), place_(members.place()), oversubscribed_(members.oversubscribed()) {
-    const std::size_t n = members.size();
-    bytes_ = 2 * n * sizeof(signal);
-    mine_ = static_cast<signal*>(arena_->allocate(bytes_));
-    std::memset(static_cast<void*>(mine_), 0, bytes_);
-    std::vector<unsigned long long> offsets(n);
-    const unsigned long long offset = arena_->holds(mine_) ? arena_->offset(mine_) : ~0ULL;
-    MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, members.communicator());
-    theirs_.resize(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      usable_ = usable_ && offsets[k] != ~0ULL;
-      if (usable_) theirs_[k] = reinterpret_cast<signal*>(arena_->at(k, offsets[k]));
-    }
-    announced_.resize(n), received_.resize(n), awaited_.resize(n), pushed_.resize(n);
-  }
-  node_channel(const node_channel&) = delete;
-  node_channel& operator=(const node_channel&) = delete;
-  ~node_channel() { arena_->release(mine_, bytes_); }
-
-  /// Whether every worker of the node has its signals in shared memory; the same on all of them.
-  bool usable() const { return usable_; }
-
-  // The receiver: tells `from` where to write, later waits until it has written.
-  void announce(std::size_t from, const void* block) {
-    theirs_[from][2 * place_].post(++announced_[from], arena_->offset(block));
-  }
-  bool arrived(std::size_t from) { return mine_[2 * from + 1].posted(received_[from] + 1); }
-  void await_arrival(std::size_t from) { mine_[2 * from + 1].wait(++received_[from], oversubscribed_); }
-
-  // The sender: waits until `to` is ready, writes, says so.
-  bool announced(std::size_t to) const { return mine_[2 * to].posted(awaited_[to] + 1); }
-  char* await_block(std::size_t to) { return arena_->at(to, mine_[2 * to].wait(++awaited_[to], oversubscribed_)); }
-  void arrive(std::size_t to) { theirs_[to][2 * place_ + 1].post(++pushed_[to]); }
-
- private:
-  arena* arena_;
-  std::size_t place_;
-  bool oversubscribed_, usable_ = true;
-  std::size_t bytes_ = 0;
-  signal* mine_ = nullptr;                 // of worker k: [2 k] its block is ready for us, [2 k + 1] it has written ours
-  std::vector<signal*> theirs_;
-  std::vector<std::uint64_t> announced_, received_, awaited_, pushed_;
 };
 
 /// Copies boxes in the order of their source, slab by slab over all receivers: the source is then read forwards once,
