@@ -31,6 +31,11 @@ class node {
   }
   node(const node&) = delete;
   node& operator=(const node&) = delete;
+  ~node() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0) MPI_Comm_free(&communicator_);
+  }
 
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return members_.size(); }
