@@ -114,12 +114,10 @@ class box_exchange {
     for (auto& origin : origins_) origin.start(channel_->announce(origin.place(), block, slot_bytes(origin.bytes())));
     incoming_->start(comm_, tag_, y, y_strides);
     outgoing_->start(comm_, tag_, x, x_strides);
-    if (streaming_ && everybody_lands_in_place())
-      push(everything_);
+    if (streaming_)
+      push_together();
     else
       push_as_they_come();
-    for (const target& t : targets_)
-      if (t.ring.in_place()) channel_->arrive(t.ring.place());
     advance();
   }
 
@@ -159,30 +157,46 @@ class box_exchange {
     blocks_[t.ring.place()] = at.address;
   }
 
-  bool everybody_lands_in_place() {
+  /// One sweep over the source for all: needs every block, so it waits for every receiver.
+  void push_together() {
     bool in_place = schedule_.kept.empty() || is_dense();
     for (target& t : targets_) {
       meet(t);
       in_place = in_place && t.ring.in_place();
     }
-    met_ = true;
-    return in_place;
+    if (in_place) {
+      push(everything_);
+    } else {
+      keep();
+      for (target& t : targets_)
+        if (t.ring.in_place()) push(t.boxes);
+    }
+    for (const target& t : targets_)
+      if (t.ring.in_place()) channel_->arrive(t.ring.place());
   }
 
-  /// What stays first, then receiver by receiver, those that are ready before those that are not.
+  /// Receiver by receiver, as they announce themselves; what stays is copied when nobody else can be served, so that
+  /// signals travel meanwhile.
   void push_as_they_come() {
-    keep();
+    bool kept = false;
     std::size_t left = targets_.size();
     for (target& t : targets_) t.served = false;
-    for (patience p(oversubscribed_); left > 0; p.pause())
+    for (patience p(oversubscribed_); left > 0;) {
+      const std::size_t before = left;
       for (target& t : targets_) {
-        if (t.served || (!met_ && !channel_->announced(t.ring.place()))) continue;
-        if (!met_) meet(t);
-        if (t.ring.in_place()) push(t.boxes);
+        if (t.served || !channel_->announced(t.ring.place())) continue;
+        meet(t);
         t.served = true;
         --left;
+        if (!t.ring.in_place()) continue;
+        push(t.boxes);
+        channel_->arrive(t.ring.place());
       }
-    met_ = false;
+      if (left == before && kept) p.pause();
+      if (left == before && !kept) keep();
+      kept = kept || left == before;
+    }
+    if (!kept) keep();
   }
 
   /// Copies what stays.
@@ -214,7 +228,7 @@ class box_exchange {
   std::vector<detail::ring_boxes<T, Rank>> origins_;
   std::unique_ptr<outgoing_mail<T, Rank>> outgoing_;
   std::unique_ptr<incoming_mail<T, Rank>> incoming_;
-  bool streaming_ = false, met_ = false;
+  bool streaming_ = false;
 
   const T* x_ = nullptr;
   T* y_ = nullptr;

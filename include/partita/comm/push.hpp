@@ -37,7 +37,10 @@ void push_in_source_order(const std::vector<pushed_box<Rank>>& boxes, const std:
     copy_block(target, b.strides.data(), source, from_strides.data(), part.data(), Rank,
                streaming ? stores::streaming : stores::cached);
   };
-  if (!streaming || boxes.size() < 2 || boxes.size() > most_boxes) {
+  bool turned = false;  // a slab of a few rows leaves no square to transpose
+  for (const pushed_box<Rank>& b : boxes)
+    if constexpr (Rank > 0) turned = turned || (b.shape[Rank - 1] > 1 && b.strides[Rank - 1] != 1);
+  if (!streaming || turned || boxes.size() < 2 || boxes.size() > most_boxes) {
     for (const pushed_box<Rank>& b : boxes) copy(b, b.shape, {});
     return;
   }
