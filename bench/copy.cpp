@@ -22,7 +22,7 @@ class buffer {
       : bytes_(((bytes >> 21) + 2) << 21),
         data_(static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
     if (data_ == MAP_FAILED) std::abort();
-    madvise(data_, bytes_, MADV_HUGEPAGE);
+    if (std::getenv("SMALL_PAGES") == nullptr) madvise(data_, bytes_, MADV_HUGEPAGE);
     std::memset(data_, 1, bytes_);
   }
   buffer(const buffer&) = delete;
