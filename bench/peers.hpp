@@ -2,9 +2,11 @@
 // again: raw MPI schemes, and what Debian packages of the libraries that do it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <mpi.h>
 #include <string>
 #include <vector>
