@@ -119,8 +119,7 @@ void measure(const bench::problem& p, bench::regime_meter& meter, int samples, b
   const node members(MPI_COMM_WORLD);
   arena& memory = arena::of(members);
   node_channel channel(members, memory);
-  ours<Rank> shared(p, members, memory, &channel, 1), mailed(p, members, memory, nullptr, 2),
-      typed(p, members, memory, nullptr, 3, {mail_policy::way::typed, std::size_t{1} << 30});
+  ours<Rank> shared(p, members, memory, &channel, 1), mailed(p, members, memory, nullptr, 2);
 
   std::vector<variant> variants;
   variants.push_back({"memcpy", [&] { return static_cast<const float*>(std::memcpy(b.other.data(), x, most * sizeof(float))); }, false});
@@ -130,8 +129,7 @@ void measure(const bench::problem& p, bench::regime_meter& meter, int samples, b
     variants.push_back({name, [f, x, y] { return f(x, y), y; }, moves});
   };
   if (!p.transposed) {
-    variants.push_back({"partita, mail packed", [&] { return mailed.into(x, y), y; }});
-    variants.push_back({"partita, mail typed", [&] { return typed.into(x, y), y; }});
+    variants.push_back({"partita, by mail", [&] { return mailed.into(x, y), y; }});
     peer("MPI contiguous", bench::raw_contiguous(p, me, n), false);
     peer("MPI types", bench::raw_types(p, me, n));
     peer("MPI packed", bench::raw_packed(p, me, n));

@@ -251,7 +251,7 @@ void moves_everything(const trial& how) {
 }
 
 constexpr std::size_t plenty = ~std::size_t{0};
-constexpr mail_policy packed{}, typed{mail_policy::way::typed, std::size_t{1} << 30}, chunked{mail_policy::way::packed, 100},
+constexpr mail_policy by_size{}, packed{mail_policy::way::packed, std::size_t{1} << 30}, typed{mail_policy::way::typed, std::size_t{1} << 30}, chunked{mail_policy::way::packed, 100},
     typed_chunks{mail_policy::way::typed, 200};
 
 }  // namespace
@@ -268,6 +268,7 @@ BOOST_AUTO_TEST_CASE(boxes_pass_through_rings_to_blocks_that_are_not_shared) {
 }
 BOOST_AUTO_TEST_CASE(an_arena_that_is_nearly_full_still_serves_by_its_small_rings) { moves_everything<double>({1, true, packed, 1 << 18}); }
 BOOST_AUTO_TEST_CASE(without_shared_memory_boxes_are_mailed) { moves_everything<float>({1, true, packed, 0}); }
+BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_their_size_suggests) { moves_everything<float>({0, false, by_size, plenty}); }
 BOOST_AUTO_TEST_CASE(boxes_are_mailed_packed) {
   moves_everything<float>({0, false, packed, plenty});
   moves_everything<wide>({0, true, packed, plenty});
