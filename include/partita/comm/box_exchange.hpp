@@ -22,6 +22,8 @@ struct exchanged_box {
   index<Rank> at{};                                 ///< where it starts in this worker's block
   std::ptrdiff_t peer_offset = 0;                   ///< sends: where it starts in the receiver's dense block
   std::array<std::ptrdiff_t, Rank> peer_strides{};  ///< sends: of the receiver's dense block
+
+  friend bool operator==(const exchanged_box&, const exchanged_box&) = default;
 };
 
 /// A box that stays with its worker.
@@ -30,6 +32,8 @@ struct settled_box {
   std::array<std::size_t, Rank> shape{};
   index<Rank> at{};              ///< where it starts in the block given
   index<Rank> at_destination{};  ///< where it starts in the block received
+
+  friend bool operator==(const settled_box&, const settled_box&) = default;
 };
 
 /// What one worker sends, receives and keeps. The boxes of a pair stand in the same order on both sides; both lists ascend
@@ -42,6 +46,8 @@ struct exchange_schedule {
   std::vector<settled_box<Rank>> kept;
   std::array<std::size_t, Rank> received_shape{};      ///< of this worker's block at the destination
   std::array<std::ptrdiff_t, Rank> received_strides{};  ///< and its strides where it is dense
+
+  friend bool operator==(const exchange_schedule&, const exchange_schedule&) = default;
 };
 
 /// Carries out a schedule again and again, for blocks that come and go. Every worker of the schedule takes part in every

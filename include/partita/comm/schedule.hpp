@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/comm/box_exchange.hpp>
+#include <partita/core/box.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/plan/repartition_plan.hpp>
@@ -93,10 +94,52 @@ exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const decompo
         return;
       }
       const auto strides = detail::in_source_order(detail::dense_strides(to.shape(place)), axes);
-      std::ptrdiff_t offset = 0;
-      for (std::size_t d = 0; d < Rank; ++d) offset += static_cast<std::ptrdiff_t>(at_other[d]) * strides[d];
-      schedule.sends.push_back({peer, where.shape(), at, offset, strides});
+      schedule.sends.push_back({peer, where.shape(), at, detail::offset_of<Rank>({peer, where.shape(), at_other}, strides), strides});
     });
+  }
+  detail::group_boxes_by_worker(schedule.sends);
+  detail::group_boxes_by_worker(schedule.receives);
+  return schedule;
+}
+
+/// The same for blocks that are staggered on either side: one box of the tensor for each place of the grid, those of `to` in
+/// the order of the result's dimensions. Turned round, it is the way back. Cost: O(source + destination workers).
+template <class Src, class Dst, std::size_t Rank>
+exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const std::vector<box<Rank>>& from, const grid<Dst>& dst,
+                                             const std::vector<box<Rank>>& to, const axes_order<Rank>& axes,
+                                             std::size_t worker) {
+  const auto in_source = [&](const box<Rank>& b) {
+    return box<Rank>{detail::in_source_order(b.start, axes), detail::in_source_order(b.stop, axes)};
+  };
+  exchange_schedule<Rank> schedule;
+  schedule.worker = worker;
+  const std::size_t as_source = src.place(worker), as_destination = dst.place(worker);
+  if (as_destination < dst.size()) {
+    const box<Rank> own = in_source(to[as_destination]);
+    schedule.received_shape = own.shape();
+    schedule.received_strides = detail::in_source_order(detail::dense_strides(to[as_destination].shape()), axes);
+    for (std::size_t place = 0; place < from.size(); ++place) {
+      const box<Rank> common = intersection(from[place], own);
+      const std::size_t peer = src.workers()[place];
+      if (!common.empty() && peer != worker)
+        schedule.receives.push_back({peer, common.shape(), relative_to(common, own.start).start, 0, {}});
+    }
+  }
+  if (as_source < src.size()) {
+    const box<Rank>& own = from[as_source];
+    schedule.source_shape = own.shape();
+    for (std::size_t place = 0; place < to.size(); ++place) {
+      const box<Rank> other = in_source(to[place]), common = intersection(own, other);
+      if (common.empty()) continue;
+      const index<Rank> at = relative_to(common, own.start).start, at_other = relative_to(common, other.start).start;
+      const std::size_t peer = dst.workers()[place];
+      if (peer == worker) {
+        schedule.kept.push_back({common.shape(), at, at_other});
+        continue;
+      }
+      const auto strides = detail::in_source_order(detail::dense_strides(to[place].shape()), axes);
+      schedule.sends.push_back({peer, common.shape(), at, detail::offset_of<Rank>({peer, common.shape(), at_other}, strides), strides});
+    }
   }
   detail::group_boxes_by_worker(schedule.sends);
   detail::group_boxes_by_worker(schedule.receives);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/mpi.hpp>
-#include <sched.h>
+#include <thread>
 
 namespace partita {
 
@@ -26,7 +26,7 @@ class patience {
       int arrived = 0;
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &arrived, MPI_STATUS_IGNORE);
     }
-    ::sched_yield();
+    std::this_thread::yield();
   }
 
  private:

@@ -2,10 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#if defined(__linux__)
-#include <fcntl.h>
-#include <unistd.h>
-#endif
+#include <cstdio>
 
 namespace partita::detail {
 
@@ -38,11 +35,11 @@ inline std::size_t last_cache_bytes() {
     char path[] = "/sys/devices/system/cpu/cpu0/cache/index0/size";
     for (char level = '0'; level < '8'; ++level) {
       path[sizeof path - sizeof "0/size"] = level;
-      const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-      if (file < 0) break;
+      std::FILE* const file = std::fopen(path, "re");
+      if (file == nullptr) break;
       char digits[32] = {};
-      const auto length = ::read(file, digits, sizeof digits - 1);
-      ::close(file);
+      const std::size_t length = std::fread(digits, 1, sizeof digits - 1, file);
+      std::fclose(file);
       std::size_t bytes = 0;
       const char* c = digits;
       for (; length > 0 && *c >= '0' && *c <= '9'; ++c) bytes = bytes * 10 + static_cast<std::size_t>(*c - '0');
