@@ -2,12 +2,13 @@
 // write them in place.
 #pragma once
 
+#include <sys/statvfs.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <partita/comm/check.hpp>
 #include <partita/comm/node.hpp>
-#include <sys/statvfs.h>
 #include <vector>
 
 namespace partita {
@@ -58,7 +59,7 @@ class heap_pool {
   void* allocate(std::size_t bytes) {
     if (void* const block = spare_.take(bytes)) return block;
     ++fresh_;
-    return ::operator new(spare_blocks::rounded(bytes), std::align_val_t{page});
+    return ::operator new (spare_blocks::rounded(bytes), std::align_val_t{page});
   }
   void release(void* block, std::size_t bytes) { spare_.give(block, bytes); }
   std::size_t fresh_blocks() const { return fresh_; }
@@ -142,11 +143,11 @@ class arena {
 
  private:
   arena(const node& members, std::size_t most) : most_(most), bases_(members.size()), place_(members.place()) {
-    MPI_Comm_dup(members.communicator(), &communicator_);
+    detail::check(MPI_Comm_dup(members.communicator(), &communicator_), "MPI_Comm_dup");
     std::size_t size = members.size() > 1 ? free_shared_bytes() / 2 / members.size() : 0;
     size = (size < most ? size : most) / detail::page * detail::page;
     unsigned long long wish = size, agreed = 0;
-    MPI_Allreduce(&wish, &agreed, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator_);
+    detail::check(MPI_Allreduce(&wish, &agreed, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator_), "MPI_Allreduce");
     if (agreed < 16 * detail::page) return;
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
@@ -156,16 +157,17 @@ class arena {
     const int failed = MPI_Win_allocate_shared(bytes, 1, info, communicator_, &mine, &window_) != MPI_SUCCESS;
     MPI_Info_free(&info);
     int anywhere = 0;
-    MPI_Allreduce(&failed, &anywhere, 1, MPI_INT, MPI_MAX, communicator_);
+    detail::check(MPI_Allreduce(&failed, &anywhere, 1, MPI_INT, MPI_MAX, communicator_), "MPI_Allreduce");
     if (anywhere != 0) return;
     size_ = static_cast<std::size_t>(agreed);
     for (std::size_t k = 0; k < bases_.size(); ++k) {
       MPI_Aint length = 0;
       int unit = 0;
       void* base = nullptr;
-      MPI_Win_shared_query(window_, static_cast<int>(k), &length, &unit, &base);
+      detail::check(MPI_Win_shared_query(window_, static_cast<int>(k), &length, &unit, &base), "MPI_Win_shared_query");
       // Open MPI's base is 8 mod 64. Every worker sees the same place in the page, so all align to the same byte.
-      bases_[k] = static_cast<char*>(base) + (detail::page - reinterpret_cast<std::uintptr_t>(base) % detail::page) % detail::page;
+      bases_[k] = static_cast<char*>(base) +
+                  (detail::page - reinterpret_cast<std::uintptr_t>(base) % detail::page) % detail::page;
     }
   }
 

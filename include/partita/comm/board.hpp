@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <partita/comm/arena.hpp>
+#include <partita/comm/check.hpp>
 #include <partita/comm/signal.hpp>
 #include <vector>
 
@@ -13,13 +14,14 @@ namespace partita {
 
 /// Gathers a word of each worker of a communicator, again and again.
 ///
-/// On one node every worker writes its own word, in two places in turn, and reads all others: whoever writes a place for
-/// the second time knows that all have read the first, because all have written the one in between. Between nodes it is
-/// one MPI_Allgather.
+/// On one node every worker writes its own word, in two places in turn, and reads all others: whoever writes a place
+/// for the second time knows that all have read the first, because all have written the one in between. Between nodes
+/// it is one MPI_Allgather.
 class board {
  public:
   /// Collective over the communicator.
-  board(MPI_Comm everyone, const node& members, arena& memory) : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
+  board(MPI_Comm everyone, const node& members, arena& memory)
+      : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
     int size = 0;
     MPI_Comm_size(everyone, &size);
     words_.resize(static_cast<std::size_t>(size));
@@ -28,10 +30,13 @@ class board {
     const bool together = members.size() == words_.size() && arena_->holds(mine_);
     std::vector<unsigned long long> offsets(words_.size());
     const unsigned long long offset = together ? arena_->offset(mine_) : ~0ULL;
-    MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, everyone);
+    detail::check(
+        MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, everyone),
+        "MPI_Allgather");
     for (unsigned long long other : offsets) shared_ = shared_ && other != ~0ULL;
     if (shared_)
-      for (std::size_t k = 0; k < offsets.size(); ++k) places_.push_back(reinterpret_cast<const signal*>(arena_->at(k, offsets[k])));
+      for (std::size_t k = 0; k < offsets.size(); ++k)
+        places_.push_back(reinterpret_cast<const signal*>(arena_->at(k, offsets[k])));
   }
   board(const board&) = delete;
   board& operator=(const board&) = delete;
@@ -40,7 +45,7 @@ class board {
   /// The words of all workers, in their order. Every worker of the communicator takes part; valid until the next call.
   const std::vector<std::uint64_t>& gather(std::uint64_t word) {
     if (!shared_) {
-      MPI_Allgather(&word, 1, MPI_UINT64_T, words_.data(), 1, MPI_UINT64_T, everyone_);
+      detail::check(MPI_Allgather(&word, 1, MPI_UINT64_T, words_.data(), 1, MPI_UINT64_T, everyone_), "MPI_Allgather");
       return words_;
     }
     ++epoch_;

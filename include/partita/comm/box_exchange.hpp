@@ -1,5 +1,5 @@
-// Boxes that move between blocks of many workers, each by the way that fits its pair: written in place or passed through
-// a ring on the same node, mailed to other nodes, copied where they stay.
+// Boxes that move between blocks of many workers, each by the way that fits its pair: written in place or passed
+// through a ring on the same node, mailed to other nodes, copied where they stay.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@
 
 namespace partita {
 
-/// A box of this worker's block that goes to (or comes from) a worker, described in the order of the source's dimensions.
+/// A box of this worker's block that goes to (or comes from) a worker, described in the order of the source's
+/// dimensions.
 template <std::size_t Rank>
 struct exchanged_box {
   std::size_t worker = 0;
@@ -36,22 +37,22 @@ struct settled_box {
   friend bool operator==(const settled_box&, const settled_box&) = default;
 };
 
-/// What one worker sends, receives and keeps. The boxes of a pair stand in the same order on both sides; both lists ascend
-/// by worker.
+/// What one worker sends, receives and keeps. The boxes of a pair stand in the same order on both sides; both lists
+/// ascend by worker.
 template <std::size_t Rank>
 struct exchange_schedule {
   std::size_t worker = 0;
   std::array<std::size_t, Rank> source_shape{};
   std::vector<exchanged_box<Rank>> sends, receives;
   std::vector<settled_box<Rank>> kept;
-  std::array<std::size_t, Rank> received_shape{};      ///< of this worker's block at the destination
+  std::array<std::size_t, Rank> received_shape{};       ///< of this worker's block at the destination
   std::array<std::ptrdiff_t, Rank> received_strides{};  ///< and its strides where it is dense
 
   friend bool operator==(const exchange_schedule&, const exchange_schedule&) = default;
 };
 
-/// Carries out a schedule again and again, for blocks that come and go. Every worker of the schedule takes part in every
-/// exchange, and the exchanges of one pair happen in the same order on both sides.
+/// Carries out a schedule again and again, for blocks that come and go. Every worker of the schedule takes part in
+/// every exchange, and the exchanges of one pair happen in the same order on both sides.
 template <class T, std::size_t Rank>
 class box_exchange {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::page,
@@ -71,11 +72,14 @@ class box_exchange {
         own_(members.place()),
         blocks_(members.size()) {
     std::vector<mailed_box<Rank>> out, in;
-    const auto here = [&](std::size_t worker) { return channel_ != nullptr && members.place_of(worker) < members.size(); };
+    const auto here = [&](std::size_t worker) {
+      return channel_ != nullptr && members.place_of(worker) < members.size();
+    };
     for (const exchanged_box<Rank>& b : schedule_.sends) {
       if (here(b.worker)) {
         const std::size_t place = members.place_of(b.worker);
-        if (targets_.empty() || targets_.back().ring.place() != place) targets_.push_back({detail::ring_boxes<T, Rank>(place), {}, false});
+        if (targets_.empty() || targets_.back().ring.place() != place)
+          targets_.push_back({detail::ring_boxes<T, Rank>(place), {}, false});
         targets_.back().boxes.push_back({place, b.shape, b.at, b.peer_offset, b.peer_strides});
         targets_.back().ring.add({b.worker, b.shape, b.at});
       } else {

@@ -1,11 +1,12 @@
-// The signals between the workers of a node for one kind of exchange, and the rings that carry what cannot be written in
-// place. Pairs meet; no barrier is involved.
+// The signals between the workers of a node for one kind of exchange, and the rings that carry what cannot be written
+// in place. Pairs meet; no barrier is involved.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <partita/comm/arena.hpp>
+#include <partita/comm/check.hpp>
 #include <partita/comm/signal.hpp>
 #include <vector>
 
@@ -36,7 +37,9 @@ class node_channel {
     std::memset(base_, 0, n * sizeof(mailbox));
     std::vector<unsigned long long> offsets(n);
     const unsigned long long offset = arena_->holds(base_) ? arena_->offset(base_) : ~0ULL;
-    MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, members.communicator());
+    detail::check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
+                                members.communicator()),
+                  "MPI_Allgather");
     for (unsigned long long other : offsets) usable_ = usable_ && other != ~0ULL;
     for (std::size_t k = 0; usable_ && k < n; ++k) {
       pairs_[k].here = reinterpret_cast<mailbox*>(base_) + k;
@@ -57,7 +60,8 @@ class node_channel {
 
   // The receiver's side.
 
-  /// Tells `from` where its boxes shall land: in `block` if it is shared, else through a ring with slots of about `wish` bytes.
+  /// Tells `from` where its boxes shall land: in `block` if it is shared, else through a ring with slots of about
+  /// `wish` bytes.
   landing announce(std::size_t from, void* block, std::size_t wish) {
     pair& p = pairs_[from];
     landing at{static_cast<char*>(block), 0};

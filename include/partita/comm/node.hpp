@@ -1,9 +1,10 @@
 // Which workers share memory with this one: its node, real or pretended.
 #pragma once
 
-#include <cstddef>
-#include <partita/comm/mpi.hpp>
 #include <unistd.h>
+#include <cstddef>
+#include <partita/comm/check.hpp>
+#include <partita/comm/mpi.hpp>
 #include <vector>
 
 namespace partita {
@@ -19,15 +20,16 @@ class node {
     int worker = 0, size = 0;
     MPI_Comm_rank(everyone, &worker);
     MPI_Comm real = MPI_COMM_NULL;
-    MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, worker, MPI_INFO_NULL, &real);
+    detail::check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, worker, MPI_INFO_NULL, &real),
+                  "MPI_Comm_split_type");
     MPI_Comm_size(real, &on_machine_);
-    MPI_Comm_split(real, pretended, worker, &communicator_);
+    detail::check(MPI_Comm_split(real, pretended, worker, &communicator_), "MPI_Comm_split");
     MPI_Comm_free(&real);
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
     MPI_Comm_size(communicator_, &size);
     MPI_Comm_rank(communicator_, &place_);
     members_.resize(static_cast<std::size_t>(size));
-    MPI_Allgather(&worker, 1, MPI_INT, members_.data(), 1, MPI_INT, communicator_);
+    detail::check(MPI_Allgather(&worker, 1, MPI_INT, members_.data(), 1, MPI_INT, communicator_), "MPI_Allgather");
   }
   node(const node&) = delete;
   node& operator=(const node&) = delete;

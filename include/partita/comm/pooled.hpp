@@ -11,8 +11,8 @@
 namespace partita {
 
 /// Takes memory from the arena that `make_pooled` names, else from the heap, and gives it back where it came from.
-/// Stateless, because xt::uvector does not carry an allocator's state through its assignments (0.24.3): blocks are known
-/// by their addresses. A copy of a result goes to the heap; the arena is for results.
+/// Stateless, because xt::uvector does not carry an allocator's state through its assignments (0.24.3): blocks are
+/// known by their addresses. A copy of a result goes to the heap; the arena is for results.
 template <class T>
 class pool_allocator {
  public:

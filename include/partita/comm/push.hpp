@@ -12,11 +12,11 @@ namespace partita {
 /// A box of this worker's block and where it lies in the dense block of a worker of the node (perhaps this worker).
 template <std::size_t Rank>
 struct pushed_box {
-  std::size_t place = 0;                      ///< of the worker that receives it, on the node
+  std::size_t place = 0;  ///< of the worker that receives it, on the node
   std::array<std::size_t, Rank> shape{};
-  index<Rank> at{};                           ///< where it starts in this worker's block
-  std::ptrdiff_t offset = 0;                  ///< where it starts in the receiver's block, in elements
-  std::array<std::ptrdiff_t, Rank> strides{}; ///< of the receiver's block, for the dimensions of this worker's block
+  index<Rank> at{};                            ///< where it starts in this worker's block
+  std::ptrdiff_t offset = 0;                   ///< where it starts in the receiver's block, in elements
+  std::array<std::ptrdiff_t, Rank> strides{};  ///< of the receiver's block, for the dimensions of this worker's block
 };
 
 /// Copies boxes in the order of their source, slab by slab over all receivers: the source is then read forwards once,

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/comm/channel.hpp>
-#include <partita/comm/mail.hpp>
+#include <partita/comm/mailbag.hpp>
 #include <vector>
 
 namespace partita::detail {

@@ -55,11 +55,12 @@ void group_boxes_by_worker(Boxes& boxes) {
 }  // namespace detail
 
 /// What `worker` exchanges to bring a tensor from `from` on `src` to `to` on `dst`, whose dimensions are those of the
-/// result: dimension k of the result is dimension axes[k] of the source. Cost: O(own overlaps) for any number of workers.
+/// result: dimension k of the result is dimension axes[k] of the source. Cost: O(own overlaps) for any number of
+/// workers.
 template <class Src, class Dst, std::size_t Rank>
-exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const decomposition<Rank>& from, const grid<Dst>& dst,
-                                             const decomposition<Rank>& to, const axes_order<Rank>& axes,
-                                             std::size_t worker) {
+exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const decomposition<Rank>& from,
+                                             const grid<Dst>& dst, const decomposition<Rank>& to,
+                                             const axes_order<Rank>& axes, std::size_t worker) {
   axes_order<Rank> back{};
   for (std::size_t k = 0; k < Rank; ++k) back[axes[k]] = k;
   const auto wanted = decomposition<Rank>::make([&](std::size_t d) { return to.cuts[back[d]]; });
@@ -76,38 +77,41 @@ exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const decompo
     schedule.received_shape = detail::in_source_order(shape, axes);
     schedule.received_strides = detail::in_source_order(detail::dense_strides(shape), axes);
     index<Rank> j = detail::in_source_order(dst.index(as_destination), axes);
-    detail::for_each_overlap(wanted, j, from, [&](const index<Rank>& i, const box<Rank>& where, const index<Rank>& at,
-                                                  const index<Rank>&) {
-      const std::size_t peer = src.worker(i);
-      if (peer != worker) schedule.receives.push_back({peer, where.shape(), at, 0, {}});
-    });
+    detail::for_each_overlap(
+        wanted, j, from, [&](const index<Rank>& i, const box<Rank>& where, const index<Rank>& at, const index<Rank>&) {
+          const std::size_t peer = src.worker(i);
+          if (peer != worker) schedule.receives.push_back({peer, where.shape(), at, 0, {}});
+        });
   }
   if (as_source < src.size()) {
     const index<Rank> i = src.index(as_source);
     schedule.source_shape = from.shape(i);
-    detail::for_each_overlap(from, i, wanted, [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at,
-                                                  const index<Rank>& at_other) {
-      const index<Rank> place = place_of(j);
-      const std::size_t peer = dst.worker(place);
-      if (peer == worker) {
-        schedule.kept.push_back({where.shape(), at, at_other});
-        return;
-      }
-      const auto strides = detail::in_source_order(detail::dense_strides(to.shape(place)), axes);
-      schedule.sends.push_back({peer, where.shape(), at, detail::offset_of<Rank>({peer, where.shape(), at_other}, strides), strides});
-    });
+    detail::for_each_overlap(
+        from, i, wanted,
+        [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
+          const index<Rank> place = place_of(j);
+          const std::size_t peer = dst.worker(place);
+          if (peer == worker) {
+            schedule.kept.push_back({where.shape(), at, at_other});
+            return;
+          }
+          const auto strides = detail::in_source_order(detail::dense_strides(to.shape(place)), axes);
+          schedule.sends.push_back(
+              {peer, where.shape(), at, detail::offset_of<Rank>({peer, where.shape(), at_other}, strides), strides});
+        });
   }
   detail::group_boxes_by_worker(schedule.sends);
   detail::group_boxes_by_worker(schedule.receives);
   return schedule;
 }
 
-/// The same for blocks that are staggered on either side: one box of the tensor for each place of the grid, those of `to` in
-/// the order of the result's dimensions. Turned round, it is the way back. Cost: O(source + destination workers).
+/// The same for blocks that are staggered on either side: one box of the tensor for each place of the grid, those of
+/// `to` in the order of the result's dimensions. Turned round, it is the way back. Cost: O(source + destination
+/// workers).
 template <class Src, class Dst, std::size_t Rank>
-exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const std::vector<box<Rank>>& from, const grid<Dst>& dst,
-                                             const std::vector<box<Rank>>& to, const axes_order<Rank>& axes,
-                                             std::size_t worker) {
+exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const std::vector<box<Rank>>& from,
+                                             const grid<Dst>& dst, const std::vector<box<Rank>>& to,
+                                             const axes_order<Rank>& axes, std::size_t worker) {
   const auto in_source = [&](const box<Rank>& b) {
     return box<Rank>{detail::in_source_order(b.start, axes), detail::in_source_order(b.stop, axes)};
   };
@@ -138,7 +142,8 @@ exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const std::ve
         continue;
       }
       const auto strides = detail::in_source_order(detail::dense_strides(to[place].shape()), axes);
-      schedule.sends.push_back({peer, common.shape(), at, detail::offset_of<Rank>({peer, common.shape(), at_other}, strides), strides});
+      schedule.sends.push_back(
+          {peer, common.shape(), at, detail::offset_of<Rank>({peer, common.shape(), at_other}, strides), strides});
     }
   }
   detail::group_boxes_by_worker(schedule.sends);

@@ -1,5 +1,5 @@
-// What one kernel needs to move boxes: who shares memory, the memory, the signals, the board, and the exchanges that were
-// set up before, found again by what all workers say about their blocks.
+// What one kernel needs to move boxes: who shares memory, the memory, the signals, the board, and the exchanges that
+// were set up before, found again by what all workers say about their blocks.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace partita {
 
 /// How the workers of a kernel reach each other; given alike by all of them, but for `pretended_node`.
 struct transport_policy {
-  bool shared = true;                       ///< use shared memory where there is some
-  int pretended_node = 0;                   ///< workers that give different numbers act as if on different machines
+  bool shared = true;                         ///< use shared memory where there is some
+  int pretended_node = 0;                     ///< workers that give different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< at most this much shared memory for each worker
   mail_policy mail{};
 };
@@ -39,7 +39,8 @@ class transport {
 
   template <class T, std::size_t Rank>
   std::unique_ptr<box_exchange<T, Rank>> exchange(exchange_schedule<Rank> schedule) {
-    return std::make_unique<box_exchange<T, Rank>>(everyone_, tag_, members_, &channel_, std::move(schedule), policy_.mail);
+    return std::make_unique<box_exchange<T, Rank>>(everyone_, tag_, members_, &channel_, std::move(schedule),
+                                                   policy_.mail);
   }
 
  private:
@@ -63,8 +64,8 @@ constexpr std::uint64_t word_of(const std::array<std::size_t, Rank>& shape, std:
   return hash;
 }
 
-/// Exchanges by the words that all workers had when they were set up. All workers see the same words, so they find or miss
-/// the same entry; the one that was used longest ago makes room.
+/// Exchanges by the words that all workers had when they were set up. All workers see the same words, so they find or
+/// miss the same entry; the one that was used longest ago makes room.
 template <class Exchange>
 class exchange_cache {
  public:
@@ -89,7 +90,8 @@ class exchange_cache {
       for (std::size_t other = 1; other < entries_.size(); ++other)
         if (entries_[other].used < entries_[k].used) k = other;
     }
-    entries_[k] = {static_cast<std::vector<std::uint64_t>&&>(words), static_cast<std::unique_ptr<Exchange>&&>(exchange), ++clock_};
+    entries_[k] = {static_cast<std::vector<std::uint64_t>&&>(words), static_cast<std::unique_ptr<Exchange>&&>(exchange),
+                   ++clock_};
     return *entries_[k].exchange;
   }
   /// How often something had to be set up.

@@ -67,7 +67,8 @@ inline void finish_streaming() {
 #define PARTITA_WIDTH 16
 #define PARTITA_TARGET
 namespace portable {
-#include <partita/array/detail/loops.inc>
+#include <partita/array/detail/runs.inc>
+#include <partita/array/detail/tiles.inc>
 }
 #undef PARTITA_TARGET
 #undef PARTITA_WIDTH
@@ -76,7 +77,8 @@ namespace portable {
 #define PARTITA_WIDTH 32
 #define PARTITA_TARGET __attribute__((target("avx2")))
 namespace avx2 {
-#include <partita/array/detail/loops.inc>
+#include <partita/array/detail/runs.inc>
+#include <partita/array/detail/tiles.inc>
 }
 #undef PARTITA_TARGET
 #undef PARTITA_WIDTH
@@ -84,7 +86,8 @@ namespace avx2 {
 #define PARTITA_WIDTH 64
 #define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 namespace avx512 {
-#include <partita/array/detail/loops.inc>
+#include <partita/array/detail/runs.inc>
+#include <partita/array/detail/tiles.inc>
 }
 #undef PARTITA_TARGET
 #undef PARTITA_WIDTH
