@@ -1,15 +1,15 @@
 // What every benchmark over workers needs: a common clock, the regime of the machine, samples and their medians.
 #pragma once
 
+#include <mpi.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <mpi.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 namespace bench {
@@ -41,10 +41,12 @@ double timed(Call call) {
   return all[0] + all[1];
 }
 
-/// How far two cores are from each other: a hypervisor moves virtual cores between caches within seconds, and a ratio of
-/// samples from both sides of such a move means nothing.
+/// How far two cores are from each other: a hypervisor moves virtual cores between caches within seconds, and a ratio
+/// of samples from both sides of such a move means nothing.
 enum class regime { near, far, oversubscribed };
-inline const char* name_of(regime r) { return r == regime::near ? "near" : r == regime::far ? "far" : "oversubscribed"; }
+inline const char* name_of(regime r) {
+  return r == regime::near ? "near" : r == regime::far ? "far" : "oversubscribed";
+}
 
 class regime_meter {
  public:
@@ -72,9 +74,11 @@ class regime_meter {
         ++count_;
         if (worker() == 0) {
           flags_[0].store(count_, std::memory_order_release);
-          while (flags_[8].load(std::memory_order_acquire) < count_) {}
+          while (flags_[8].load(std::memory_order_acquire) < count_) {
+          }
         } else {
-          while (flags_[0].load(std::memory_order_acquire) < count_) {}
+          while (flags_[0].load(std::memory_order_acquire) < count_) {
+          }
           flags_[8].store(count_, std::memory_order_release);
         }
       }

@@ -2,12 +2,12 @@
 // again: raw MPI schemes, and what Debian packages of the libraries that do it.
 #pragma once
 
+#include <mpi.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <mpi.h>
 #include <string>
 #include <vector>
 #if defined(BENCH_FFTW)
@@ -83,7 +83,8 @@ inline std::vector<meeting> meetings(const problem& p, const shape& own_grid, co
       start.push_back(static_cast<int>(box.start[d] - own.start[d]));
     }
     MPI_Datatype type;
-    MPI_Type_create_subarray(static_cast<int>(sizes.size()), sizes.data(), part.data(), start.data(), MPI_ORDER_C, MPI_FLOAT, &type);
+    MPI_Type_create_subarray(static_cast<int>(sizes.size()), sizes.data(), part.data(), start.data(), MPI_ORDER_C,
+                             MPI_FLOAT, &type);
     MPI_Type_commit(&type);
     found.push_back({k, elements, type});
   }
@@ -99,7 +100,9 @@ inline call raw_contiguous(const problem& p, int me, int n) {
     std::vector<MPI_Request> requests;
     std::size_t at = 0;
     for (const auto& m : receives) {
-      if (m.worker != me) MPI_Irecv(y + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 1, MPI_COMM_WORLD, &requests.emplace_back());
+      if (m.worker != me)
+        MPI_Irecv(y + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 1, MPI_COMM_WORLD,
+                  &requests.emplace_back());
       at += m.elements;
     }
     at = 0;
@@ -107,7 +110,8 @@ inline call raw_contiguous(const problem& p, int me, int n) {
     std::size_t size = 0, to = 0;
     for (const auto& m : sends) {
       if (m.worker != me)
-        MPI_Isend(x + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 1, MPI_COMM_WORLD, &requests.emplace_back());
+        MPI_Isend(x + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 1, MPI_COMM_WORLD,
+                  &requests.emplace_back());
       else
         kept = x + at, size = m.elements;
       at += m.elements;
@@ -146,7 +150,8 @@ inline call raw_packed(const problem& p, int me, int n) {
     std::size_t at = 0;
     for (const auto& m : receives) {
       if (m.worker != me)
-        MPI_Irecv(arrived + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 3, MPI_COMM_WORLD, &requests.emplace_back());
+        MPI_Irecv(arrived + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 3, MPI_COMM_WORLD,
+                  &requests.emplace_back());
       at += m.elements;
     }
     at = 0;
@@ -158,13 +163,15 @@ inline call raw_packed(const problem& p, int me, int n) {
         int position = 0;
         const int bytes = static_cast<int>(m.elements * sizeof(float));
         MPI_Pack(x, 1, m.type, packed->data() + at, bytes, &position, MPI_COMM_WORLD);
-        MPI_Isend(packed->data() + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 3, MPI_COMM_WORLD, &requests.emplace_back());
+        MPI_Isend(packed->data() + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 3, MPI_COMM_WORLD,
+                  &requests.emplace_back());
       }
       at += m.elements;
     }
     for (const auto& m : receives)
       if (m.worker == me) own_in = m.type;
-    if (own_out != MPI_DATATYPE_NULL) MPI_Sendrecv(x, 1, own_out, 0, 4, y, 1, own_in, 0, 4, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    if (own_out != MPI_DATATYPE_NULL)
+      MPI_Sendrecv(x, 1, own_out, 0, 4, y, 1, own_in, 0, 4, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     at = 0;
     for (const auto& m : receives) {
@@ -182,12 +189,13 @@ inline call raw_alltoallw(const problem& p, int me, int n) {
   const auto size = static_cast<std::size_t>(n);
   std::vector<int> send_counts(size, 0), receive_counts(size, 0), zero(size, 0);
   std::vector<MPI_Datatype> send_types(size, MPI_FLOAT), receive_types(size, MPI_FLOAT);
-  for (const auto& m : sends) send_counts[static_cast<std::size_t>(m.worker)] = 1, send_types[static_cast<std::size_t>(m.worker)] = m.type;
+  for (const auto& m : sends)
+    send_counts[static_cast<std::size_t>(m.worker)] = 1, send_types[static_cast<std::size_t>(m.worker)] = m.type;
   for (const auto& m : receives)
     receive_counts[static_cast<std::size_t>(m.worker)] = 1, receive_types[static_cast<std::size_t>(m.worker)] = m.type;
   return [=](const float* x, float* y) {
-    MPI_Alltoallw(x, send_counts.data(), zero.data(), send_types.data(), y, receive_counts.data(), zero.data(), receive_types.data(),
-                  MPI_COMM_WORLD);
+    MPI_Alltoallw(x, send_counts.data(), zero.data(), send_types.data(), y, receive_counts.data(), zero.data(),
+                  receive_types.data(), MPI_COMM_WORLD);
   };
 }
 
@@ -206,11 +214,19 @@ inline call scalapack(const problem& p, int me, int n) {
     std::vector<int> map(volume(grid));
     for (std::size_t i = 0; i < grid[0]; ++i)  // place (j, i) of the transposed grid, column-major
       for (std::size_t j = 0; j < grid[1]; ++j) map[i * grid[1] + j] = static_cast<int>(i * grid[1] + j);
-    Cblacs_gridmap(&context, map.data(), static_cast<int>(grid[1]), static_cast<int>(grid[1]), static_cast<int>(grid[0]));
+    Cblacs_gridmap(&context, map.data(), static_cast<int>(grid[1]), static_cast<int>(grid[1]),
+                   static_cast<int>(grid[0]));
     const auto up = [](std::size_t a, std::size_t b) { return static_cast<int>((a + b - 1) / b); };
     const span own = block_of(p.extents, grid, static_cast<std::size_t>(me));
-    return std::vector<int>{1, context, static_cast<int>(p.extents[1]), static_cast<int>(p.extents[0]), up(p.extents[1], grid[1]),
-                            up(p.extents[0], grid[0]), 0, 0, std::max(1, static_cast<int>(own.size()[1]))};
+    return std::vector<int>{1,
+                            context,
+                            static_cast<int>(p.extents[1]),
+                            static_cast<int>(p.extents[0]),
+                            up(p.extents[1], grid[1]),
+                            up(p.extents[0], grid[0]),
+                            0,
+                            0,
+                            std::max(1, static_cast<int>(own.size()[1]))};
   };
   std::vector<int> from = descriptor(p.from), to = descriptor(p.to), all = descriptor({1, static_cast<std::size_t>(n)});
   return [=](const float* x, float* y) mutable {
@@ -223,8 +239,8 @@ inline call scalapack(const problem& p, int me, int n) {
 /// FFTW's transpose of row slabs.
 inline call fftw(const problem& p, float* x, float* y) {
   fftwf_mpi_init();
-  const fftwf_plan plan = fftwf_mpi_plan_transpose(static_cast<ptrdiff_t>(p.extents[0]), static_cast<ptrdiff_t>(p.extents[1]), x, y,
-                                                   MPI_COMM_WORLD, FFTW_ESTIMATE);
+  const fftwf_plan plan = fftwf_mpi_plan_transpose(
+      static_cast<ptrdiff_t>(p.extents[0]), static_cast<ptrdiff_t>(p.extents[1]), x, y, MPI_COMM_WORLD, FFTW_ESTIMATE);
   return [plan](const float*, float*) { fftwf_execute(plan); };
 }
 #endif

@@ -1,5 +1,5 @@
-// How long a repartition takes, against a memcpy of the same bytes and against the other ways to do it, all in one run and
-// in turn. Start it on 2 or on 4 workers: mpirun -n 2 bench/repartition [--json] [--quick] [case]
+// How long a repartition takes, against a memcpy of the same bytes and against the other ways to do it, all in one run
+// and in turn. Start it on 2 or on 4 workers: mpirun -n 2 bench/repartition [--json] [--quick] [case]
 #include "machine.hpp"
 #include "peers.hpp"
 
@@ -49,7 +49,8 @@ float sum_of(const float* p, std::size_t n) {
 template <std::size_t Rank>
 class ours {
  public:
-  ours(const bench::problem& p, const node& members, arena& memory, node_channel* channel, int tag, const mail_policy& mail = {})
+  ours(const bench::problem& p, const node& members, arena& memory, node_channel* channel, int tag,
+       const mail_policy& mail = {})
       : memory_(memory) {
     std::array<std::size_t, Rank> from{}, to{}, extents{}, turned{};
     axes_order<Rank> axes = same_axes<Rank>();
@@ -59,11 +60,13 @@ class ours {
     for (std::size_t d = 0; d < Rank; ++d) turned[d] = extents[axes[d]];
     const grid<dynamic_extents<Rank>> source{dynamic_extents<Rank>(from)}, destination{dynamic_extents<Rank>(to)};
     auto schedule = schedule_repartition(source, decomposition<Rank>::balanced(extents, from), destination,
-                                         decomposition<Rank>::balanced(turned, to), axes, static_cast<std::size_t>(bench::worker()));
+                                         decomposition<Rank>::balanced(turned, to), axes,
+                                         static_cast<std::size_t>(bench::worker()));
     x_strides_ = detail::dense_strides(schedule.source_shape);
     y_strides_ = schedule.received_strides;
     size_ = volume_of(schedule.received_shape);
-    exchange_ = std::make_unique<box_exchange<float, Rank>>(MPI_COMM_WORLD, tag, members, channel, std::move(schedule), mail);
+    exchange_ =
+        std::make_unique<box_exchange<float, Rank>>(MPI_COMM_WORLD, tag, members, channel, std::move(schedule), mail);
   }
 
   /// As r(x): a fresh result from the pool each time.
@@ -87,16 +90,18 @@ class ours {
   pooled_tensor<float, 1> result_;
 };
 
-void report(const bench::problem& p, const std::string& name, bench::regime r, const std::vector<double>& samples, double memcpy_median,
-            double best_peer) {
+void report(const bench::problem& p, const std::string& name, bench::regime r, const std::vector<double>& samples,
+            double memcpy_median, double best_peer) {
   if (bench::worker() != 0 || samples.empty()) return;
   const std::size_t bytes = bench::volume(p.extents) * sizeof(float);
   const double median = bench::median(samples);
   if (chosen.json)
-    std::printf("{\"bench\": \"repartition\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
-                "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"regime\": \"%s\", \"samples\": %zu}\n",
-                p.name.c_str(), bench::workers(), bytes, name.c_str(), median, bench::least(samples), median / memcpy_median, name_of(r),
-                samples.size());
+    std::printf(
+        "{\"bench\": \"repartition\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
+        "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"regime\": \"%s\", \"samples\": "
+        "%zu}\n",
+        p.name.c_str(), bench::workers(), bytes, name.c_str(), median, bench::least(samples), median / memcpy_median,
+        name_of(r), samples.size());
   else
     std::printf("  %-26s %11.1f us  min %11.1f  %6.2f x memcpy  %5.2f x best peer\n", name.c_str(), median * 1e6,
                 bench::least(samples) * 1e6, median / memcpy_median, median / best_peer);
@@ -122,7 +127,9 @@ void measure(const bench::problem& p, bench::regime_meter& meter, int samples, b
   ours<Rank> shared(p, members, memory, &channel, 1), mailed(p, members, memory, nullptr, 2);
 
   std::vector<variant> variants;
-  variants.push_back({"memcpy", [&] { return static_cast<const float*>(std::memcpy(b.other.data(), x, most * sizeof(float))); }, false});
+  variants.push_back({"memcpy",
+                      [&] { return static_cast<const float*>(std::memcpy(b.other.data(), x, most * sizeof(float))); },
+                      false});
   variants.push_back({"partita", [&] { return shared.pooled(x); }});
   variants.push_back({"partita, into the heap", [&] { return shared.into(x, y), y; }});
   const auto peer = [&](const char* name, bench::call f, bool moves = true) {
@@ -135,9 +142,11 @@ void measure(const bench::problem& p, bench::regime_meter& meter, int samples, b
     peer("MPI packed", bench::raw_packed(p, me, n));
     peer("MPI_Alltoallw", bench::raw_alltoallw(p, me, n));
 #if defined(BENCH_SCALAPACK)
-    const auto even = [&](const bench::shape& grid) { return p.extents[0] % grid[0] == 0 && p.extents[1] % grid[1] == 0; };
-    if (Rank == 2 && bench::volume(p.from) == static_cast<std::size_t>(n) && bench::volume(p.to) == static_cast<std::size_t>(n) &&
-        even(p.from) && even(p.to))
+    const auto even = [&](const bench::shape& grid) {
+      return p.extents[0] % grid[0] == 0 && p.extents[1] % grid[1] == 0;
+    };
+    if (Rank == 2 && bench::volume(p.from) == static_cast<std::size_t>(n) &&
+        bench::volume(p.to) == static_cast<std::size_t>(n) && even(p.from) && even(p.to))
       peer("ScaLAPACK psgemr2d", bench::scalapack(p, me, n));
 #endif
   }
@@ -189,7 +198,8 @@ void measure(const bench::problem& p, bench::regime_meter& meter, int samples, b
       if (variants[v].moves && variants[v].name.rfind("partita", 0) != 0 && !times[r][v].empty())
         best = std::min(best, bench::median(times[r][v]));
     if (me == 0 && !chosen.json)
-      std::printf("%s, %d workers, %s (%zu samples)\n", p.name.c_str(), n, bench::name_of(static_cast<bench::regime>(r)), times[r][0].size());
+      std::printf("%s, %d workers, %s (%zu samples)\n", p.name.c_str(), n,
+                  bench::name_of(static_cast<bench::regime>(r)), times[r][0].size());
     for (std::size_t v = 0; v < variants.size(); ++v)
       report(p, variants[v].name, static_cast<bench::regime>(r), times[r][v], copy, best);
   }

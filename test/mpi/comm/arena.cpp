@@ -32,7 +32,8 @@ BOOST_AUTO_TEST_CASE(a_node_knows_its_members) {
 
 BOOST_AUTO_TEST_CASE(pretended_nodes_share_nothing_between_each_other) {
   const node members(MPI_COMM_WORLD, own_worker() % 2);
-  for (std::size_t k = 0; k < members.size(); ++k) BOOST_TEST(members.worker(k) % 2 == static_cast<std::size_t>(own_worker() % 2));
+  for (std::size_t k = 0; k < members.size(); ++k)
+    BOOST_TEST(members.worker(k) % 2 == static_cast<std::size_t>(own_worker() % 2));
 }
 
 BOOST_AUTO_TEST_CASE(the_same_workers_get_the_same_arena) {
@@ -121,7 +122,8 @@ BOOST_AUTO_TEST_CASE(every_worker_sees_every_word) {
     bool right = true;
     for (std::uint64_t round = 0; round < 1000; ++round) {
       const auto& all = words.gather(round * 100 + static_cast<std::uint64_t>(own_worker()));
-      for (std::size_t k = 0; k < static_cast<std::size_t>(all_workers()); ++k) right = right && all[k] == round * 100 + k;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(all_workers()); ++k)
+        right = right && all[k] == round * 100 + k;
     }
     BOOST_TEST(right);
   }

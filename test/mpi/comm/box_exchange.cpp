@@ -1,11 +1,11 @@
-// Every way that boxes can move between workers, on random cuts, grids, orders of dimensions and strides: afterwards each
-// worker holds exactly what the function of the global index says.
+// Every way that boxes can move between workers, on random cuts, grids, orders of dimensions and strides: afterwards
+// each worker holds exactly what the function of the global index says.
 #include <partita/comm/box_exchange.hpp>
 #include <partita/comm/pooled.hpp>
 
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
 #include <array>
+#include <boost/test/unit_test.hpp>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -108,7 +108,8 @@ struct layout {
 };
 
 template <std::size_t Rank>
-std::array<std::ptrdiff_t, Rank> dense(const std::array<std::size_t, Rank>& shape, const std::array<std::size_t, Rank>& order) {
+std::array<std::ptrdiff_t, Rank> dense(const std::array<std::size_t, Rank>& shape,
+                                       const std::array<std::size_t, Rank>& order) {
   std::array<std::ptrdiff_t, Rank> strides{};
   std::ptrdiff_t next = 1;
   for (std::size_t k = Rank; k-- > 0;) {
@@ -156,13 +157,16 @@ void moves_everything(const trial& how, unsigned seed) {
   schedule.source_shape = from.shape_of(me);
   schedule.received_shape = to.shape_of(me);
   schedule.received_strides = dense(schedule.received_shape, order);
-  from.for_each_box([&](std::size_t giver, const index<Rank>& start, const std::array<std::size_t, Rank>& shape, const index<Rank>& at) {
-    to.for_each_box([&](std::size_t taker, const index<Rank>& other, const std::array<std::size_t, Rank>& wanted, const index<Rank>& there) {
+  from.for_each_box([&](std::size_t giver, const index<Rank>& start, const std::array<std::size_t, Rank>& shape,
+                        const index<Rank>& at) {
+    to.for_each_box([&](std::size_t taker, const index<Rank>& other, const std::array<std::size_t, Rank>& wanted,
+                        const index<Rank>& there) {
       if (giver != me && taker != me) return;
       std::array<std::size_t, Rank> common{};
       index<Rank> here = at, arrives = there;
       for (std::size_t d = 0; d < Rank; ++d) {
-        const std::size_t low = std::max(start[d], other[d]), high = std::min(start[d] + shape[d], other[d] + wanted[d]);
+        const std::size_t low = std::max(start[d], other[d]),
+                          high = std::min(start[d] + shape[d], other[d] + wanted[d]);
         if (low >= high) return;
         common[d] = high - low;
         here[d] += low - start[d];
@@ -172,7 +176,8 @@ void moves_everything(const trial& how, unsigned seed) {
       if (giver == taker)
         schedule.kept.push_back({common, here, arrives});
       else if (giver == me)
-        schedule.sends.push_back({taker, common, here, detail::offset_of<Rank>({0, common, arrives}, strides), strides});
+        schedule.sends.push_back(
+            {taker, common, here, detail::offset_of<Rank>({0, common, arrives}, strides), strides});
       else
         schedule.receives.push_back({giver, common, arrives, 0, {}});
     });
@@ -186,7 +191,8 @@ void moves_everything(const trial& how, unsigned seed) {
   arena& memory = arena::of(members, how.arena_bytes);
   std::unique_ptr<node_channel> channel;
   if (how.pretended_nodes > 0) channel = std::make_unique<node_channel>(members, memory);
-  std::array<std::ptrdiff_t, Rank> x_strides = dense(schedule.source_shape, order), y_strides = schedule.received_strides;
+  std::array<std::ptrdiff_t, Rank> x_strides = dense(schedule.source_shape, order),
+                                   y_strides = schedule.received_strides;
   const bool spread = !how.pooled && random() % 2 == 0;
   std::ptrdiff_t x_origin = 0;
   for (std::size_t d = 0; d < Rank; ++d) {  // a view into something larger, some dimensions backwards
@@ -206,7 +212,8 @@ void moves_everything(const trial& how, unsigned seed) {
 
   bool right = true;
   for (std::size_t round = 0; round < 3; ++round) {
-    from.for_each_box([&](std::size_t giver, const index<Rank>& start, const std::array<std::size_t, Rank>& shape, const index<Rank>& at) {
+    from.for_each_box([&](std::size_t giver, const index<Rank>& start, const std::array<std::size_t, Rank>& shape,
+                          const index<Rank>& at) {
       if (giver != me) return;
       for (std::size_t k = 0; k < volume_of(shape); ++k) {
         const index<Rank> i = index_of(k, shape);
@@ -222,7 +229,8 @@ void moves_everything(const trial& how, unsigned seed) {
     exchange.start(x.data() + x_origin, x_strides, y, y_strides);
     exchange.finish();
     std::fill(x.begin(), x.end(), value_of<T>(999));  // x may change now
-    to.for_each_box([&](std::size_t taker, const index<Rank>& start, const std::array<std::size_t, Rank>& shape, const index<Rank>& at) {
+    to.for_each_box([&](std::size_t taker, const index<Rank>& start, const std::array<std::size_t, Rank>& shape,
+                        const index<Rank>& at) {
       if (taker != me) return;
       for (std::size_t k = 0; k < volume_of(shape); ++k) {
         const index<Rank> i = index_of(k, shape);
@@ -251,7 +259,8 @@ void moves_everything(const trial& how) {
 }
 
 constexpr std::size_t plenty = ~std::size_t{0};
-constexpr mail_policy by_size{}, packed{mail_policy::way::packed, std::size_t{1} << 30}, typed{mail_policy::way::typed, std::size_t{1} << 30}, chunked{mail_policy::way::packed, 100},
+constexpr mail_policy by_size{}, packed{mail_policy::way::packed, std::size_t{1} << 30},
+    typed{mail_policy::way::typed, std::size_t{1} << 30}, chunked{mail_policy::way::packed, 100},
     typed_chunks{mail_policy::way::typed, 200};
 
 }  // namespace
@@ -266,7 +275,9 @@ BOOST_AUTO_TEST_CASE(boxes_pass_through_rings_to_blocks_that_are_not_shared) {
   moves_everything<float>({1, false, packed, plenty});
   moves_everything<wide>({1, false, packed, plenty});
 }
-BOOST_AUTO_TEST_CASE(an_arena_that_is_nearly_full_still_serves_by_its_small_rings) { moves_everything<double>({1, true, packed, 1 << 18}); }
+BOOST_AUTO_TEST_CASE(an_arena_that_is_nearly_full_still_serves_by_its_small_rings) {
+  moves_everything<double>({1, true, packed, 1 << 18});
+}
 BOOST_AUTO_TEST_CASE(without_shared_memory_boxes_are_mailed) { moves_everything<float>({1, true, packed, 0}); }
 BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_their_size_suggests) { moves_everything<float>({0, false, by_size, plenty}); }
 BOOST_AUTO_TEST_CASE(boxes_are_mailed_packed) {
@@ -282,6 +293,8 @@ BOOST_AUTO_TEST_CASE(workers_of_two_nodes_mix_shared_memory_and_mail) {
   moves_everything<float>({2, true, packed, plenty});
   moves_everything<float>({2, false, chunked, plenty});
 }
-BOOST_AUTO_TEST_CASE(workers_of_three_nodes_mix_shared_memory_and_mail) { moves_everything<double>({3, true, typed, plenty}); }
+BOOST_AUTO_TEST_CASE(workers_of_three_nodes_mix_shared_memory_and_mail) {
+  moves_everything<double>({3, true, typed, plenty});
+}
 
 BOOST_AUTO_TEST_SUITE_END()

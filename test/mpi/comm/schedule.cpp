@@ -1,4 +1,5 @@
-// The boxes that workers exchange, worked out from cuts and from boxes: both ways agree, both sides agree, nothing is lost.
+// The boxes that workers exchange, worked out from cuts and from boxes: both ways agree, both sides agree, nothing is
+// lost.
 #include <partita/comm/schedule.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -30,9 +31,18 @@ struct trial {
     std::shuffle(axes.begin(), axes.end(), random);
     for (std::size_t d = 0; d < 3; ++d) extents[d] = 1 + random() % 9, a[d] = 1 + random() % 3, b[d] = 1 + random() % 3;
     for (std::size_t d = 0; d < 3; ++d) turned[d] = extents[axes[d]];
-    const auto from = decomposition<3>::make([&](std::size_t d) { return random_cut(extents[d], a[d], cyclic, random); });
+    const auto from =
+        decomposition<3>::make([&](std::size_t d) { return random_cut(extents[d], a[d], cyclic, random); });
     const auto to = decomposition<3>::make([&](std::size_t d) { return random_cut(turned[d], b[d], cyclic, random); });
-    return {extents, turned, a, b, axes, from, to, runtime_grid(dynamic_extents<3>(a)), runtime_grid(dynamic_extents<3>(b))};
+    return {extents,
+            turned,
+            a,
+            b,
+            axes,
+            from,
+            to,
+            runtime_grid(dynamic_extents<3>(a)),
+            runtime_grid(dynamic_extents<3>(b))};
   }
   std::size_t workers() const { return std::max(src.size(), dst.size()); }
 };

@@ -1,12 +1,13 @@
-// What a steady loop costs: no allocation, no page fault, no new plan; and the counts of messages and bytes are the plan's.
+// What a steady loop costs: no allocation, no page fault, no new plan; and the counts of messages and bytes are the
+// plan's.
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/schedule.hpp>
 #include <partita/comm/transport.hpp>
 
+#include <sys/resource.h>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <new>
-#include <sys/resource.h>
 
 namespace {
 std::size_t allocations = 0;
@@ -55,7 +56,8 @@ class rows_to_columns {
   /// The sum of the result, so that somebody reads it.
   float call(std::size_t rows, std::size_t columns, const std::vector<float>& x) {
     const std::size_t n = all_workers(), me = own_worker();
-    const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})}, wide{dynamic_extents<2>(std::size_t{1}, n)};
+    const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})},
+        wide{dynamic_extents<2>(std::size_t{1}, n)};
     const auto& words = ways_.gather(word_of<2>({rows, columns}, sizeof(float)));
     auto* exchange = cache_.find(words);
     if (exchange == nullptr) {
@@ -141,7 +143,8 @@ BOOST_AUTO_TEST_CASE(what_stays_where_it_is_moves_nothing) {
   const std::size_t n = all_workers();
   const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})};
   const auto balanced = decomposition<2>::balanced({50, 60}, {n, 1});
-  auto exchange = ways.exchange<float, 2>(schedule_repartition(tall, balanced, tall, balanced, same_axes<2>(), own_worker()));
+  auto exchange =
+      ways.exchange<float, 2>(schedule_repartition(tall, balanced, tall, balanced, same_axes<2>(), own_worker()));
   BOOST_TEST(exchange->messages_sent() == 0U);
   BOOST_TEST(exchange->bytes_mailed() == 0U);
   BOOST_TEST(exchange->bytes_shared() == 0U);

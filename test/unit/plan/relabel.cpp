@@ -2,8 +2,8 @@
 #include <partita/plan/cost.hpp>
 #include <partita/plan/relabel.hpp>
 
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <numeric>
 #include <random>
 
@@ -22,7 +22,8 @@ BOOST_AUTO_TEST_SUITE(choosing_the_order_of_workers)
 
 BOOST_AUTO_TEST_CASE(the_cost_of_rows_to_columns_counts_every_pair_once) {
   const auto rows = on(4, 1, {0, 1, 2, 3}), columns = on(1, 4, {0, 1, 2, 3});
-  const auto cost = cost_of(rows, decomposition<2>::balanced({8, 8}, {4, 1}), columns, decomposition<2>::balanced({8, 8}, {1, 4}));
+  const auto cost =
+      cost_of(rows, decomposition<2>::balanced({8, 8}, {4, 1}), columns, decomposition<2>::balanced({8, 8}, {1, 4}));
   BOOST_TEST(cost.elements_moved == 48U);
   BOOST_TEST(cost.elements_kept == 16U);
   BOOST_TEST(cost.messages == 12U);
@@ -36,7 +37,8 @@ BOOST_AUTO_TEST_CASE(the_cost_of_rows_to_columns_counts_every_pair_once) {
 
 BOOST_AUTO_TEST_CASE(a_gather_is_as_uneven_as_it_can_be) {
   const auto rows = on(4, 1, {0, 1, 2, 3}), one = on(1, 1, {0});
-  const auto cost = cost_of(rows, decomposition<2>::balanced({8, 8}, {4, 1}), one, decomposition<2>::balanced({8, 8}, {1, 1}));
+  const auto cost =
+      cost_of(rows, decomposition<2>::balanced({8, 8}, {4, 1}), one, decomposition<2>::balanced({8, 8}, {1, 1}));
   BOOST_TEST(cost.elements_moved == 48U);
   BOOST_TEST(cost.most_received == 48U);
   BOOST_TEST(cost.imbalance() == 4.0);
@@ -70,7 +72,8 @@ BOOST_AUTO_TEST_CASE(no_other_order_moves_less) {
     std::vector<std::size_t> taken(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(b[0] * b[1]));
     const auto dst = on(b[0], b[1], taken);
     const std::array<std::size_t, 2> extents{3 + random() % 20, 3 + random() % 20};
-    const auto from = decomposition<2>::balanced(extents, {a[0], a[1]}), to = decomposition<2>::balanced(extents, {b[0], b[1]});
+    const auto from = decomposition<2>::balanced(extents, {a[0], a[1]}),
+               to = decomposition<2>::balanced(extents, {b[0], b[1]});
     const std::size_t ours = cost_of(src, from, relabelled(src, from, dst, to), to).elements_moved;
     std::sort(taken.begin(), taken.end());
     std::size_t least = ~std::size_t{0};
