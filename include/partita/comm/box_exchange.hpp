@@ -2,6 +2,7 @@
 // through a ring on the same node, mailed to other nodes, copied where they stay.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -100,6 +101,8 @@ class box_exchange {
       everything_.push_back({own_, b.shape, b.at, offset, schedule_.received_strides});
     }
     for (const target& t : targets_) everything_.insert(everything_.end(), t.boxes.begin(), t.boxes.end());
+    std::sort(everything_.begin(), everything_.end(),
+              [](const pushed_box<Rank>& a, const pushed_box<Rank>& b) { return a.at < b.at; });  // as the source lies
     outgoing_ = std::make_unique<outgoing_mail<T, Rank>>(out, policy);
     incoming_ = std::make_unique<incoming_mail<T, Rank>>(in, policy);
     const std::size_t moved = (volume_of(schedule_.source_shape) + volume_of(schedule_.received_shape)) * sizeof(T);
