@@ -150,6 +150,46 @@ BOOST_AUTO_TEST_CASE(what_stays_where_it_is_moves_nothing) {
   BOOST_TEST(exchange->bytes_shared() == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
+  const std::size_t n = all_workers(), me = own_worker(), rows = 301, columns = 257;
+  const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})},
+      wide{dynamic_extents<2>(std::size_t{1}, n)};
+  for (int nodes : {1, 2}) {
+    const transport_policy policy{.shared = true, .pretended_node = static_cast<int>(me) % nodes};
+    transport first(MPI_COMM_WORLD, 7, policy), second(MPI_COMM_WORLD, 8, policy);
+    const auto schedule = schedule_repartition(tall, decomposition<2>::balanced({rows, columns}, {n, 1}), wide,
+                                               decomposition<2>::balanced({rows, columns}, {1, n}), same_axes<2>(), me);
+    auto a = first.exchange<float, 2>(schedule), b = second.exchange<float, 2>(schedule);
+    const interval own_rows = balanced_part(rows, n, me), own_columns = balanced_part(columns, n, me);
+    const auto x_step = static_cast<std::ptrdiff_t>(columns), y_step = static_cast<std::ptrdiff_t>(own_columns.size());
+    std::vector<float> x1(own_rows.size() * columns), x2(x1.size());
+    for (std::size_t k = 0; k < x1.size(); ++k) {
+      x1[k] = static_cast<float>(own_rows.start * columns + k);
+      x2[k] = -x1[k];
+    }
+    bool right = true;
+    for (bool pooled : {true, false}) {
+      for (int round = 0; round < 10; ++round) {
+        auto y1 = make_pooled<float, 2>(first.memory(), {rows, own_columns.size()});
+        auto y2 = make_pooled<float, 2>(second.memory(), {rows, own_columns.size()});
+        std::vector<float> heap1(y1.size()), heap2(y2.size());
+        float* const to1 = pooled ? y1.data() : heap1.data();
+        float* const to2 = pooled ? y2.data() : heap2.data();
+        a->start(x1.data(), {x_step, 1}, to1, {y_step, 1});
+        b->start(x2.data(), {x_step, 1}, to2, {y_step, 1});
+        b->finish();
+        a->finish();
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < own_columns.size(); ++j) {
+            const auto value = static_cast<float>(i * columns + own_columns.start + j);
+            right = right && to1[i * own_columns.size() + j] == value && to2[i * own_columns.size() + j] == -value;
+          }
+      }
+    }
+    BOOST_TEST(right);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_entry_used_longest_ago_makes_room) {
   exchange_cache<int> cache(2);
   cache.add({1}, std::make_unique<int>(1));
