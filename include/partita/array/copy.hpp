@@ -1,82 +1,174 @@
 // Copying and accumulating between two strided blocks of equal shape: the only loops that move bytes inside a worker.
+//
+// One typed front over loops whose rank is a run-time number. The blocks are brought to the fewest loops; what is
+// contiguous on both sides moves in runs, what is contiguous along different dimensions moves in tiles that are
+// transposed in registers, and what is too large for the cache is stored past it. No expression of xtensor is ever
+// evaluated.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
+#include <partita/array/detail/loops.hpp>
 #include <type_traits>
-
-namespace partita::detail {
-
-/// Walks two strided blocks together and hands each innermost pair of runs to `run(dst, dst_stride, src, src_stride, n)`.
-template <class T, class Run>
-void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
-                  const std::size_t* shape, std::size_t rank, Run run) {
-  constexpr std::size_t most = 16;
-  std::size_t extent[most];
-  std::ptrdiff_t a[most], b[most];
-  std::size_t m = 0;
-  for (std::size_t d = 0; d < rank; ++d) {
-    if (shape[d] == 0) return;
-    if (shape[d] == 1) continue;
-    const auto n = static_cast<std::ptrdiff_t>(shape[d]);
-    if (m > 0 && a[m - 1] == n * dst_strides[d] && b[m - 1] == n * src_strides[d]) {
-      extent[m - 1] *= shape[d];
-      a[m - 1] = dst_strides[d];
-      b[m - 1] = src_strides[d];
-    } else {
-      extent[m] = shape[d];
-      a[m] = dst_strides[d];
-      b[m] = src_strides[d];
-      ++m;
-    }
-  }
-  if (m == 0) {
-    run(dst, std::ptrdiff_t{1}, src, std::ptrdiff_t{1}, std::size_t{1});
-    return;
-  }
-  std::size_t position[most] = {};
-  for (;;) {
-    run(dst, a[m - 1], src, b[m - 1], extent[m - 1]);
-    std::size_t k = m - 1;
-    for (;; --k) {
-      if (k == 0) return;
-      const std::size_t d = k - 1;
-      dst += a[d];
-      src += b[d];
-      if (++position[d] < extent[d]) break;
-      dst -= a[d] * static_cast<std::ptrdiff_t>(extent[d]);
-      src -= b[d] * static_cast<std::ptrdiff_t>(extent[d]);
-      position[d] = 0;
-    }
-  }
-}
-
-}  // namespace partita::detail
 
 namespace partita {
 
-/// Copies a block. Strides are in elements and may be negative or 0 where the extent is 1; the blocks must not overlap.
+/// Where stored bytes go: past the cache when they cannot stay there anyway (1.4 to 2.5 times faster in memory, 3 times
+/// slower in cache). `by_size` judges by the block alone; who moves many blocks knows better.
+enum class stores { by_size, cached, streaming };
+
+namespace detail {
+
+/// Whether `bytes` that are read and `bytes` that are written leave the last cache.
+inline bool leaves_cache(std::size_t bytes) { return bytes > last_cache_bytes() / 5 * 2; }
+
+/// Copies a block of elements of S bytes, a power of two up to 16.
+template <std::size_t S>
+void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, const std::ptrdiff_t* from_strides,
+                const std::size_t* shape, std::size_t rank, stores how, instruction_set set) {
+  constexpr auto unit = static_cast<std::ptrdiff_t>(S);
+  strided_pair pair = pair_of(to, to_strides, from, from_strides, shape, rank, S);
+  const std::size_t last = pair.loops - 1, none = pair.loops;
+  if (pair.loops == 0) return portable::move<S>(to, from);
+  const bool large = how == stores::streaming || (how == stores::by_size && leaves_cache(pair.bytes(S)));
+
+  std::size_t run = none, across = none, down = none;
+  for (std::size_t d = 0; d < pair.loops; ++d) {
+    if (pair.to_stride[d] == unit && pair.from_stride[d] == unit) run = d;
+    if (pair.to_stride[d] == unit) across = d;
+    if (pair.from_stride[d] == unit) down = d;
+  }
+  std::size_t seams =
+      reinterpret_cast<std::size_t>(to) * (run != none);  // low bits: where rows of `to` may start in a line
+  for (std::size_t d = 0; d < pair.loops; ++d)
+    if (d != run && d != across) seams |= static_cast<std::size_t>(pair.to_stride[d]);
+  const bool lines = seams % line == 0;
+
+  if (run != none) {
+    pair.move_loop(run, last);
+    pair.extent[last] *= S;
+    const bool streaming = large && pair.extent[last] >= (lines ? line : 2 * line);
+    copy_runs(set, pair, to, from, streaming);
+    if (streaming) finish_streaming();
+  } else if (across != none && down != none) {
+    pair.move_loop(across, last);
+    pair.move_loop(down > across ? down - 1 : down, last);
+    const bool streaming = large && lines && reinterpret_cast<std::size_t>(to) % S == 0;
+    copy_transposed<S>(set, pair, to, from, streaming);
+    if (streaming) finish_streaming();
+  } else {
+    if (across != none) pair.move_loop(across, last);
+    odometer position(pair, last);
+    do portable::copy_elements<S>(to, pair.to_stride[last], from, pair.from_stride[last], pair.extent[last]);
+    while (position.step(to, from));
+  }
+}
+
+/// Hands the innermost loop of two blocks to `run(dst, dst_stride, src, src_stride, n)`, strides in elements.
+template <class T, class Run>
+void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
+                  const std::size_t* shape, std::size_t rank, Run run) {
+  char* to = reinterpret_cast<char*>(dst);
+  const char* from = reinterpret_cast<const char*>(src);
+  constexpr auto unit = static_cast<std::ptrdiff_t>(sizeof(T));
+  const strided_pair pair = pair_of(to, dst_strides, from, src_strides, shape, rank, sizeof(T));
+  const std::size_t outer = pair.loops == 0 ? 0 : pair.loops - 1;
+  odometer position(pair, outer);
+  do
+    if (pair.loops == 0)
+      run(reinterpret_cast<T*>(to), std::ptrdiff_t{1}, reinterpret_cast<const T*>(from), std::ptrdiff_t{1},
+          std::size_t{1});
+    else
+      run(reinterpret_cast<T*>(to), pair.to_stride[outer] / unit, reinterpret_cast<const T*>(from),
+          pair.from_stride[outer] / unit, pair.extent[outer]);
+  while (position.step(to, from));
+}
+
+/// Adds n elements that lie side by side: numbers as vectors, complex numbers as pairs of numbers, all else one by one.
+template <class T>
+void add_side_by_side(instruction_set set, T* to, const T* from, std::size_t n) {
+  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
+    add_run(set, to, from, n);
+  else if constexpr (requires {
+                       typename T::value_type;
+                       to->real();
+                       to->imag();
+                       requires sizeof(T) == 2 * sizeof(to->real());
+                     })
+    add_side_by_side(set, reinterpret_cast<typename T::value_type*>(to),
+                     reinterpret_cast<const typename T::value_type*>(from), 2 * n);
+  else
+    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+}
+
+/// The largest power of two up to 16 that divides n: elements of 12 bytes move as runs of three 4-byte units.
+constexpr std::size_t unit_of(std::size_t n) { return n % 16 == 0 ? 16 : n & (~n + 1); }
+
+/// Walks slices along the first dimension while there are more dimensions than loops; false when nothing is left to do.
+template <class T, class Block>
+bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
+               const std::size_t* shape, std::size_t rank, Block block) {
+  for (std::size_t d = 0; d < rank; ++d)
+    if (shape[d] == 0) return false;
+  if (rank < most_loops) return true;
+  for (std::size_t i = 0; i < shape[0]; ++i, dst += dst_strides[0], src += src_strides[0])
+    block(dst, dst_strides + 1, src, src_strides + 1, shape + 1, rank - 1);
+  return false;
+}
+
+}  // namespace detail
+
+/// Copies a block. Strides count elements and may be negative; where an extent is 1 they mean nothing.
+/// Shapes:   both blocks have `shape`; an extent of 0 moves nothing and the pointers may then be null.
+/// Requires: the blocks do not overlap and no element of `dst` is addressed twice.
+/// Cost:     one read and one write of the block; no allocation.
 template <class T>
 void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
-                const std::size_t* shape, std::size_t rank) {
-  detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
-                       [](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
-                         if constexpr (std::is_trivially_copyable_v<T>) {
-                           if (ds == 1 && ss == 1) {
-                             std::memcpy(static_cast<void*>(d), static_cast<const void*>(s), n * sizeof(T));
-                             return;
-                           }
-                         }
-                         for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = *s;
-                       });
+                const std::size_t* shape, std::size_t rank, stores how = stores::by_size,
+                detail::instruction_set set = detail::best_instruction_set()) {
+  if (!detail::in_slices(dst, dst_strides, src, src_strides, shape, rank,
+                         [&](auto... slice) { copy_block(slice..., how, set); }))
+    return;
+  if constexpr (!std::is_trivially_copyable_v<T>) {
+    detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
+                         [](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
+                           for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = *s;
+                         });
+  } else {
+    constexpr std::size_t unit = detail::unit_of(sizeof(T)), units = sizeof(T) / unit;
+    char* const to = reinterpret_cast<char*>(dst);
+    const char* const from = reinterpret_cast<const char*>(src);
+    if constexpr (units == 1) {
+      detail::copy_bytes<unit>(to, dst_strides, from, src_strides, shape, rank, how, set);
+    } else {
+      std::size_t wider[detail::most_loops] = {};
+      std::ptrdiff_t a[detail::most_loops] = {}, b[detail::most_loops] = {};
+      for (std::size_t d = 0; d < rank; ++d) {
+        wider[d] = shape[d];
+        a[d] = dst_strides[d] * static_cast<std::ptrdiff_t>(units);
+        b[d] = src_strides[d] * static_cast<std::ptrdiff_t>(units);
+      }
+      wider[rank] = units;
+      a[rank] = b[rank] = 1;
+      detail::copy_bytes<unit>(to, a, from, b, wider, rank + 1, how, set);
+    }
+  }
 }
 
 /// Adds a block to another: dst += src, element by element.
+/// Shapes:   both blocks have `shape`; an extent of 0 adds nothing and the pointers may then be null.
+/// Requires: the blocks do not overlap and no element of `dst` is addressed twice.
+/// Cost:     two reads and one write of the block; no allocation.
 template <class T>
 void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
-               const std::size_t* shape, std::size_t rank) {
+               const std::size_t* shape, std::size_t rank,
+               detail::instruction_set set = detail::best_instruction_set()) {
+  if (!detail::in_slices(dst, dst_strides, src, src_strides, shape, rank,
+                         [&](auto... slice) { add_block(slice..., set); }))
+    return;
   detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
-                       [](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
+                       [&](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
+                         if (ds == 1 && ss == 1) return detail::add_side_by_side(set, d, s, n);
                          for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = static_cast<T>(*d + *s);
                        });
 }

@@ -1,0 +1,108 @@
+// What every benchmark over workers needs: a common clock, the regime of the machine, samples and their medians.
+#pragma once
+
+#include <mpi.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bench {
+
+inline double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+inline int worker() {
+  int w = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &w);
+  return w;
+}
+inline int workers() {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  return n;
+}
+
+/// From the first start to the last end over all workers, by the clock that one machine's processes share.
+template <class Call>
+double timed(Call call) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  double span[2], all[2];
+  span[0] = -seconds();
+  call();
+  span[1] = seconds();
+  MPI_Allreduce(span, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return all[0] + all[1];
+}
+
+/// How far two cores are from each other: a hypervisor moves virtual cores between caches within seconds, and a ratio
+/// of samples from both sides of such a move means nothing.
+enum class regime { near, far, oversubscribed };
+inline const char* name_of(regime r) {
+  return r == regime::near ? "near" : r == regime::far ? "far" : "oversubscribed";
+}
+
+class regime_meter {
+ public:
+  regime_meter() {
+    void* base = nullptr;
+    MPI_Win_allocate_shared(worker() == 0 ? 256 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window_);
+    MPI_Aint size = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window_, 0, &size, &unit, &base);
+    auto address = reinterpret_cast<std::uintptr_t>(base);
+    address = (address + 127) / 128 * 128;
+    flags_ = reinterpret_cast<std::atomic<long>*>(address);
+    if (worker() == 0) flags_[0] = flags_[8] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~regime_meter() { MPI_Win_free(&window_); }
+
+  /// One way of a flag between workers 0 and 1, in seconds; the same number on all workers.
+  double latency() {
+    double result = 0;
+    const int rounds = 200;
+    if (worker() < 2 && workers() > 1 && !crowded()) {
+      const double start = seconds();
+      for (int k = 0; k < rounds; ++k) {
+        ++count_;
+        if (worker() == 0) {
+          flags_[0].store(count_, std::memory_order_release);
+          while (flags_[8].load(std::memory_order_acquire) < count_) {
+          }
+        } else {
+          while (flags_[0].load(std::memory_order_acquire) < count_) {
+          }
+          flags_[8].store(count_, std::memory_order_release);
+        }
+      }
+      result = (seconds() - start) / rounds / 2;
+    }
+    MPI_Bcast(&result, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return result;
+  }
+  regime now() { return crowded() ? regime::oversubscribed : latency() < 90e-9 ? regime::near : regime::far; }
+  static bool crowded() { return workers() > static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::atomic<long>* flags_ = nullptr;
+  long count_ = 0;
+};
+
+inline double median(std::vector<double> samples) {
+  if (samples.empty()) return 0;
+  std::sort(samples.begin(), samples.end());
+  return samples[samples.size() / 2];
+}
+inline double least(const std::vector<double>& samples) {
+  return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end());
+}
+
+}  // namespace bench

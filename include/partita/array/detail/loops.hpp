@@ -1,0 +1,117 @@
+// The loops over bytes for every instruction set of the machine's family, and the choice between them at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <partita/array/detail/machine.hpp>
+#include <partita/array/detail/strided_pair.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita::detail {
+
+inline constexpr std::size_t line = 64;             ///< bytes of a cache line
+inline constexpr std::size_t long_run = 1024;       ///< from here on a call of memcpy costs less than it brings
+inline constexpr std::size_t fetched_run = 4096;    ///< up to here the processor's own prefetcher misses the next run
+inline constexpr std::size_t fetched_ahead = 1024;  ///< how many bytes ahead is fetched
+
+// Vectors of N bytes, as small elements or as the words that streaming stores take, and of N elements of S bytes or of
+// T. GNU typedefs: an alias declaration with a dependent vector size is not a vector for g++.
+template <std::size_t N>
+struct bytes_of {
+  typedef unsigned char type __attribute__((vector_size(N)));
+};
+template <>
+struct bytes_of<1> {
+  typedef unsigned char type;
+};
+template <std::size_t N>
+struct words_of {
+  typedef long long type __attribute__((vector_size(N)));
+};
+template <>
+struct words_of<8> {
+  typedef long long type;
+};
+template <class T, std::size_t N>
+struct elements_of_type {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <std::size_t S, std::size_t N>
+struct elements_of
+    : elements_of_type<std::conditional_t<S == 1, std::uint8_t,
+                                          std::conditional_t<S == 2, std::uint16_t,
+                                                             std::conditional_t<S == 4, std::uint32_t, std::uint64_t>>>,
+                       N> {};
+
+/// An address that may lie outside of the block: to be fetched, never to be read.
+inline const void* address(const char* from, std::size_t k, std::ptrdiff_t ahead) {
+  return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k + static_cast<std::uintptr_t>(ahead));
+}
+
+/// Makes streaming stores visible before whatever is stored afterwards.
+inline void finish_streaming() {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+// Rows of a tile stay in registers only where their loops are unrolled, which g++ does not do by itself below -O3.
+#if defined(__clang__)
+#define PARTITA_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define PARTITA_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#define PARTITA_WIDTH 16
+#define PARTITA_TARGET
+namespace portable {
+#include <partita/array/detail/runs.inc>
+#include <partita/array/detail/tiles.inc>
+}
+#undef PARTITA_TARGET
+#undef PARTITA_WIDTH
+
+#if defined(__x86_64__)
+#define PARTITA_WIDTH 32
+#define PARTITA_TARGET __attribute__((target("avx2")))
+namespace avx2 {
+#include <partita/array/detail/runs.inc>
+#include <partita/array/detail/tiles.inc>
+}
+#undef PARTITA_TARGET
+#undef PARTITA_WIDTH
+
+#define PARTITA_WIDTH 64
+#define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+namespace avx512 {
+#include <partita/array/detail/runs.inc>
+#include <partita/array/detail/tiles.inc>
+}
+#undef PARTITA_TARGET
+#undef PARTITA_WIDTH
+#define PARTITA_CHOOSE(set, call) \
+  (set == instruction_set::avx512 ? avx512::call : set == instruction_set::avx2 ? avx2::call : portable::call)
+#else
+#define PARTITA_CHOOSE(set, call) portable::call
+#endif
+
+inline void copy_runs(instruction_set set, const strided_pair& pair, char* to, const char* from, bool streaming) {
+  PARTITA_CHOOSE(set, copy_runs(pair, to, from, streaming));
+}
+
+template <std::size_t S>
+void copy_transposed(instruction_set set, const strided_pair& pair, char* to, const char* from, bool streaming) {
+  PARTITA_CHOOSE(set, copy_transposed<S>(pair, to, from, streaming));
+}
+
+template <class T>
+void add_run(instruction_set set, T* to, const T* from, std::size_t n) {
+  PARTITA_CHOOSE(set, add_run(to, from, n));
+}
+
+#undef PARTITA_CHOOSE
+#undef PARTITA_UNROLL
+
+}  // namespace partita::detail

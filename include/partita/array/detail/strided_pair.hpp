@@ -1,0 +1,109 @@
+// Two strided blocks of one shape, brought to the fewest and best ordered loops before anything is moved.
+#pragma once
+
+#include <cstddef>
+
+namespace partita::detail {
+
+/// How many loops may be left after collapsing; a block that keeps more is walked in slices along its first dimension.
+inline constexpr std::size_t most_loops = 16;
+
+/// The loops over `to` and `from`, outermost first: extents above 1, strides in bytes. No loop is left for a single
+/// element.
+struct strided_pair {
+  std::size_t loops = 0;
+  std::size_t extent[most_loops] = {};
+  std::ptrdiff_t to_stride[most_loops] = {};
+  std::ptrdiff_t from_stride[most_loops] = {};
+
+  /// Appends an inner loop, or lengthens the innermost one when both blocks step through the two without a seam.
+  constexpr void append(std::size_t n, std::ptrdiff_t to, std::ptrdiff_t from) {
+    if (n == 1) return;
+    const auto m = static_cast<std::ptrdiff_t>(n);
+    if (loops > 0 && to_stride[loops - 1] == m * to && from_stride[loops - 1] == m * from) {
+      extent[loops - 1] *= n;
+      to_stride[loops - 1] = to;
+      from_stride[loops - 1] = from;
+    } else {
+      extent[loops] = n;
+      to_stride[loops] = to;
+      from_stride[loops] = from;
+      ++loops;
+    }
+  }
+
+  constexpr void swap(std::size_t i, std::size_t j) {
+    const std::size_t n = extent[i];
+    const std::ptrdiff_t to = to_stride[i], from = from_stride[i];
+    extent[i] = extent[j], to_stride[i] = to_stride[j], from_stride[i] = from_stride[j];
+    extent[j] = n, to_stride[j] = to, from_stride[j] = from;
+  }
+
+  /// Moves loop i to place j and shifts those between.
+  constexpr void move_loop(std::size_t i, std::size_t j) {
+    for (; i < j; ++i) swap(i, i + 1);
+    for (; i > j; --i) swap(i, i - 1);
+  }
+
+  constexpr std::size_t bytes(std::size_t element) const {
+    for (std::size_t d = 0; d < loops; ++d) element *= extent[d];
+    return element;
+  }
+};
+
+constexpr std::size_t magnitude(std::ptrdiff_t stride) {
+  return static_cast<std::size_t>(stride < 0 ? -stride : stride);
+}
+
+/// The pair for blocks of `element` bytes each whose strides count elements. A loop that runs backwards on both sides
+/// is turned round (the pointers move to its other end); loops stand in the order of the source, so that memory is read
+/// forwards. Requires rank <= most_loops and no extent 0.
+inline strided_pair pair_of(char*& to, const std::ptrdiff_t* to_strides, const char*& from,
+                            const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
+                            std::size_t element) {
+  strided_pair sorted;
+  const auto bytes = static_cast<std::ptrdiff_t>(element);
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (shape[d] == 1) continue;
+    std::ptrdiff_t a = to_strides[d] * bytes, b = from_strides[d] * bytes;
+    if (a <= 0 && b < 0) {
+      to += a * static_cast<std::ptrdiff_t>(shape[d] - 1);
+      from += b * static_cast<std::ptrdiff_t>(shape[d] - 1);
+      a = -a, b = -b;
+    }
+    std::size_t k = sorted.loops++;
+    sorted.extent[k] = shape[d], sorted.to_stride[k] = a, sorted.from_stride[k] = b;
+    for (; k > 0 && magnitude(sorted.from_stride[k - 1]) < magnitude(b); --k) sorted.swap(k - 1, k);
+  }
+  strided_pair pair;
+  for (std::size_t d = 0; d < sorted.loops; ++d)
+    pair.append(sorted.extent[d], sorted.to_stride[d], sorted.from_stride[d]);
+  return pair;
+}
+
+/// Counts through the outer `loops` of a pair and carries both pointers along.
+class odometer {
+ public:
+  odometer(const strided_pair& pair, std::size_t loops) : pair_(pair), loops_(loops) {}
+
+  /// Steps to the next position; false after the last one.
+  bool step(char*& to, const char*& from) {
+    for (std::size_t d = loops_; d-- > 0;) {
+      to += pair_.to_stride[d];
+      from += pair_.from_stride[d];
+      if (++position_[d] < pair_.extent[d]) return true;
+      const auto n = static_cast<std::ptrdiff_t>(pair_.extent[d]);
+      to -= n * pair_.to_stride[d];
+      from -= n * pair_.from_stride[d];
+      position_[d] = 0;
+    }
+    return false;
+  }
+
+ private:
+  const strided_pair& pair_;
+  std::size_t loops_;
+  std::size_t position_[most_loops] = {};
+};
+
+}  // namespace partita::detail

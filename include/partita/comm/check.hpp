@@ -1,0 +1,18 @@
+// What an MPI call returned, turned into an exception: Boost.MPI sets communicators to return errors, and one that is
+// ignored is a worker that waits for ever.
+#pragma once
+
+#include <partita/comm/mpi.hpp>
+#include <partita/core/error.hpp>
+
+namespace partita::detail {
+
+inline void check(int result, const char* call) {
+  if (result == MPI_SUCCESS) return;
+  char reason[MPI_MAX_ERROR_STRING + 1] = {};
+  int length = 0;
+  MPI_Error_string(result, reason, &length);
+  throw communication_error(text("partita: ") << call << " failed: " << reason);
+}
+
+}  // namespace partita::detail

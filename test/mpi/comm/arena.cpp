@@ -1,0 +1,132 @@
+// Shared memory, its pool, tensors that live in it, and words that all workers see.
+#include <partita/comm/board.hpp>
+#include <partita/comm/pooled.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+namespace {
+
+using namespace partita;
+
+int own_worker() {
+  int w = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &w);
+  return w;
+}
+int all_workers() {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(memory_of_a_node)
+
+BOOST_AUTO_TEST_CASE(a_node_knows_its_members) {
+  const node members(MPI_COMM_WORLD);
+  BOOST_TEST(members.worker(members.place()) == static_cast<std::size_t>(own_worker()));
+  BOOST_TEST(members.place_of(static_cast<std::size_t>(own_worker())) == members.place());
+  BOOST_TEST(members.place_of(100000) == members.size());
+}
+
+BOOST_AUTO_TEST_CASE(pretended_nodes_share_nothing_between_each_other) {
+  const node members(MPI_COMM_WORLD, own_worker() % 2);
+  for (std::size_t k = 0; k < members.size(); ++k)
+    BOOST_TEST(members.worker(k) % 2 == static_cast<std::size_t>(own_worker() % 2));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_workers_get_the_same_arena) {
+  const node one(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
+  BOOST_TEST(&arena::of(one) == &arena::of(other));
+}
+
+BOOST_AUTO_TEST_CASE(blocks_begin_at_a_page_and_can_be_read_by_everybody) {
+  const node members(MPI_COMM_WORLD);
+  arena& memory = arena::of(members);
+  auto* const block = static_cast<int*>(memory.allocate(1000 * sizeof(int)));
+  BOOST_TEST(reinterpret_cast<std::uintptr_t>(block) % 4096 == 0U);
+  block[999] = own_worker() + 1;
+  unsigned long long offset = memory.holds(block) ? memory.offset(block) : ~0ULL;
+  std::vector<unsigned long long> offsets(members.size());
+  MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, members.communicator());
+  if (memory.shared())
+    for (std::size_t k = 0; k < members.size(); ++k)
+      BOOST_TEST(reinterpret_cast<int*>(memory.at(k, offsets[k]))[999] == static_cast<int>(members.worker(k)) + 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  memory.release(block, 1000 * sizeof(int));
+}
+
+BOOST_AUTO_TEST_CASE(a_block_that_was_given_back_comes_again) {
+  const node members(MPI_COMM_WORLD);
+  arena& memory = arena::of(members);
+  for (std::size_t bytes : {1UL, 4096UL, 5000UL, 70000UL, 3000000UL}) {
+    void* const first = memory.allocate(bytes);
+    memory.release(first, bytes);
+    const std::size_t fresh = memory.fresh_blocks();
+    for (int k = 0; k < 5; ++k) {
+      void* const again = memory.allocate(bytes);
+      BOOST_TEST(again == first);
+      memory.release(again, bytes);
+    }
+    BOOST_TEST(memory.fresh_blocks() == fresh);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sizes_waste_less_than_a_quarter_and_keep_their_class) {
+  using detail::spare_blocks;
+  for (std::size_t bytes = 1; bytes < (std::size_t{1} << 24); bytes += 1 + bytes / 7) {
+    const std::size_t size = spare_blocks::rounded(bytes);
+    BOOST_TEST(size >= bytes);
+    BOOST_TEST(spare_blocks::rounded(size) == size);
+    if (bytes > 16384) BOOST_TEST(static_cast<double>(size) < 1.3 * static_cast<double>(bytes));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_arena_that_is_used_up_goes_on_from_the_heap) {
+  const node members(MPI_COMM_WORLD);
+  arena& memory = arena::of(members, std::size_t{1} << 20);
+  std::vector<void*> blocks;
+  for (int k = 0; k < 8; ++k) blocks.push_back(memory.allocate(300000));
+  BOOST_TEST(!memory.holds(blocks.back()));
+  for (void* block : blocks) memory.release(block, 300000);
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_from_the_pool_is_a_tensor) {
+  const node members(MPI_COMM_WORLD);
+  arena& memory = arena::of(members);
+  auto t = make_pooled<float, 2>(memory, {30, 40});
+  t.fill(3);
+  const float* const data = t.data();
+  auto moved = std::move(t);
+  BOOST_TEST(moved.data() == data);
+  const auto copied = moved;
+  BOOST_TEST(copied(29, 39) == 3);
+  BOOST_TEST(!memory.holds(copied.data()));
+  xt::xtensor<float, 2> plain = moved + 1.F;
+  BOOST_TEST(plain(0, 0) == 4);
+  moved = plain;
+  BOOST_TEST(moved(5, 5) == 4);
+  const auto none = make_pooled<double, 2>(memory, {0, 7});
+  BOOST_TEST(none.size() == 0U);
+  BOOST_TEST(none.shape()[1] == 7U);
+  auto scalar = make_pooled<double, 0>(memory, {});
+  scalar() = 2;
+  BOOST_TEST(scalar() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(every_worker_sees_every_word) {
+  for (int nodes : {1, 2}) {
+    const node members(MPI_COMM_WORLD, own_worker() % nodes);
+    board words(MPI_COMM_WORLD, members, arena::of(members));
+    bool right = true;
+    for (std::uint64_t round = 0; round < 1000; ++round) {
+      const auto& all = words.gather(round * 100 + static_cast<std::uint64_t>(own_worker()));
+      for (std::size_t k = 0; k < static_cast<std::size_t>(all_workers()); ++k)
+        right = right && all[k] == round * 100 + k;
+    }
+    BOOST_TEST(right);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
