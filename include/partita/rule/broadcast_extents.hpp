@@ -28,7 +28,7 @@ inline constexpr bool is_static_broadcast_dimensions = false;
 template <std::ptrdiff_t... D>
 inline constexpr bool is_static_broadcast_dimensions<broadcast_dimensions_t<D...>> = true;
 
-/// T says where the dimensions of an operand stand: `broadcast_dimensions<…>`, or a `broadcast_dimensions_list`.
+/// T says where the dimensions of an operand stand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
 template <class T>
 concept broadcast_dimensions_choice =
     is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
@@ -68,41 +68,46 @@ struct extents_of_shape<MakeShape, std::index_sequence<D...>> {
   using type = extents<shape[D]...>;
 };
 
+/// The name of the operation that is refused, as a type.
+struct any_elementwise {
+  static constexpr const char* name = "elementwise";
+};
+
 /// One static_assert for each fault: the literal says the rule, `tell` adds the shapes and what would be valid.
-template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims>
+template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_elementwise>
 struct require_legal_broadcast {
   using enum broadcast_fault;
   static_assert(Verdict.fault != same_rank_dims_not_identity,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<…>): requires operands of equal rank to have no "
-                "broadcast_dimensions, or exactly 0, 1, …, rank - 1; leave them out, or transpose an operand first");
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires operands of equal rank to have no "
+                "broadcast_dimensions, or exactly 0, 1, ..., rank - 1; leave them out, or transpose an operand first");
   static_assert(Verdict.fault != rank_mismatch_without_dims,
                 "partita::elementwise(f, lhs, rhs): requires equal ranks, a scalar, or broadcast_dimensions; pass "
-                "broadcast_dimensions<…> to say where the dimensions of the smaller operand stand in the larger");
+                "broadcast_dimensions<...> to say where the dimensions of the smaller operand stand in the larger");
   static_assert(Verdict.fault != dims_size_mismatch,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<…>): requires one entry of broadcast_dimensions "
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires one entry of broadcast_dimensions "
                 "for each dimension of the smaller operand; a scalar needs none");
   static_assert(Verdict.fault != dim_negative,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<…>): requires entries of broadcast_dimensions "
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
                 "that are not negative; count dimensions from the first, which is 0");
   static_assert(Verdict.fault != dim_too_large,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<…>): requires entries of broadcast_dimensions "
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
                 "below the rank of the larger operand; the last dimension is rank - 1");
   static_assert(Verdict.fault != indim_size_mismatch,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<…>): requires mapped extents that are equal or "
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires mapped extents that are equal or "
                 "1; map the dimensions of the smaller operand to dimensions of the same extent");
   static_assert(Verdict.fault != dims_not_strictly_increasing,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<…>): requires strictly increasing "
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires strictly increasing "
                 "broadcast_dimensions; for another order transpose the smaller operand first");
   static_assert(Verdict.fault != incompatible_shapes,
                 "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
                 "slice one of the operands first");
   static constexpr bool value = tell<[] {
-    return explain_verdict(Verdict, "elementwise", static_shape<Lhs>, static_shape<Rhs>, Dims::list());
+    return explain_verdict(Verdict, Operation::name, static_shape<Lhs>, static_shape<Rhs>, Dims::list());
   }>::value;
 };
-template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims>
+template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
   requires(Verdict.fault == broadcast_fault::none)
-struct require_legal_broadcast<Verdict, Lhs, Rhs, Dims> {
+struct require_legal_broadcast<Verdict, Lhs, Rhs, Dims, Operation> {
   static constexpr bool value = true;
 };
 
@@ -110,22 +115,22 @@ template <broadcast_verdict Verdict, strictness Level, class Operand, class Resu
 struct require_legal_broadcast_in_dim {
   using enum broadcast_fault;
   static_assert(Verdict.fault != dims_size_mismatch,
-                "partita::broadcast_in_dim(x, result, broadcast_dimensions<…>): requires one entry of "
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires one entry of "
                 "broadcast_dimensions for each dimension of x");
   static_assert(Verdict.fault != operand_rank_exceeds_output_rank,
-                "partita::broadcast_in_dim(x, result, broadcast_dimensions<…>): requires a result of at least the "
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires a result of at least the "
                 "operand's rank; sum over dimensions instead");
   static_assert(Verdict.fault != dim_out_of_range,
-                "partita::broadcast_in_dim(x, result, broadcast_dimensions<…>): requires entries of "
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires entries of "
                 "broadcast_dimensions from 0 to the rank of the result - 1");
   static_assert(Verdict.fault != operand_size_mismatch,
-                "partita::broadcast_in_dim(x, result, broadcast_dimensions<…>): requires extents of x that are 1 (not "
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires extents of x that are 1 (not "
                 "at level hlo) or the result's");
   static_assert(Verdict.fault != dims_not_strictly_increasing,
-                "partita::broadcast_in_dim(x, result, broadcast_dimensions<…>): requires strictly increasing "
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires strictly increasing "
                 "broadcast_dimensions; transpose x first, or pass the policy stablehlo");
   static_assert(Verdict.fault != dims_not_unique,
-                "partita::broadcast_in_dim(x, result, broadcast_dimensions<…>): requires distinct "
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires distinct "
                 "broadcast_dimensions; a dimension of the result takes one dimension of x");
   static constexpr bool value = tell<[] {
     return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());

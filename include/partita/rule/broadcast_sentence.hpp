@@ -39,7 +39,7 @@ constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& sma
   const std::size_t i = chosen.size();
   if (i == small.size()) {
     if (found == most_alternatives) {
-      out << " or …";
+      out << " or ...";
     } else {
       out << (found == 0 ? "broadcast_dimensions<" : " or <");
       for (std::size_t k = 0; k < i; ++k) out << (k == 0 ? "" : ", ") << chosen[k];
@@ -111,7 +111,7 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, const char* ope
   shapes << detail::shown(lhs) << ", rhs is " << detail::shown(rhs);
   switch (verdict.fault) {
     case same_rank_dims_not_identity:
-      out << "operands of equal rank " << lhs.size() << " to have no broadcast_dimensions, or exactly 0, 1, …, rank - 1"
+      out << "operands of equal rank " << lhs.size() << " to have no broadcast_dimensions, or exactly 0, 1, ..., rank - 1"
           << shapes << "; leave them out"
           << (detail::is_permuted(dims) && dims.size() == lhs.size() ? ", or transpose first" : "");
       return out;
