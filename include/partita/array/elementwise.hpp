@@ -57,9 +57,7 @@ template <class F, class L, class R, class Dims>
 void require_broadcastable(const L& l, const R& r, const Dims& dims) {
   using left = extents_of<L>;
   using right = extents_of<R>;
-  broadcast_dimensions_list list;
-  if constexpr (is_static_broadcast_dimensions<Dims>) list = Dims::list();
-  else list = dims;
+  const auto list = list_of(dims);
   if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>) {
     constexpr auto known = judge_array_broadcast(static_shape<left>, static_shape<right>, Dims::list());
     static_assert(require_legal_broadcast<known, left, right, Dims, name_of_function<F>>::value);
@@ -80,10 +78,8 @@ decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
     return std::forward<E>(e);
   } else if constexpr (ranks_known && is_static_broadcast_dimensions<Dims>) {
     return lift<[] { return map_of_operand(rank_of<E>, rank, Dims::list()); }>(std::forward<E>(e));
-  } else if constexpr (is_static_broadcast_dimensions<Dims>) {
-    return lift<rank>(std::forward<E>(e), map_of_operand(shape_of(e).size(), result_rank, Dims::list()));
   } else {
-    return lift<rank>(std::forward<E>(e), map_of_operand(shape_of(e).size(), result_rank, dims));
+    return lift<rank>(std::forward<E>(e), map_of_operand(shape_of(e).size(), result_rank, list_of(dims)));
   }
 }
 
@@ -113,7 +109,7 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 ///           of the smaller one stand; then an extent of 1 on either side gives way to the other side's extent.
 /// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
 /// Cost:     none; assigning the result costs one pass over it. Rvalues move into the expression, lvalues are referred to.
-/// Adjoint:  array_broadcast_operator of each operand, after the chain rule for f.
+/// Adjoint:  array_broadcast of each operand, after the chain rule for f.
 template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operands<L, R>
 auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
@@ -150,8 +146,8 @@ PARTITA_BINARY_OPERATION(atan2)
 PARTITA_BINARY_OPERATION(bitwise_and)
 PARTITA_BINARY_OPERATION(bitwise_or)
 PARTITA_BINARY_OPERATION(bitwise_xor)
-PARTITA_BINARY_OPERATION(equal)
-PARTITA_BINARY_OPERATION(not_equal)
+PARTITA_BINARY_OPERATION(equal_to)
+PARTITA_BINARY_OPERATION(not_equal_to)
 PARTITA_BINARY_OPERATION(less)
 PARTITA_BINARY_OPERATION(less_equal)
 PARTITA_BINARY_OPERATION(greater)

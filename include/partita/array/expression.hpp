@@ -84,8 +84,10 @@ using element_of = typename element_of_operand<std::remove_cvref_t<T>>::type;
 /// The shape of an operand.
 template <array_operand T>
 shape_list shape_of(const T& operand) {
-  if constexpr (number<T>) return {};
-  else return operand.shape();
+  shape_list shape;
+  if constexpr (array_expression<T>)
+    for (const auto extent : operand.shape()) shape.push_back(static_cast<std::size_t>(extent));
+  return shape;
 }
 
 /// E has a pointer to its element (0, …, 0) and strides.
@@ -95,6 +97,21 @@ concept strided_expression = array_expression<E> && requires(const std::remove_c
   { e.data_offset() } -> std::convertible_to<std::size_t>;
   e.strides()[0];
 };
+
+template <class T, std::size_t Rank>
+struct array_of_rank_type {
+  using type = xt::xtensor<T, Rank>;
+};
+template <class T>
+struct array_of_rank_type<T, unknown_rank> {
+  using type = xt::xarray<T>;
+};
+/// The container for elements T of a rank known at compile time, or only at run time.
+template <class T, std::size_t Rank>
+using array_of_rank = typename array_of_rank_type<T, Rank>::type;
+/// The container that an expression is evaluated into.
+template <class E>
+using evaluated_array = array_of_rank<element_of<E>, rank_of<E>>;
 
 }  // namespace detail
 }  // namespace partita

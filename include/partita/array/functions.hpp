@@ -102,13 +102,13 @@ struct bitwise_xor {
   constexpr T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
 };
 
-struct equal {
-  static constexpr const char* name = "equal";
+struct equal_to {
+  static constexpr const char* name = "equal_to";
   template <class T, class U>
   constexpr bool operator()(const T& a, const U& b) const { return a == b; }
 };
-struct not_equal {
-  static constexpr const char* name = "not_equal";
+struct not_equal_to {
+  static constexpr const char* name = "not_equal_to";
   template <class T, class U>
   constexpr bool operator()(const T& a, const U& b) const { return a != b; }
 };

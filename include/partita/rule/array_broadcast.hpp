@@ -108,12 +108,12 @@ constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs,
 
 /// A legal broadcast of two operands: the result's shape, and where each operand stands in it.
 template <class Extent>
-struct basic_array_broadcast {
+struct basic_resolved_broadcast {
   short_list<Extent> result;
   dimension_map lhs;
   dimension_map rhs;
 };
-using array_broadcast = basic_array_broadcast<std::size_t>;
+using resolved_broadcast = basic_resolved_broadcast<std::size_t>;
 
 /// Where the dimensions of an operand of rank `rank` stand in a result of rank `result_rank`, given legal `dims`.
 constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank, const broadcast_dimensions_list& dims) {
@@ -122,11 +122,11 @@ constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank
 
 /// The result and both maps. Requires a legal verdict.
 template <class Extent>
-constexpr basic_array_broadcast<Extent> resolve_array_broadcast(const short_list<Extent>& lhs,
+constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_list<Extent>& lhs,
                                                                 const short_list<Extent>& rhs,
                                                                 const broadcast_dimensions_list& dims = {}) {
   const std::size_t rank = lhs.size() > rhs.size() ? lhs.size() : rhs.size();
-  basic_array_broadcast<Extent> all{short_list<Extent>(rank, Extent{1}), map_of_operand(lhs.size(), rank, dims),
+  basic_resolved_broadcast<Extent> all{short_list<Extent>(rank, Extent{1}), map_of_operand(lhs.size(), rank, dims),
                                     map_of_operand(rhs.size(), rank, dims)};
   const short_list<Extent> a = all.lhs.lift(lhs), b = all.rhs.lift(rhs);
   for (std::size_t d = 0; d < rank; ++d) all.result[d] = meet(a[d], b[d]).extent;

@@ -35,6 +35,13 @@ concept broadcast_dimensions_choice =
 
 namespace detail {
 
+/// The list that a choice of dimensions stands for.
+template <broadcast_dimensions_choice Dims>
+constexpr broadcast_dimensions_list list_of(const Dims& dims) {
+  if constexpr (is_static_broadcast_dimensions<Dims>) return Dims::list();
+  else return dims;
+}
+
 /// A sentence cut to its length, so that a compiler prints it whole as a template argument.
 template <std::size_t N>
 struct told {

@@ -183,13 +183,17 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, strictness leve
     case dims_not_unique:
       out << "distinct broadcast_dimensions; entry " << i << " repeats " << dims[i] << shapes;
       break;
-    case negative_output_size:
-      return out << "a result without negative extents; dimension " << i << " is " << result[i] << shapes;
     default:
       return out << name_of(verdict.fault) << shapes;
   }
   detail::offer_alternatives(out, operand, result);
   return out;
+}
+
+/// The sentence of a result that was given with a negative extent.
+constexpr text explain_verdict(const broadcast_verdict& verdict, const short_list<std::ptrdiff_t>& result) {
+  return text("partita::broadcast_in_dim(x, result): requires a result without negative extents; dimension ")
+         << verdict.at << " of " << result << " is " << result[verdict.at] << "; give the extents of the whole result";
 }
 
 /// The sentence of a select or clamp that is not legal.
