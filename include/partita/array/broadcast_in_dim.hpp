@@ -129,10 +129,7 @@ auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictn
   if (const auto verdict = judge_result_extents(whole); !verdict)
     throw shape_error(explain_verdict(verdict, whole));
   require_in_dim<extents_of<E>, known, Level>(operand, whole, dims);
-  constexpr std::size_t rank = [] {
-    if constexpr (std::is_void_v<known>) return unknown_rank;
-    else return known::rank();
-  }();
+  constexpr std::size_t rank = rank_of_extents<known>;
   const dimension_map map(short_list<std::size_t>(list_of(dims)), whole.size());
   if constexpr (std::is_lvalue_reference_v<E>) return expand<rank>(std::as_const(x), map, whole);
   else return expand<rank>(std::forward<E>(x), map, whole);
@@ -150,6 +147,17 @@ auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& d
   const shape_list small(operand), whole = shape_of(dy);
   require_in_dim<extents<N...>, extents_of<Dy>, Level>(small, whole, dims);
   return sum_to_operand<sizeof...(N)>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
+}
+/// The same with the operand's shape as a list: std::array gives the result a rank in its type, std::vector does not.
+template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
+          strictness Level = strictness::client>
+  requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)
+auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
+  using namespace detail;
+  using known = typename extents_of_shape_type<Shape>::type;
+  const shape_list small(operand), whole = shape_of(dy);
+  require_in_dim<known, extents_of<Dy>, Level>(small, whole, dims);
+  return sum_to_operand<rank_of_extents<known>>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
 }
 
 }  // namespace partita

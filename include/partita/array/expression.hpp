@@ -63,12 +63,13 @@ using extents_of = typename extents_of_operand<std::remove_cvref_t<T>>::type;
 template <class T>
 inline constexpr bool rank_is_known = !std::is_void_v<extents_of<T>>;
 
+template <class Extents>
+inline constexpr std::size_t rank_of_extents = Extents::rank();
+template <>
+inline constexpr std::size_t rank_of_extents<void> = unknown_rank;
 /// The rank of an operand, or `unknown_rank`. (xt::get_rank calls a view dynamic.)
 template <class T>
-inline constexpr std::size_t rank_of = [] {
-  if constexpr (rank_is_known<T>) return extents_of<T>::rank();
-  else return unknown_rank;
-}();
+inline constexpr std::size_t rank_of = rank_of_extents<extents_of<T>>;
 
 template <class T>
 struct element_of_operand {

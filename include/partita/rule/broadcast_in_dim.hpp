@@ -25,24 +25,36 @@ inline constexpr strictness_t<strictness::hlo> hlo{};
 
 /// Judges a broadcast_in_dim. `dynamic` extents are not known yet and break no rule.
 ///
-/// The order of checks is the reference's: how many dimensions; then at client level the operand's rank, at the others
-/// distinctness; then each dimension in turn (range, extent, and at client level its order).
+/// The order of checks is the reference's. Client: the number of dimensions, the operand's rank, then range, extent and
+/// order of each dimension in turn. The others: the number, all ranges, distinctness, then all extents.
 constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, const shape_list& result,
                                                    const broadcast_dimensions_list& dims,
                                                    strictness level = strictness::client) {
   using enum broadcast_fault;
-  const bool ordered = level == strictness::client;
+  const auto in_range = [&](std::size_t i) {
+    return dims[i] >= 0 && dims[i] < static_cast<std::ptrdiff_t>(result.size());
+  };
+  const auto fits = [&](std::size_t i) {
+    const bool equal = agree(operand[i], result[static_cast<std::size_t>(dims[i])]).legal;
+    return equal || (operand[i] == 1 && level != strictness::hlo);
+  };
   if (dims.size() != operand.size()) return {dims_size_mismatch, 0};
-  if (ordered && operand.size() > result.size()) return {operand_rank_exceeds_output_rank, 0};
-  for (std::size_t i = 0; i < dims.size() && !ordered; ++i)
+  if (level == strictness::client) {
+    if (operand.size() > result.size()) return {operand_rank_exceeds_output_rank, 0};
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (!in_range(i)) return {dim_out_of_range, i};
+      if (!fits(i)) return {operand_size_mismatch, i};
+      if (i > 0 && dims[i - 1] >= dims[i]) return {dims_not_strictly_increasing, i};
+    }
+    return {};
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (!in_range(i)) return {dim_out_of_range, i};
+  for (std::size_t i = 0; i < dims.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
       if (dims[k] == dims[i]) return {dims_not_unique, i};
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] < 0 || dims[i] >= static_cast<std::ptrdiff_t>(result.size())) return {dim_out_of_range, i};
-    const bool equal = agree(operand[i], result[static_cast<std::size_t>(dims[i])]).legal;
-    if (!equal && (operand[i] != 1 || level == strictness::hlo)) return {operand_size_mismatch, i};
-    if (ordered && i > 0 && dims[i - 1] >= dims[i]) return {dims_not_strictly_increasing, i};
-  }
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (!fits(i)) return {operand_size_mismatch, i};
   return {};
 }
 
