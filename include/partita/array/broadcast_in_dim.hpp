@@ -19,7 +19,7 @@ template <class Operand, class Result, strictness Level, class Dims>
 void require_in_dim(const shape_list& operand, const shape_list& result, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && !std::is_void_v<Operand> && !std::is_void_v<Result>) {
     constexpr auto known = judge_broadcast_in_dim(static_shape<Operand>, static_shape<Result>, Dims::list(), Level);
-    static_assert(require_legal_broadcast_in_dim<known, Level, Operand, Result, Dims>::value);
+    [[maybe_unused]] constexpr require_legal_broadcast_in_dim<known, Level, Operand, Result, Dims> judged{};
     if constexpr (Operand::is_static() && Result::is_static()) return;
   }
   const auto list = list_of(dims);

@@ -52,17 +52,25 @@ decltype(auto) as_operand_of(E&& e) {
   }
 }
 
+/// The verdict as far as the types know it; `{}` where they do not even know the ranks.
+template <class L, class R, class Dims>
+inline constexpr broadcast_verdict known_verdict = [] {
+  if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>)
+    return judge_array_broadcast(static_shape<extents_of<L>>, static_shape<extents_of<R>>, Dims::list());
+  else return broadcast_verdict{};
+}();
+
 /// Judges two operands: at compile time what the types know, at run time the rest.
 template <class F, class L, class R, class Dims>
 void require_broadcastable(const L& l, const R& r, const Dims& dims) {
-  using left = extents_of<L>;
-  using right = extents_of<R>;
-  const auto list = list_of(dims);
   if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>) {
-    constexpr auto known = judge_array_broadcast(static_shape<left>, static_shape<right>, Dims::list());
-    static_assert(require_legal_broadcast<known, left, right, Dims, name_of_function<F>>::value);
+    using left = extents_of<L>;
+    using right = extents_of<R>;
+    [[maybe_unused]] constexpr require_legal_broadcast<known_verdict<L, R, Dims>, left, right, Dims, name_of_function<F>>
+        judged{};
     if constexpr (left::is_static() && right::is_static()) return;
   }
+  const auto list = list_of(dims);
   const shape_list a = shape_of(l), b = shape_of(r);
   if (const auto verdict = judge_array_broadcast(a, b, list); !verdict)
     throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list));
@@ -86,10 +94,13 @@ decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
 /// Lifts both operands of a legal call and applies f. A number stands as it is.
 template <class F, class L, class R, class Dims>
 auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
+  if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);  // the sentence has been told
+  else {
   const std::size_t a = shape_of(l).size(), b = shape_of(r).size();
   const std::size_t rank = a > b ? a : b;
   return make_expression(std::move(f), lift_operand<R>(std::forward<L>(l), rank, dims),
                          lift_operand<L>(std::forward<R>(r), rank, dims));
+  }
 }
 
 /// A named operation: XLA asks for equal element types, float precisions aside, before it looks at shapes.

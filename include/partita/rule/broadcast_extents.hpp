@@ -51,15 +51,12 @@ template <told Sentence>
 struct the_call_is_not_legal;
 
 template <auto MakeText>
-struct tell {
-  static constexpr auto full = MakeText();
-  static constexpr auto cut() {
-    told<full.size() + 1> exact{};
-    for (std::size_t k = 0; k < full.size(); ++k) exact.sentence[k] = full[k];
-    return exact;
-  }
-  static constexpr bool value = sizeof(the_call_is_not_legal<cut()>) > 0;
-};
+constexpr auto tell() {
+  constexpr auto full = MakeText();
+  told<full.size() + 1> exact{};
+  for (std::size_t k = 0; k < full.size(); ++k) exact.sentence[k] = full[k];
+  return exact;
+}
 
 template <class Extents>
 inline constexpr shape_list static_shape{};
@@ -80,7 +77,8 @@ struct any_elementwise {
   static constexpr const char* name = "elementwise";
 };
 
-/// One static_assert for each fault: the literal says the rule, `tell` adds the shapes and what would be valid.
+/// One static_assert for each fault: the literal says the rule. The member of incomplete type lets g++ also print the whole
+/// sentence, with the shapes and what would be valid.
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_elementwise>
 struct require_legal_broadcast {
   using enum broadcast_fault;
@@ -108,15 +106,13 @@ struct require_legal_broadcast {
   static_assert(Verdict.fault != incompatible_shapes,
                 "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
                 "slice one of the operands first");
-  static constexpr bool value = tell<[] {
+  the_call_is_not_legal<tell<[] {
     return explain_verdict(Verdict, Operation::name, static_shape<Lhs>, static_shape<Rhs>, Dims::list());
-  }>::value;
+  }>()> sentence;
 };
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
   requires(Verdict.fault == broadcast_fault::none)
-struct require_legal_broadcast<Verdict, Lhs, Rhs, Dims, Operation> {
-  static constexpr bool value = true;
-};
+struct require_legal_broadcast<Verdict, Lhs, Rhs, Dims, Operation> {};
 
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
 struct require_legal_broadcast_in_dim {
@@ -139,15 +135,13 @@ struct require_legal_broadcast_in_dim {
   static_assert(Verdict.fault != dims_not_unique,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires distinct "
                 "broadcast_dimensions; a dimension of the result takes one dimension of x");
-  static constexpr bool value = tell<[] {
+  the_call_is_not_legal<tell<[] {
     return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
-  }>::value;
+  }>()> sentence;
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
   requires(Verdict.fault == broadcast_fault::none)
-struct require_legal_broadcast_in_dim<Verdict, Level, Operand, Result, Dims> {
-  static constexpr bool value = true;
-};
+struct require_legal_broadcast_in_dim<Verdict, Level, Operand, Result, Dims> {};
 
 }  // namespace detail
 
@@ -169,8 +163,9 @@ template <class Lhs, class Rhs, std::ptrdiff_t... D>
 struct broadcast_extents {
   static_assert(is_extents<Lhs> && is_extents<Rhs>,
                 "partita::broadcast_extents<Lhs, Rhs, D...>: requires two partita::extents<…>");
-  static_assert(detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
-                                                broadcast_dimensions_t<D...>>::value);
+  static constexpr detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
+                                                   broadcast_dimensions_t<D...>>
+      judged{};
   using type = typename detail::extents_of_shape<[] {
     constexpr bool legal = broadcastable<Lhs, Rhs, D...>;
     if constexpr (!legal) return shape_list{};
