@@ -37,36 +37,63 @@ void run(const char* type, std::size_t n, std::size_t m, int repetitions) {
   xt::xtensor<T, 1> row = xt::ones<T>({m}), column = xt::ones<T>({n});
   T *out = z.data(), *in = a.data(), *other = b.data(), *r = row.data(), *c = column.data();
   std::printf("%s %zu x %zu\n", type, n, m);
-  compare("  matrix + matrix", repetitions, [&] { xt::noalias(z) = partita::add(a, b); }, [&] { xt::noalias(z) = a + b; },
-          [&] { for (std::size_t i = 0; i < n * m; ++i) out[i] = in[i] + other[i]; });
-  compare("  matrix + row <1>", repetitions, [&] { xt::noalias(z) = partita::add(a, row, broadcast_dimensions<1>); },
-          [&] { xt::noalias(z) = a + row; },
-          [&] { for (std::size_t i = 0; i < n; ++i) for (std::size_t j = 0; j < m; ++j) out[i * m + j] = in[i * m + j] + r[j]; });
-  compare("  matrix + column <0>", repetitions, [&] { xt::noalias(z) = partita::add(a, column, broadcast_dimensions<0>); },
-          [&] { xt::noalias(z) = a + xt::view(column, xt::all(), xt::newaxis()); },
-          [&] { for (std::size_t i = 0; i < n; ++i) for (std::size_t j = 0; j < m; ++j) out[i * m + j] = in[i * m + j] + c[i]; });
-  compare("  matrix + column, run-time list", repetitions,
-          [&] { xt::noalias(z) = partita::add(a, column, broadcast_dimensions_list{0}); },
-          [&] { xt::noalias(z) = a + xt::view(column, xt::all(), xt::newaxis()); },
-          [&] { for (std::size_t i = 0; i < n; ++i) for (std::size_t j = 0; j < m; ++j) out[i * m + j] = in[i * m + j] + c[i]; });
-  compare("  matrix * number", repetitions, [&] { xt::noalias(z) = partita::multiply(a, 3); },
-          [&] { xt::noalias(z) = a * T{3}; }, [&] { for (std::size_t i = 0; i < n * m; ++i) out[i] = in[i] * T{3}; });
-  compare("  (matrix + row) * column", repetitions,
-          [&] { xt::noalias(z) = partita::multiply(partita::add(a, row, broadcast_dimensions<1>), column, broadcast_dimensions<0>); },
-          [&] { xt::noalias(z) = (a + row) * xt::view(column, xt::all(), xt::newaxis()); },
-          [&] { for (std::size_t i = 0; i < n; ++i) for (std::size_t j = 0; j < m; ++j) out[i * m + j] = (in[i * m + j] + r[j]) * c[i]; });
+  compare(
+      "  matrix + matrix", repetitions, [&] { xt::noalias(z) = partita::add(a, b); }, [&] { xt::noalias(z) = a + b; },
+      [&] {
+        for (std::size_t i = 0; i < n * m; ++i) out[i] = in[i] + other[i];
+      });
+  compare(
+      "  matrix + row <1>", repetitions, [&] { xt::noalias(z) = partita::add(a, row, broadcast_dimensions<1>); },
+      [&] { xt::noalias(z) = a + row; },
+      [&] {
+        for (std::size_t i = 0; i < n; ++i)
+          for (std::size_t j = 0; j < m; ++j) out[i * m + j] = in[i * m + j] + r[j];
+      });
+  compare(
+      "  matrix + column <0>", repetitions, [&] { xt::noalias(z) = partita::add(a, column, broadcast_dimensions<0>); },
+      [&] { xt::noalias(z) = a + xt::view(column, xt::all(), xt::newaxis()); },
+      [&] {
+        for (std::size_t i = 0; i < n; ++i)
+          for (std::size_t j = 0; j < m; ++j) out[i * m + j] = in[i * m + j] + c[i];
+      });
+  compare(
+      "  matrix + column, run-time list", repetitions,
+      [&] { xt::noalias(z) = partita::add(a, column, broadcast_dimensions_list{0}); },
+      [&] { xt::noalias(z) = a + xt::view(column, xt::all(), xt::newaxis()); },
+      [&] {
+        for (std::size_t i = 0; i < n; ++i)
+          for (std::size_t j = 0; j < m; ++j) out[i * m + j] = in[i * m + j] + c[i];
+      });
+  compare(
+      "  matrix * number", repetitions, [&] { xt::noalias(z) = partita::multiply(a, 3); },
+      [&] { xt::noalias(z) = a * T{3}; },
+      [&] {
+        for (std::size_t i = 0; i < n * m; ++i) out[i] = in[i] * T{3};
+      });
+  compare(
+      "  (matrix + row) * column", repetitions,
+      [&] {
+        xt::noalias(z) =
+            partita::multiply(partita::add(a, row, broadcast_dimensions<1>), column, broadcast_dimensions<0>);
+      },
+      [&] { xt::noalias(z) = (a + row) * xt::view(column, xt::all(), xt::newaxis()); },
+      [&] {
+        for (std::size_t i = 0; i < n; ++i)
+          for (std::size_t j = 0; j < m; ++j) out[i * m + j] = (in[i * m + j] + r[j]) * c[i];
+      });
 
   const std::size_t images = 8, channels = 16, pixels = n * m / (images * channels) / 16;
   xt::xtensor<T, 4> batch = xt::ones<T>({images, channels, pixels, std::size_t{16}}), batch_out = batch;
   xt::xtensor<T, 1> bias = xt::ones<T>({channels});
-  compare("  images + channel bias <1>", repetitions,
-          [&] { xt::noalias(batch_out) = partita::add(batch, bias, broadcast_dimensions<1>); },
-          [&] { xt::noalias(batch_out) = batch + xt::view(bias, xt::all(), xt::newaxis(), xt::newaxis()); },
-          [&] {
-            for (std::size_t i = 0; i < images * channels; ++i)
-              for (std::size_t j = 0; j < pixels * 16; ++j)
-                batch_out.data()[i * pixels * 16 + j] = batch.data()[i * pixels * 16 + j] + bias.data()[i % channels];
-          });
+  compare(
+      "  images + channel bias <1>", repetitions,
+      [&] { xt::noalias(batch_out) = partita::add(batch, bias, broadcast_dimensions<1>); },
+      [&] { xt::noalias(batch_out) = batch + xt::view(bias, xt::all(), xt::newaxis(), xt::newaxis()); },
+      [&] {
+        for (std::size_t i = 0; i < images * channels; ++i)
+          for (std::size_t j = 0; j < pixels * 16; ++j)
+            batch_out.data()[i * pixels * 16 + j] = batch.data()[i * pixels * 16 + j] + bias.data()[i % channels];
+      });
 }
 
 }  // namespace

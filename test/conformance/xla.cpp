@@ -69,7 +69,8 @@ xt::xarray<T> array_of_json(const json& shape, const json& values) {
   xt::xarray<T> a = xt::xarray<T>::from_shape(shape.get<shape_vector>());
   expect(a.size() == values.size(), "holds ", values.size(), " values for shape ", shape.dump());
   std::size_t k = 0;
-  for (const auto& value : values) a.flat(k++) = value.is_boolean() ? static_cast<T>(value.get<bool>()) : value.get<T>();
+  for (const auto& value : values)
+    a.flat(k++) = value.is_boolean() ? static_cast<T>(value.get<bool>()) : value.get<T>();
   return a;
 }
 
@@ -123,8 +124,7 @@ bool with_operation(const std::string& op, Use use) {
 
 /// The gradients of add, subtract and multiply by the adjoints of the two broadcasts.
 template <class T>
-void run_adjoint(const xt::xarray<T>& lhs, const xt::xarray<T>& rhs, const resolved_broadcast& all,
-                 const json& c) {
+void run_adjoint(const xt::xarray<T>& lhs, const xt::xarray<T>& rhs, const resolved_broadcast& all, const json& c) {
   const auto& record = c.at("adjoint");
   const auto g = array_of_json<T>(c.at("expect_shape"), record.at("cotangent"));
   const broadcast_dimensions_list to_lhs(all.lhs.targets()), to_rhs(all.rhs.targets());
@@ -160,7 +160,8 @@ void run_values(const json& c, const resolved_broadcast& all, const broadcast_di
   }
 }
 
-void expect_reduced_axes(const json& axes, const dimension_map& map, const shape_list& operand, const shape_list& result) {
+void expect_reduced_axes(const json& axes, const dimension_map& map, const shape_list& operand,
+                         const shape_list& result) {
   std::vector<std::size_t> summed;
   for (std::size_t d = 0; d < result.size(); ++d)
     if (!map.spans(d, operand, result)) summed.push_back(d);
@@ -197,11 +198,16 @@ void run_binary(const json& c, tally&, const std::string&) {
   if (c.contains("rhs_reduce_axes")) expect_reduced_axes(c.at("rhs_reduce_axes"), all.rhs, rhs, all.result);
   if (!c.contains("expect_values")) return;
   const std::string dtype = c.at("dtype");
-  if (dtype == "s32") run_values<std::int32_t>(c, all, dims);
-  else if (dtype == "f32") run_values<float>(c, all, dims);
-  else if (dtype == "f64") run_values<double>(c, all, dims);
-  else if (dtype == "pred") run_values<bool>(c, all, dims);
-  else expect(false, "has the unknown element type ", dtype);
+  if (dtype == "s32")
+    run_values<std::int32_t>(c, all, dims);
+  else if (dtype == "f32")
+    run_values<float>(c, all, dims);
+  else if (dtype == "f64")
+    run_values<double>(c, all, dims);
+  else if (dtype == "pred")
+    run_values<bool>(c, all, dims);
+  else
+    expect(false, "has the unknown element type ", dtype);
 }
 
 void run_compact(const json& row, tally&, const std::string&) {
@@ -240,10 +246,11 @@ void run_in_dim_at(const json& c, const char* level) {
   if (c.contains("reduce_axes")) expect_reduced_axes(c.at("reduce_axes"), map, operand, whole);
   if (!c.contains("expect_values")) return;
   const auto x = array_of_json<double>(c.at("operand_shape"), c.at("operand_values"));
-  expect_values(broadcast_in_dim(x, whole, dims, strictness_t<Level>{}), c.at("result_shape"), c.at("expect_values"), 0, level);
-  // the same with a lazy operand
-  expect_values(broadcast_in_dim(x + 0.0, whole, dims, strictness_t<Level>{}), c.at("result_shape"), c.at("expect_values"), 0,
+  expect_values(broadcast_in_dim(x, whole, dims, strictness_t<Level>{}), c.at("result_shape"), c.at("expect_values"), 0,
                 level);
+  // the same with a lazy operand
+  expect_values(broadcast_in_dim(x + 0.0, whole, dims, strictness_t<Level>{}), c.at("result_shape"),
+                c.at("expect_values"), 0, level);
   if (!c.contains("cotangent")) return;
   const auto g = array_of_json<double>(c.at("result_shape"), c.at("cotangent"));
   expect_values(broadcast_adjoint(g, shape_vector(operand.begin(), operand.end()), dims, strictness_t<Level>{}),
@@ -264,8 +271,8 @@ void run_chain(const json& c, tally&, const std::string&) {
   for (const auto& step : c.at("steps")) {
     last = step.at("out");
     const bool known = with_operation<double>(step.at("op"), [&](auto f) {
-      const xt::xarray<double> result =
-          elementwise(f, named.at(step.at("lhs")), named.at(step.at("rhs")), dims_of_json(step.at("broadcast_dimensions")));
+      const xt::xarray<double> result = elementwise(f, named.at(step.at("lhs")), named.at(step.at("rhs")),
+                                                    dims_of_json(step.at("broadcast_dimensions")));
       named[last] = result;
     });
     expect(known, "has the unknown operation ", step.at("op").dump());
@@ -273,7 +280,8 @@ void run_chain(const json& c, tally&, const std::string&) {
   expect_values(named.at(last), c.at("expect_shape"), c.at("expect_values"), 0, last.c_str());
 }
 
-// --- sizes that are bounded or unknown --------------------------------------------------------------------------------
+// --- sizes that are bounded or unknown
+// --------------------------------------------------------------------------------
 
 known_extent extent_of_json(const json& extent) {
   if (extent.is_number()) return extent.get<std::size_t>();
@@ -332,9 +340,11 @@ void run_numpy(const json& c, tally&, const std::string&) {
   expect_values(sum, c.at("expect_shape"), json(std::vector<double>(sum.size(), 2.0)), 0, "the sum");
 }
 
-// --- tensors over workers ---------------------------------------------------------------------------------------------
+// --- tensors over workers
+// ---------------------------------------------------------------------------------------------
 
-/// The cases of binary_generated.json by their ids: the distributed records refer to them. Files are read in order of name.
+/// The cases of binary_generated.json by their ids: the distributed records refer to them. Files are read in order of
+/// name.
 std::map<std::string, json>& binary_cases() {
   static std::map<std::string, json> cases;
   return cases;
@@ -411,8 +421,10 @@ void run_distributed(const json& c, tally&, const std::string&) {
     // the maps that were decided on global extents also bring the blocks together
     const bool known = with_operation<double>(global.at("op"), [&](auto f) {
       const auto whole = std::vector<std::ptrdiff_t>(part_z.shape.begin(), part_z.shape.end());
-      const xt::xarray<double> a = broadcast_in_dim(slice(x, part_x), whole, broadcast_dimensions_list(all.lhs.targets()));
-      const xt::xarray<double> b = broadcast_in_dim(slice(y, part_y), whole, broadcast_dimensions_list(all.rhs.targets()));
+      const xt::xarray<double> a =
+          broadcast_in_dim(slice(x, part_x), whole, broadcast_dimensions_list(all.lhs.targets()));
+      const xt::xarray<double> b =
+          broadcast_in_dim(slice(y, part_y), whole, broadcast_dimensions_list(all.rhs.targets()));
       expect(xt::xarray<double>(elementwise(f, a, b)) == slice(z, part_z), "computes another block on worker ",
              worker.at("rank").dump());
     });
@@ -449,7 +461,8 @@ void run_hazard(const json& c, tally&, const std::string&) {
       for (std::size_t d = 0; d < own.size(); ++d) own[d] = induced[d] == 1 ? 0 : own[d];
       const auto b = block_of(operand, induced, own);
       for (std::size_t d = 0; d < lhs.size(); ++d)
-        expect(b.shape[d] == z.shape[d] || operand[d] == 1, "lets a block of extent ", b.shape[d], " meet one of ", z.shape[d]);
+        expect(b.shape[d] == z.shape[d] || operand[d] == 1, "lets a block of extent ", b.shape[d], " meet one of ",
+               z.shape[d]);
     }
   }
 }
@@ -465,7 +478,8 @@ void expect_factors(const broadcast_factors& factors, const json& operand, const
       const std::string name = names[d][0];
       const auto [a, new_name] = number_of.try_emplace(name, numbers[d]);
       const auto [b, new_number] = name_of_number.try_emplace(numbers[d], name);
-      expect(a->second == numbers[d] && b->second == name, what, " has another factor than ", name, " in dimension ", d);
+      expect(a->second == numbers[d] && b->second == name, what, " has another factor than ", name, " in dimension ",
+             d);
       expect(factors.sizes[numbers[d]] == sizes.at(name), "factor ", name, " has size ", factors.sizes[numbers[d]]);
     }
   };
@@ -482,7 +496,8 @@ bool run_broadcasting_rule(const json& c) {
     const auto dims = dims_of_json(c.at("dims"));
     expect(static_cast<bool>(judge_broadcast_in_dim(operand, result, dims, strictness::stablehlo)), "is refused");
     const dimension_map map(short_list<std::size_t>(dims), result.size());
-    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(0), c.at("result_factors").at(0), c.at("factor_sizes"));
+    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(0), c.at("result_factors").at(0),
+                   c.at("factor_sizes"));
     return true;
   }
   if (op != "clamp" && op != "select") return false;
@@ -490,7 +505,8 @@ bool run_broadcasting_rule(const json& c) {
   for (std::size_t k = 0; k < c.at("operand_shapes").size(); ++k) {
     const shape_list operand = shape_of_json(c.at("operand_shapes").at(k));
     const dimension_map map = map_of_operand(operand.size(), result.size(), {});
-    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(k), c.at("result_factors").at(0), c.at("factor_sizes"));
+    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(k), c.at("result_factors").at(0),
+                   c.at("factor_sizes"));
   }
   return true;
 }
@@ -500,7 +516,8 @@ void run_sharding_rule(const json& c, tally&, const std::string&) {
   expect(false, "has the unknown operation ", c.at("op").dump());
 }
 
-// --- the driver -------------------------------------------------------------------------------------------------------
+// --- the driver
+// -------------------------------------------------------------------------------------------------------
 
 struct schema {
   const char* name;

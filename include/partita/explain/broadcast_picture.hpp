@@ -78,7 +78,7 @@ inline std::string to_text(const broadcast_picture& picture) {
 inline std::string to_svg(const broadcast_picture& picture) {
   const std::size_t cell = 84, row = 46, left = 150;
   const std::size_t columns = picture.all.result.size();
-  const std::size_t width = left + cell * columns + 190, height = 4 * row + 10;
+  const std::size_t width = left + cell * columns + 190, height = 3 * row + 20;
   const auto number = [](std::size_t n) { return std::to_string(n); };
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
                     "\" font-family=\"sans-serif\" font-size=\"15\">\n";

@@ -1,7 +1,7 @@
 // broadcast_in_dim and its adjoint: <B x, y> == <x, B* y> exactly, because the data are small integers.
 #include <partita/array/broadcast_operator.hpp>
-#include <partita/array/select_and_clamp.hpp>
 #include <partita/array/numpy.hpp>
+#include <partita/array/select_and_clamp.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -63,7 +63,8 @@ BOOST_DATA_TEST_CASE(adjoint_is_the_transpose_at_client_level, boost::unit_test:
   const xt::xarray<double> forward = broadcast_in_dim(x, r.result, r.dims);
   const xt::xarray<double> back = broadcast_adjoint(y, r.operand, r.dims);
   BOOST_TEST(dot(forward, y) == dot(x, back));
-  BOOST_TEST(dot(broadcast_in_dim(x + 0.0, r.result, r.dims), y) == dot(x, broadcast_adjoint(y + 0.0, r.operand, r.dims)));
+  BOOST_TEST(dot(broadcast_in_dim(x + 0.0, r.result, r.dims), y) ==
+             dot(x, broadcast_adjoint(y + 0.0, r.operand, r.dims)));
 }
 
 BOOST_DATA_TEST_CASE(adjoint_is_the_transpose_of_a_transposition, boost::unit_test::data::make(turned), r) {
@@ -79,15 +80,16 @@ BOOST_AUTO_TEST_CASE(result_has_the_extents_that_were_asked_for) {
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t j = 0; j < 3; ++j)
       for (std::size_t k = 0; k < 4; ++k) BOOST_TEST(w(i, j, k) == v(j));
-  const xt::xtensor<int, 2> turn = broadcast_in_dim(xt::xtensor<int, 2>{{1, 2, 3}, {4, 5, 6}}, extents<3, 2>{},
-                                                    broadcast_dimensions<1, 0>, hlo);
+  const xt::xtensor<int, 2> turn =
+      broadcast_in_dim(xt::xtensor<int, 2>{{1, 2, 3}, {4, 5, 6}}, extents<3, 2>{}, broadcast_dimensions<1, 0>, hlo);
   BOOST_TEST((turn == xt::xtensor<int, 2>{{1, 4}, {2, 5}, {3, 6}}));
   BOOST_TEST((xt::xtensor<int, 2>(broadcast_in_dim(5, extents<2, 2>{})) == xt::xtensor<int, 2>{{5, 5}, {5, 5}}));
 }
 
 BOOST_AUTO_TEST_CASE(negative_extents_are_refused_first) {
-  BOOST_CHECK_EXCEPTION(broadcast_in_dim(xt::xtensor<int, 1>{1, 2}, std::vector<int>{-3, 2}, broadcast_dimensions_list{7}),
-                        shape_error, [](const shape_error& e) { return e.sentence().contains("without negative extents"); });
+  BOOST_CHECK_EXCEPTION(
+      broadcast_in_dim(xt::xtensor<int, 1>{1, 2}, std::vector<int>{-3, 2}, broadcast_dimensions_list{7}), shape_error,
+      [](const shape_error& e) { return e.sentence().contains("without negative extents"); });
 }
 
 BOOST_AUTO_TEST_CASE(hlo_expands_nothing) {
@@ -154,8 +156,9 @@ BOOST_AUTO_TEST_CASE(ranks_are_promoted_on_the_left_for_those_who_ask) {
   BOOST_TEST((xt::xtensor<double, 2>(numpy::multiply(v, m)) == xt::xtensor<double, 2>{{7, 16, 27}, {28, 40, 54}}));
   const auto fused = numpy::elementwise([](double a, double b, double c) { return a * b + c; }, m, v, 1.0);
   BOOST_TEST((xt::xtensor<double, 2>(fused) == xt::xtensor<double, 2>{{8, 17, 28}, {29, 41, 55}}));
-  BOOST_CHECK_EXCEPTION(numpy::add(m, xt::xtensor<double, 1>{1, 2}), shape_error,
-                        [](const shape_error& e) { return e.sentence().contains("partita::numpy::add: requires extents"); });
+  BOOST_CHECK_EXCEPTION(numpy::add(m, xt::xtensor<double, 1>{1, 2}), shape_error, [](const shape_error& e) {
+    return e.sentence().contains("partita::numpy::add: requires extents");
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

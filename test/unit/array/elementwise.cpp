@@ -4,14 +4,15 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
-#include <vector>
 #include <type_traits>
+#include <vector>
 
 namespace {
 
 using namespace partita;
 
-/// An array as nothing but its extents and its elements in C order, so that the expected result is computed by plain loops.
+/// An array as nothing but its extents and its elements in C order, so that the expected result is computed by plain
+/// loops.
 struct plain {
   shape_list shape;
   std::vector<double> values;
@@ -19,7 +20,8 @@ struct plain {
 template <class E>
 plain plain_of(const E& e) {
   plain p{detail::shape_of(e), {}};
-  for (auto it = e.template cbegin<xt::layout_type::row_major>(); p.values.size() < e.size(); ++it) p.values.push_back(*it);
+  for (auto it = e.template cbegin<xt::layout_type::row_major>(); p.values.size() < e.size(); ++it)
+    p.values.push_back(*it);
   return p;
 }
 
@@ -66,9 +68,11 @@ void check(const E& lazy, const plain& expected) {
   check_same(plain_of(detail::evaluated_array<E>(lazy)), expected);
 }
 
-#define CHECK_BOTH_FORMS(l, r, ...)                                                                             \
-  check(elementwise(minus, l, r, broadcast_dimensions<__VA_ARGS__>), by_hand(plain_of(l), plain_of(r), {__VA_ARGS__})); \
-  check(elementwise(minus, r, l, broadcast_dimensions_list{__VA_ARGS__}), by_hand(plain_of(r), plain_of(l), {__VA_ARGS__}))
+#define CHECK_BOTH_FORMS(l, r, ...)                                       \
+  check(elementwise(minus, l, r, broadcast_dimensions<__VA_ARGS__>),      \
+        by_hand(plain_of(l), plain_of(r), {__VA_ARGS__}));                \
+  check(elementwise(minus, r, l, broadcast_dimensions_list{__VA_ARGS__}), \
+        by_hand(plain_of(r), plain_of(l), {__VA_ARGS__}))
 
 }  // namespace
 
@@ -78,13 +82,17 @@ BOOST_AUTO_TEST_CASE(examples_of_the_reference_give_its_values) {
   const xt::xtensor<int, 2> m{{1, 2, 3}, {4, 5, 6}};
   const xt::xtensor<int, 1> v{7, 8, 9};
   BOOST_TEST((xt::xtensor<int, 2>(add(m, 7)) == xt::xtensor<int, 2>{{8, 9, 10}, {11, 12, 13}}));
-  BOOST_TEST((xt::xtensor<int, 2>(add(m, v, broadcast_dimensions<1>)) == xt::xtensor<int, 2>{{8, 10, 12}, {11, 13, 15}}));
+  BOOST_TEST(
+      (xt::xtensor<int, 2>(add(m, v, broadcast_dimensions<1>)) == xt::xtensor<int, 2>{{8, 10, 12}, {11, 13, 15}}));
   const xt::xtensor<int, 2> zeros = xt::zeros<int>({3, 3});
-  BOOST_TEST((xt::xtensor<int, 2>(add(zeros, v, broadcast_dimensions<1>)) == xt::xtensor<int, 2>{{7, 8, 9}, {7, 8, 9}, {7, 8, 9}}));
-  BOOST_TEST((xt::xtensor<int, 2>(add(zeros, v, broadcast_dimensions<0>)) == xt::xtensor<int, 2>{{7, 7, 7}, {8, 8, 8}, {9, 9, 9}}));
+  BOOST_TEST((xt::xtensor<int, 2>(add(zeros, v, broadcast_dimensions<1>)) ==
+              xt::xtensor<int, 2>{{7, 8, 9}, {7, 8, 9}, {7, 8, 9}}));
+  BOOST_TEST((xt::xtensor<int, 2>(add(zeros, v, broadcast_dimensions<0>)) ==
+              xt::xtensor<int, 2>{{7, 7, 7}, {8, 8, 8}, {9, 9, 9}}));
   const xt::xtensor<int, 1> four{1, 2, 3, 4};
   const xt::xtensor<int, 2> flat{{5, 6}};
-  BOOST_TEST((xt::xtensor<int, 2>(add(four, flat, broadcast_dimensions<0>)) == xt::xtensor<int, 2>{{6, 7}, {7, 8}, {8, 9}, {9, 10}}));
+  BOOST_TEST((xt::xtensor<int, 2>(add(four, flat, broadcast_dimensions<0>)) ==
+              xt::xtensor<int, 2>{{6, 7}, {7, 8}, {8, 9}, {9, 10}}));
 }
 
 BOOST_AUTO_TEST_CASE(vectors_stand_in_any_dimension) {
@@ -206,12 +214,18 @@ BOOST_AUTO_TEST_CASE(static_extents_are_judged_without_running) {
 BOOST_AUTO_TEST_CASE(run_time_shapes_are_refused_before_an_expression_is_built) {
   const auto m = counting<double, 2>({2, 3}, 1);
   const auto v = counting<double, 1>({3}, 1);
-  const auto says = [](const char* part) { return [part](const shape_error& e) { return e.sentence().contains(part); }; };
+  const auto says = [](const char* part) {
+    return [part](const shape_error& e) { return e.sentence().contains(part); };
+  };
+  BOOST_CHECK_EXCEPTION(
+      add(m, v, broadcast_dimensions<0>), shape_error,
+      says("partita::add(lhs, rhs, broadcast_dimensions<0>): requires mapped extents that are equal or 1"));
   BOOST_CHECK_EXCEPTION(add(m, v, broadcast_dimensions<0>), shape_error,
-                        says("partita::add(lhs, rhs, broadcast_dimensions<0>): requires mapped extents that are equal or 1"));
-  BOOST_CHECK_EXCEPTION(add(m, v, broadcast_dimensions<0>), shape_error, says("broadcast_dimensions<1> would be valid"));
-  BOOST_CHECK_EXCEPTION(add(m, v, broadcast_dimensions_list{}), shape_error, says("requires equal ranks, a scalar, or"));
-  BOOST_CHECK_EXCEPTION(add(m, v, broadcast_dimensions_list{2}), shape_error, says("below the rank of the larger operand lhs (2)"));
+                        says("broadcast_dimensions<1> would be valid"));
+  BOOST_CHECK_EXCEPTION(add(m, v, broadcast_dimensions_list{}), shape_error,
+                        says("requires equal ranks, a scalar, or"));
+  BOOST_CHECK_EXCEPTION(add(m, v, broadcast_dimensions_list{2}), shape_error,
+                        says("below the rank of the larger operand lhs (2)"));
   BOOST_CHECK_EXCEPTION(add(m, counting<double, 2>({3, 2}, 1)), shape_error, says("dimension 0 has 2 against 3"));
 }
 
@@ -230,7 +244,8 @@ BOOST_AUTO_TEST_CASE(named_operations_mean_what_they_mean_in_xla) {
   check(bitwise_xor(a, b), {7 ^ 3, -7 ^ 3, 2 ^ 5, -2 ^ 3, -1 ^ -3, -1});
   const xt::xtensor<double, 1> x{7.5, -7.5}, y{2, 2};
   BOOST_TEST((xt::xtensor<double, 1>(remainder(x, y)) == xt::xtensor<double, 1>{1.5, -1.5}));
-  BOOST_TEST((xt::xtensor<double, 1>(atan2(x, y)) == xt::xtensor<double, 1>{std::atan2(7.5, 2.), std::atan2(-7.5, 2.)}));
+  BOOST_TEST(
+      (xt::xtensor<double, 1>(atan2(x, y)) == xt::xtensor<double, 1>{std::atan2(7.5, 2.), std::atan2(-7.5, 2.)}));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const xt::xtensor<double, 1> left{nan, 1}, right{1, nan}, least = minimum(left, right), most = maximum(left, right);
   for (std::size_t i = 0; i < 2; ++i) {

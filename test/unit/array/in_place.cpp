@@ -31,8 +31,9 @@ BOOST_AUTO_TEST_CASE(targets_that_would_grow_are_refused_and_left_as_they_were) 
   matrix small{{1, 2, 3}};
   const matrix large{{1, 2, 3}, {4, 5, 6}};
   BOOST_CHECK_EXCEPTION(add_in_place(small, large), shape_error, [](const shape_error& e) {
-    return e.sentence() == "partita::add_in_place(target, x): requires a result of the target's shape, which is [1, 3]; x is "
-                           "[2, 3]; use add, which makes a new array";
+    return e.sentence() ==
+           "partita::add_in_place(target, x): requires a result of the target's shape, which is [1, 3]; x is "
+           "[2, 3]; use add, which makes a new array";
   });
   BOOST_TEST((small == matrix{{1, 2, 3}}));
 }
