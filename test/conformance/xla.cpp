@@ -62,7 +62,7 @@ bool is_recorded(broadcast_fault fault, const json& c) {
   return false;
 }
 
-// --- values ---------------------------------------------------------------------------------------------------------
+// --- values ---
 
 template <class T>
 xt::xarray<T> array_of_json(const json& shape, const json& values) {
@@ -168,7 +168,7 @@ void expect_reduced_axes(const json& axes, const dimension_map& map, const shape
   expect(json(summed) == axes, "sums over ", json(summed).dump(), " and not ", axes.dump());
 }
 
-// --- one case of each schema ----------------------------------------------------------------------------------------
+// --- one case of each schema ---
 
 void expect_refused(const shape_list& lhs, const shape_list& rhs, const broadcast_dimensions_list& dims) {
   const xt::xarray<float> a = xt::zeros<float>(shape_vector(lhs.begin(), lhs.end()));
@@ -280,8 +280,7 @@ void run_chain(const json& c, tally&, const std::string&) {
   expect_values(named.at(last), c.at("expect_shape"), c.at("expect_values"), 0, last.c_str());
 }
 
-// --- sizes that are bounded or unknown
-// --------------------------------------------------------------------------------
+// --- sizes that are bounded or unknown ---
 
 known_extent extent_of_json(const json& extent) {
   if (extent.is_number()) return extent.get<std::size_t>();
@@ -340,8 +339,7 @@ void run_numpy(const json& c, tally&, const std::string&) {
   expect_values(sum, c.at("expect_shape"), json(std::vector<double>(sum.size(), 2.0)), 0, "the sum");
 }
 
-// --- tensors over workers
-// ---------------------------------------------------------------------------------------------
+// --- tensors over workers ---
 
 /// The cases of binary_generated.json by their ids: the distributed records refer to them. Files are read in order of
 /// name.
@@ -516,8 +514,7 @@ void run_sharding_rule(const json& c, tally&, const std::string&) {
   expect(false, "has the unknown operation ", c.at("op").dump());
 }
 
-// --- the driver
-// -------------------------------------------------------------------------------------------------------
+// --- the driver ---
 
 struct schema {
   const char* name;
