@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(named_operations_mean_what_they_mean_in_xla) {
   check(minimum(a, b), {3, -7, 2, -2, -3, -1});
   check(bitwise_and(a, b), {7 & 3, -7 & 3, 2 & 5, -2 & 3, -1 & -3, 0});
   check(bitwise_or(a, b), {7 | 3, -7 | 3, 2 | 5, -2 | 3, -1 | -3, -1});
-  check(bitwise_xor(a, b), {7 ^ 3, -7 ^ 3, 2 ^ 5, -2 ^ 3, -1 ^ -3, -1});
+  check(bitwise_xor(a, b), {4, -6, 7, -3, 2, -1});
   const xt::xtensor<double, 1> x{7.5, -7.5}, y{2, 2};
   BOOST_TEST((xt::xtensor<double, 1>(remainder(x, y)) == xt::xtensor<double, 1>{1.5, -1.5}));
   BOOST_TEST(
