@@ -1,0 +1,163 @@
+// Putting one array into a larger shape, and the adjoint: the sum over what was repeated.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/array/expression.hpp>
+#include <partita/array/lift.hpp>
+#include <partita/array/rows.hpp>
+#include <partita/rule/broadcast_extents.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+/// Judges a broadcast_in_dim: at compile time what the types know, at run time the rest.
+template <class Operand, class Result, strictness Level, class Dims>
+void require_in_dim(const shape_list& operand, const shape_list& result, const Dims& dims) {
+  if constexpr (is_static_broadcast_dimensions<Dims> && !std::is_void_v<Operand> && !std::is_void_v<Result>) {
+    constexpr auto known = judge_broadcast_in_dim(static_shape<Operand>, static_shape<Result>, Dims::list(), Level);
+    [[maybe_unused]] constexpr require_legal_broadcast_in_dim<known, Level, Operand, Result, Dims> judged{};
+    if constexpr (Operand::is_static() && Result::is_static()) return;
+  }
+  const auto list = list_of(dims);
+  if (const auto verdict = judge_broadcast_in_dim(operand, result, list, Level); !verdict)
+    throw shape_error(explain_verdict(verdict, Level, operand, result, list));
+}
+
+template <std::size_t Rank, class E>
+auto expand(E&& e, const dimension_map& map, const shape_list& result) {
+  auto shape = view_shape<Rank>::make(result.size());
+  for (std::size_t d = 0; d < result.size(); ++d) shape[d] = result[d];
+  if constexpr (number<E>) {
+    return xt::broadcast(std::forward<E>(e), shape);
+  } else if constexpr (strided_expression<E>) {
+    return strided_lift<Rank>(std::forward<E>(e), map, result);
+  } else {
+    // A lazy operand is evaluated once: reading it through a map would evaluate it again for every repetition.
+    return strided_lift<Rank>(evaluated_array<E>(e), map, result);
+  }
+}
+
+/// The sum of a row of n elements: eight partial sums, so that additions do not wait for each other.
+template <class T>
+T sum_of_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
+  std::array<T, 8> partial{};
+  std::size_t i = 0;
+  if (stride == 1)
+    for (; i + 8 <= n; i += 8)
+      for (std::size_t k = 0; k < 8; ++k) partial[k] = static_cast<T>(partial[k] + row[i + k]);
+  for (; i < n; ++i) partial[i % 8] = static_cast<T>(partial[i % 8] + row[static_cast<std::ptrdiff_t>(i) * stride]);
+  for (std::size_t width = 4; width > 0; width /= 2)
+    for (std::size_t k = 0; k < width; ++k) partial[k] = static_cast<T>(partial[k] + partial[k + width]);
+  return partial[0];
+}
+
+/// Adds every element of dy to the element of dx that was repeated there.
+template <class T, class Dy>
+void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const Dy& dy) {
+  std::array<std::ptrdiff_t, most_dimensions> own{};
+  std::ptrdiff_t step = 1;
+  for (std::size_t j = operand.size(); j-- > 0; step *= static_cast<std::ptrdiff_t>(operand[j])) own[j] = step;
+  row_walk<2> walk;
+  const shape_list result = shape_of(dy);
+  for (std::size_t d = 0; d < result.size(); ++d)
+    walk.add(result[d], {static_cast<std::ptrdiff_t>(dy.strides()[d]),
+                         map.spans(d, operand, result) && result[d] != 1 ? own[map.source(d)] : 0});
+  walk.follow_the_first_block();
+  const auto strides = walk.row_strides();
+  const T* from = dy.data() + static_cast<std::ptrdiff_t>(dy.data_offset());
+  walk.for_each_row([&](const auto& offsets, std::size_t n) {
+    const T* row = from + offsets[0];
+    T* to = dx + offsets[1];
+    if (strides[1] == 0) {
+      *to = static_cast<T>(*to + sum_of_row(row, strides[0], n));
+    } else if (strides[0] == 1 && strides[1] == 1) {
+      for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + row[i]);
+    } else {
+      for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(n); ++i)
+        to[i * strides[1]] = static_cast<T>(to[i * strides[1]] + row[i * strides[0]]);
+    }
+  });
+}
+
+/// The adjoint for a legal map: a new array of the operand's shape.
+template <std::size_t OperandRank, class Dy>
+auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map& map) {
+  using T = element_of<Dy>;
+  auto shape = view_shape<OperandRank>::make(operand.size());
+  for (std::size_t j = 0; j < operand.size(); ++j) shape[j] = operand[j];
+  array_of_rank<T, OperandRank> dx(shape, T{});
+  if constexpr (strided_expression<Dy>) {
+    sum_into(dx.data(), operand, map, dy);
+  } else {
+    sum_into(dx.data(), operand, map, evaluated_array<Dy>(dy));
+  }
+  return dx;
+}
+
+}  // namespace detail
+
+/// Puts x into a larger shape: dimension j of x becomes dimension dims[j] of the result, everything else is repeated. Lazy.
+/// Shapes:   rank(x) <= rank(result); each extent of x is 1 or the result's extent where it stands.
+/// Requires: strictly increasing dims at level client (the default); distinct ones at stablehlo and hlo; no extent of 1
+///           expanded at hlo [compile time as far as known; shape_error].
+/// Cost:     none: the result is a view with strides of 0. A lazy x is evaluated once.
+/// Adjoint:  broadcast_adjoint.
+template <class E, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
+          strictness Level = strictness::client>
+  requires detail::array_operand<E>
+auto broadcast_in_dim(E&& x, const extents<N...>& result, const Dims& dims = {}, strictness_t<Level> = {}) {
+  using namespace detail;
+  const shape_list operand = shape_of(x), whole(result);
+  require_in_dim<extents_of<E>, extents<N...>, Level>(operand, whole, dims);
+  const dimension_map map(short_list<std::size_t>(list_of(dims)), whole.size());
+  if constexpr (std::is_lvalue_reference_v<E>) return expand<sizeof...(N)>(std::as_const(x), map, whole);
+  else return expand<sizeof...(N)>(std::forward<E>(x), map, whole);
+}
+/// The same with a list of signed extents: std::array, std::vector, a tensor's shape. Negative ones are a shape_error.
+template <class E, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
+          strictness Level = strictness::client>
+  requires(detail::array_operand<E> && !is_extents<Shape> && std::is_constructible_v<short_list<std::ptrdiff_t>, Shape>)
+auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictness_t<Level> = {}) {
+  using namespace detail;
+  using known = typename extents_of_shape_type<Shape>::type;
+  const shape_list operand = shape_of(x);
+  const short_list<std::ptrdiff_t> whole(result);
+  if (const auto verdict = judge_result_extents(whole); !verdict)
+    throw shape_error(explain_verdict(verdict, whole));
+  require_in_dim<extents_of<E>, known, Level>(operand, whole, dims);
+  constexpr std::size_t rank = rank_of_extents<known>;
+  const dimension_map map(short_list<std::size_t>(list_of(dims)), whole.size());
+  if constexpr (std::is_lvalue_reference_v<E>) return expand<rank>(std::as_const(x), map, whole);
+  else return expand<rank>(std::forward<E>(x), map, whole);
+}
+
+/// Sums dy over everything that broadcast_in_dim repeats: a new array of the operand's extents.
+/// Shapes:   dy has the shape of the result, dx has `operand`'s; a sum over nothing is 0.
+/// Requires: what broadcast_in_dim requires of an operand with these extents.
+/// Cost:     one pass over dy; a lazy dy is evaluated first.
+/// Adjoint:  broadcast_in_dim.
+template <array_expression Dy, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
+          strictness Level = strictness::client>
+auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
+  using namespace detail;
+  const shape_list small(operand), whole = shape_of(dy);
+  require_in_dim<extents<N...>, extents_of<Dy>, Level>(small, whole, dims);
+  return sum_to_operand<sizeof...(N)>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
+}
+/// The same with the operand's shape as a list: std::array gives the result a rank in its type, std::vector does not.
+template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
+          strictness Level = strictness::client>
+  requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)
+auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
+  using namespace detail;
+  using known = typename extents_of_shape_type<Shape>::type;
+  const shape_list small(operand), whole = shape_of(dy);
+  require_in_dim<known, extents_of<Dy>, Level>(small, whole, dims);
+  return sum_to_operand<rank_of_extents<known>>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
+}
+
+}  // namespace partita

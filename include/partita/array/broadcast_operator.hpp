@@ -1,0 +1,82 @@
+// Array broadcasting as a linear operator: called like a kernel, with its adjoint.
+#pragma once
+
+#include <cstddef>
+#include <partita/array/broadcast_in_dim.hpp>
+#include <partita/array/elementwise.hpp>
+#include <utility>
+
+namespace partita {
+
+/// Puts arrays of the extents `Operand` into the extents `Result`; its adjoint sums over what is repeated.
+/// Shapes:   b(x) is a new array of the result's extents, b.adjoint(dy) one of the operand's.
+/// Requires: what broadcast_in_dim requires [compile time as far as known; shape_error]; arrays of these extents.
+/// Cost:     one pass over the result, forward and back.
+/// Adjoint:  sum over unmapped dimensions and those of extent 1 that are expanded.
+template <class Operand, class Result>
+class array_broadcast {
+ public:
+  template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>, strictness Level = strictness::client>
+  array_broadcast(const Operand& operand, const Result& result, const Dims& dims = {}, strictness_t<Level> = {})
+      : operand_(operand), result_(result) {
+    detail::require_in_dim<Operand, Result, Level>(shape_list(operand), shape_list(result), dims);
+    map_ = dimension_map(short_list<std::size_t>(detail::list_of(dims)), Result::rank());
+  }
+
+  template <array_expression X>
+  auto operator()(const X& x) const {
+    require(shape_list(operand_), detail::shape_of(x), "(x)");
+    return xt::xtensor<detail::element_of<X>, Result::rank()>(
+        detail::expand<Result::rank()>(x, map_, shape_list(result_)));
+  }
+  template <array_expression Dy>
+  auto adjoint(const Dy& dy) const {
+    require(shape_list(result_), detail::shape_of(dy), ".adjoint(dy)");
+    return detail::sum_to_operand<Operand::rank()>(dy, shape_list(operand_), map_);
+  }
+
+  const Operand& operand_extents() const { return operand_; }
+  const Result& result_extents() const { return result_; }
+  const dimension_map& map() const { return map_; }
+
+ private:
+  static void require(const shape_list& expected, const shape_list& given, const char* call) {
+    if (!(expected == given))
+      throw shape_error(text("partita::array_broadcast")
+                        << call << ": requires an array of the extents the operator was made for, " << expected
+                        << ", got " << given << "; make another operator for other extents");
+  }
+
+  Operand operand_;
+  Result result_;
+  dimension_map map_;
+};
+
+template <std::size_t... A, std::size_t... B>
+array_broadcast(const extents<A...>&, const extents<B...>&) -> array_broadcast<extents<A...>, extents<B...>>;
+template <std::size_t... A, std::size_t... B, class Dims>
+array_broadcast(const extents<A...>&, const extents<B...>&, const Dims&)
+    -> array_broadcast<extents<A...>, extents<B...>>;
+template <std::size_t... A, std::size_t... B, class Dims, strictness Level>
+array_broadcast(const extents<A...>&, const extents<B...>&, const Dims&, strictness_t<Level>)
+    -> array_broadcast<extents<A...>, extents<B...>>;
+
+/// The broadcasts that a binary operation makes of its two operands, as a pair of operators.
+///
+/// The adjoints of `z = multiply(x, y, dims)` are `x_to_z.adjoint(multiply(dz, y, dims))` and
+/// `y_to_z.adjoint(multiply(dz, x, dims))`.
+template <std::size_t... L, std::size_t... R, std::ptrdiff_t... D>
+auto array_broadcasts(const extents<L...>& lhs, const extents<R...>& rhs, broadcast_dimensions_t<D...> dims = {}) {
+  using result = typename broadcast_extents<extents<L...>, extents<R...>, D...>::type;
+  const shape_list a(lhs), b(rhs);
+  if (const auto verdict = judge_array_broadcast(a, b, dims.list()); !verdict)
+    throw shape_error(explain_verdict(verdict, "array_broadcasts", a, b, dims.list()));
+  const auto all = resolve_array_broadcast(a, b, dims.list());
+  std::array<std::size_t, result::rank()> shape{};
+  for (std::size_t d = 0; d < result::rank(); ++d) shape[d] = all.result[d];
+  const result whole(shape);
+  return std::pair(array_broadcast(lhs, whole, broadcast_dimensions_list(all.lhs.targets())),
+                   array_broadcast(rhs, whole, broadcast_dimensions_list(all.rhs.targets())));
+}
+
+}  // namespace partita

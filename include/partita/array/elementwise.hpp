@@ -1,0 +1,168 @@
+// Element-wise operations on two operands under XLA's broadcasting, as lazy xtensor expressions.
+#pragma once
+
+#include <cstddef>
+#include <partita/array/expression.hpp>
+#include <partita/array/functions.hpp>
+#include <partita/array/lift.hpp>
+#include <partita/array/rows.hpp>
+#include <partita/rule/broadcast_extents.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+/// The lazy expression that applies f to operands whose shapes xtensor itself can align.
+template <class F, class... E>
+auto make_expression(F f, E&&... e) {
+  using expression = xt::xfunction<applied<F>, xt::const_xclosure_t<E>...>;
+  return expression(applied<F>{std::move(f)}, std::forward<E>(e)...);
+}
+
+template <class F>
+struct name_of_function : any_elementwise {};
+template <class F>
+  requires requires { F::name; }
+struct name_of_function<F> {
+  static constexpr const char* name = F::name;
+};
+
+/// Whether XLA takes two element types in one operation: equal ones, or two of different precision.
+template <class T, class U>
+inline constexpr bool elements_go_together =
+    std::is_same_v<T, U> || (std::is_floating_point_v<T> && std::is_floating_point_v<U>) ||
+    (is_complex_number<T> && is_complex_number<U>);
+
+/// A number takes the element type of the array it meets, unless that would lose its fraction.
+template <class Array, class T>
+inline constexpr bool number_fits =
+    is_complex_number<element_of<Array>> || (!is_complex_number<T> && (!std::is_floating_point_v<T> || !std::is_integral_v<element_of<Array>>));
+
+template <class Array, class E>
+decltype(auto) as_operand_of(E&& e) {
+  if constexpr (number<E> && !number<Array>) {
+    static_assert(number_fits<Array, std::remove_cvref_t<E>>,
+                  "partita::elementwise(f, array, number): requires a number that the element type of the array can "
+                  "hold; cast the array first");
+    return static_cast<element_of<Array>>(e);
+  } else {
+    return std::forward<E>(e);
+  }
+}
+
+/// The verdict as far as the types know it; `{}` where they do not even know the ranks.
+template <class L, class R, class Dims>
+inline constexpr broadcast_verdict known_verdict = [] {
+  if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>)
+    return judge_array_broadcast(static_shape<extents_of<L>>, static_shape<extents_of<R>>, Dims::list());
+  else return broadcast_verdict{};
+}();
+
+/// Judges two operands: at compile time what the types know, at run time the rest.
+template <class F, class L, class R, class Dims>
+void require_broadcastable(const L& l, const R& r, const Dims& dims) {
+  if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>) {
+    using left = extents_of<L>;
+    using right = extents_of<R>;
+    [[maybe_unused]] constexpr require_legal_broadcast<known_verdict<L, R, Dims>, left, right, Dims, name_of_function<F>>
+        judged{};
+    if constexpr (left::is_static() && right::is_static()) return;
+  }
+  const auto list = list_of(dims);
+  const shape_list a = shape_of(l), b = shape_of(r);
+  if (const auto verdict = judge_array_broadcast(a, b, list); !verdict)
+    throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list));
+}
+
+/// Lifts an operand that meets another one of type Other; `dims` maps the smaller of the two into `result_rank`.
+template <class Other, class E, class Dims>
+decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
+  constexpr bool ranks_known = rank_is_known<E> && rank_is_known<Other>;
+  constexpr std::size_t rank =
+      !ranks_known ? unknown_rank : (rank_of<E> > rank_of<Other> ? rank_of<E> : rank_of<Other>);
+  if constexpr (ranks_known && (rank_of<E> == rank || rank_of<E> == 0)) {
+    return std::forward<E>(e);
+  } else if constexpr (ranks_known && is_static_broadcast_dimensions<Dims>) {
+    return lift<[] { return map_of_operand(rank_of<E>, rank, Dims::list()); }>(std::forward<E>(e));
+  } else {
+    return lift<rank>(std::forward<E>(e), map_of_operand(shape_of(e).size(), result_rank, list_of(dims)));
+  }
+}
+
+/// Lifts both operands of a legal call and applies f. A number stands as it is.
+template <class F, class L, class R, class Dims>
+auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
+  if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);  // the sentence has been told
+  else {
+  const std::size_t a = shape_of(l).size(), b = shape_of(r).size();
+  const std::size_t rank = a > b ? a : b;
+  return make_expression(std::move(f), lift_operand<R>(std::forward<L>(l), rank, dims),
+                         lift_operand<L>(std::forward<R>(r), rank, dims));
+  }
+}
+
+/// A named operation: XLA asks for equal element types, float precisions aside, before it looks at shapes.
+template <class F, class L, class R, class Dims>
+auto named_operation(L&& l, R&& r, const Dims& dims) {
+  static_assert(number<L> || number<R> || elements_go_together<element_of<L>, element_of<R>>,
+                "partita::add and the other named operations: require equal element types, float precisions aside; "
+                "xt::cast<T>(x) one of the operands first");
+  require_broadcastable<F>(l, r, dims);
+  return lifted_expression(F{}, as_operand_of<R>(std::forward<L>(l)), as_operand_of<L>(std::forward<R>(r)), dims);
+}
+
+}  // namespace detail
+
+/// Applies f to each pair of elements of two arrays under XLA's broadcasting. Lazy: nothing is computed or copied here.
+/// Shapes:   ranks are equal, or one operand is a scalar, or `dims` says in which dimensions of the larger operand those
+///           of the smaller one stand; then an extent of 1 on either side gives way to the other side's extent.
+/// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
+/// Cost:     none; assigning the result costs one pass over it. Rvalues move into the expression, lvalues are referred to.
+/// Adjoint:  array_broadcast of each operand, after the chain rule for f.
+template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
+  requires detail::array_operands<L, R>
+auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
+  detail::require_broadcastable<F>(l, r, dims);
+  return detail::lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);
+}
+
+// The named operations: op(lhs, rhs) and op(lhs, rhs, broadcast_dimensions<…> or a broadcast_dimensions_list).
+//
+// Each is elementwise(function::op{}, …) for operands of one element type (float precisions aside; a plain number takes
+// the type of the array it meets). The overload of two arguments repeats the parameters of the function template that
+// xtensor has under some of these names, so that ours, being constrained, wins where argument-dependent lookup finds both.
+#define PARTITA_BINARY_OPERATION(operation)                                                         \
+  template <class L, class R>                                                                       \
+    requires detail::array_operands<L, R>                                                           \
+  auto operation(L&& l, R&& r) {                                                                    \
+    return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r),     \
+                                                        broadcast_dimensions<>);                    \
+  }                                                                                                 \
+  template <class L, class R, broadcast_dimensions_choice Dims>                                     \
+    requires detail::array_operands<L, R>                                                           \
+  auto operation(L&& l, R&& r, const Dims& dims) {                                                  \
+    return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r), dims); \
+  }
+PARTITA_BINARY_OPERATION(add)
+PARTITA_BINARY_OPERATION(subtract)
+PARTITA_BINARY_OPERATION(multiply)
+PARTITA_BINARY_OPERATION(divide)
+PARTITA_BINARY_OPERATION(remainder)
+PARTITA_BINARY_OPERATION(power)
+PARTITA_BINARY_OPERATION(maximum)
+PARTITA_BINARY_OPERATION(minimum)
+PARTITA_BINARY_OPERATION(atan2)
+PARTITA_BINARY_OPERATION(bitwise_and)
+PARTITA_BINARY_OPERATION(bitwise_or)
+PARTITA_BINARY_OPERATION(bitwise_xor)
+PARTITA_BINARY_OPERATION(equal_to)
+PARTITA_BINARY_OPERATION(not_equal_to)
+PARTITA_BINARY_OPERATION(less)
+PARTITA_BINARY_OPERATION(less_equal)
+PARTITA_BINARY_OPERATION(greater)
+PARTITA_BINARY_OPERATION(greater_equal)
+#undef PARTITA_BINARY_OPERATION
+
+}  // namespace partita

@@ -1,0 +1,118 @@
+// What array broadcasting asks of an operand: an xtensor expression of a known rank, or a plain number.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <partita/array/xtensor.hpp>
+#include <partita/core/short_list.hpp>
+#include <type_traits>
+
+namespace partita {
+
+/// T is an xtensor expression: a container, a view, a lazy function.
+template <class T>
+concept array_expression = xt::is_xexpression<std::remove_cvref_t<T>>::value;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_complex_number = false;
+template <class T>
+inline constexpr bool is_complex_number<std::complex<T>> = true;
+
+/// T is a C++ number, which stands for an array of rank 0.
+template <class T>
+concept number = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex_number<std::remove_cvref_t<T>>;
+
+template <class T>
+concept array_operand = array_expression<T> || number<T>;
+
+/// L and R are operands of a binary operation, and at least one is an array.
+template <class L, class R>
+concept array_operands = array_operand<L> && array_operand<R> && (array_expression<L> || array_expression<R>);
+
+inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);
+
+/// The extents in the type of an expression: fixed ones, dynamic ones of a fixed rank, or `void` if not even the rank is.
+template <class Shape>
+struct extents_of_shape_type {
+  using type = void;
+};
+template <class Shape>
+  requires requires { std::tuple_size<Shape>::value; }
+struct extents_of_shape_type<Shape> {
+  using type = dynamic_extents<std::tuple_size<Shape>::value>;
+};
+template <std::size_t... E>
+struct extents_of_shape_type<xt::fixed_shape<E...>> {
+  using type = extents<E...>;
+};
+
+template <class T>
+struct extents_of_operand {
+  using type = typename extents_of_shape_type<std::remove_cvref_t<typename T::shape_type>>::type;
+};
+template <number T>
+struct extents_of_operand<T> {
+  using type = extents<>;
+};
+template <class T>
+using extents_of = typename extents_of_operand<std::remove_cvref_t<T>>::type;
+
+template <class T>
+inline constexpr bool rank_is_known = !std::is_void_v<extents_of<T>>;
+
+template <class Extents>
+inline constexpr std::size_t rank_of_extents = Extents::rank();
+template <>
+inline constexpr std::size_t rank_of_extents<void> = unknown_rank;
+/// The rank of an operand, or `unknown_rank`. (xt::get_rank calls a view dynamic.)
+template <class T>
+inline constexpr std::size_t rank_of = rank_of_extents<extents_of<T>>;
+
+template <class T>
+struct element_of_operand {
+  using type = typename T::value_type;
+};
+template <number T>
+struct element_of_operand<T> {
+  using type = T;
+};
+template <class T>
+using element_of = typename element_of_operand<std::remove_cvref_t<T>>::type;
+
+/// The shape of an operand.
+template <array_operand T>
+shape_list shape_of(const T& operand) {
+  shape_list shape;
+  if constexpr (array_expression<T>)
+    for (const auto extent : operand.shape()) shape.push_back(static_cast<std::size_t>(extent));
+  return shape;
+}
+
+/// E has a pointer to its element (0, …, 0) and strides.
+template <class E>
+concept strided_expression = array_expression<E> && requires(const std::remove_cvref_t<E>& e) {
+  { *e.data() } -> std::convertible_to<typename std::remove_cvref_t<E>::value_type>;
+  { e.data_offset() } -> std::convertible_to<std::size_t>;
+  e.strides()[0];
+};
+
+template <class T, std::size_t Rank>
+struct array_of_rank_type {
+  using type = xt::xtensor<T, Rank>;
+};
+template <class T>
+struct array_of_rank_type<T, unknown_rank> {
+  using type = xt::xarray<T>;
+};
+/// The container for elements T of a rank known at compile time, or only at run time.
+template <class T, std::size_t Rank>
+using array_of_rank = typename array_of_rank_type<T, Rank>::type;
+/// The container that an expression is evaluated into.
+template <class E>
+using evaluated_array = array_of_rank<element_of<E>, rank_of<E>>;
+
+}  // namespace detail
+}  // namespace partita

@@ -1,0 +1,152 @@
+// The element functions behind the named operations, with XLA's meaning where C++ has another.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <partita/array/expression.hpp>
+#include <type_traits>
+
+namespace partita::function {
+
+struct add {
+  static constexpr const char* name = "add";
+  template <class T, class U>
+  constexpr auto operator()(const T& a, const U& b) const { return a + b; }
+};
+struct subtract {
+  static constexpr const char* name = "subtract";
+  template <class T, class U>
+  constexpr auto operator()(const T& a, const U& b) const { return a - b; }
+};
+struct multiply {
+  static constexpr const char* name = "multiply";
+  template <class T, class U>
+  constexpr auto operator()(const T& a, const U& b) const { return a * b; }
+};
+/// Integers truncate toward zero.
+struct divide {
+  static constexpr const char* name = "divide";
+  template <class T, class U>
+  constexpr auto operator()(const T& a, const U& b) const { return a / b; }
+};
+/// The sign is the dividend's: C's `%` and `fmod`, not the IEEE remainder that std::remainder rounds to nearest.
+struct remainder {
+  static constexpr const char* name = "remainder";
+  template <class T, class U>
+  auto operator()(const T& a, const U& b) const {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) return a % b;
+    else return std::fmod(a, b);
+  }
+};
+/// Integers stay integers: a negative exponent gives 0, or ±1 where the base is ±1.
+struct power {
+  static constexpr const char* name = "power";
+  template <class T, class U>
+  auto operator()(const T& a, const U& b) const {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) return of_integers(a, b);
+    else return std::pow(a, b);
+  }
+
+ private:
+  template <class T>
+  static constexpr T of_integers(T base, T exponent) {
+    if (exponent < 0) {
+      if (base == T{1}) return 1;
+      if constexpr (std::is_signed_v<T>)
+        if (base == T{-1}) return exponent % 2 == 0 ? T{1} : T{-1};
+      return 0;
+    }
+    T result = 1;
+    for (;; base = static_cast<T>(base * base)) {
+      if (exponent % 2 != 0) result = static_cast<T>(result * base);
+      exponent = static_cast<T>(exponent / 2);
+      if (exponent == 0) return result;
+    }
+  }
+};
+/// A NaN on either side comes through, as in XLA (std::max would drop one of them).
+struct maximum {
+  static constexpr const char* name = "maximum";
+  template <class T, class U>
+  constexpr std::common_type_t<T, U> operator()(const T& a, const U& b) const {
+    return a > b || a != a ? a : b;
+  }
+};
+struct minimum {
+  static constexpr const char* name = "minimum";
+  template <class T, class U>
+  constexpr std::common_type_t<T, U> operator()(const T& a, const U& b) const {
+    return a < b || a != a ? a : b;
+  }
+};
+struct atan2 {
+  static constexpr const char* name = "atan2";
+  template <class T, class U>
+  auto operator()(const T& a, const U& b) const { return std::atan2(a, b); }
+};
+
+/// Bit by bit on integers, logical on bool.
+struct bitwise_and {
+  static constexpr const char* name = "bitwise_and";
+  template <std::integral T>
+  constexpr T operator()(T a, T b) const { return static_cast<T>(a & b); }
+};
+struct bitwise_or {
+  static constexpr const char* name = "bitwise_or";
+  template <std::integral T>
+  constexpr T operator()(T a, T b) const { return static_cast<T>(a | b); }
+};
+struct bitwise_xor {
+  static constexpr const char* name = "bitwise_xor";
+  template <std::integral T>
+  constexpr T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+};
+
+struct equal_to {
+  static constexpr const char* name = "equal_to";
+  template <class T, class U>
+  constexpr bool operator()(const T& a, const U& b) const { return a == b; }
+};
+struct not_equal_to {
+  static constexpr const char* name = "not_equal_to";
+  template <class T, class U>
+  constexpr bool operator()(const T& a, const U& b) const { return a != b; }
+};
+struct less {
+  static constexpr const char* name = "less";
+  template <class T, class U>
+  constexpr bool operator()(const T& a, const U& b) const { return a < b; }
+};
+struct less_equal {
+  static constexpr const char* name = "less_equal";
+  template <class T, class U>
+  constexpr bool operator()(const T& a, const U& b) const { return a <= b; }
+};
+struct greater {
+  static constexpr const char* name = "greater";
+  template <class T, class U>
+  constexpr bool operator()(const T& a, const U& b) const { return a > b; }
+};
+struct greater_equal {
+  static constexpr const char* name = "greater_equal";
+  template <class T, class U>
+  constexpr bool operator()(const T& a, const U& b) const { return a >= b; }
+};
+
+struct select {
+  static constexpr const char* name = "select";
+  template <class T, class U>
+  constexpr std::common_type_t<T, U> operator()(bool predicate, const T& on_true, const U& on_false) const {
+    return predicate ? on_true : on_false;
+  }
+};
+/// minimum(maximum(low, x), high), so a NaN comes through.
+struct clamp {
+  static constexpr const char* name = "clamp";
+  template <class L, class T, class H>
+  constexpr T operator()(const L& low, const T& x, const H& high) const {
+    return static_cast<T>(minimum{}(maximum{}(low, x), high));
+  }
+};
+
+}  // namespace partita::function

@@ -1,0 +1,101 @@
+// Element-wise operations into their first operand, which never changes its shape.
+//
+// xtensor's own `a += b` gives a container the broadcast shape, and writes past the end of a view; neither can happen here.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <partita/array/elementwise.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+/// The lowest and one past the highest element address of a strided expression.
+template <strided_expression E>
+auto memory_of(const E& e) {
+  auto* low = e.data() + static_cast<std::ptrdiff_t>(e.data_offset());
+  auto* high = low + 1;
+  for (std::size_t d = 0; d < e.dimension(); ++d) {
+    if (e.shape()[d] == 0) return std::pair(low, low);
+    const std::ptrdiff_t reach =
+        e.shape()[d] == 1 ? 0 : static_cast<std::ptrdiff_t>(e.strides()[d]) * static_cast<std::ptrdiff_t>(e.shape()[d] - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  return std::pair(low, high);
+}
+
+/// Whether writing into `target` leaves the elements of `operand` that are still to be read alone: they share no memory.
+template <class Target, class E>
+bool is_apart(const Target& target, const E& operand) {
+  if constexpr (number<E>) {
+    return true;
+  } else if constexpr (strided_expression<Target> && strided_expression<E>) {
+    const auto [a_low, a_high] = memory_of(target);
+    const auto [b_low, b_high] = memory_of(operand);
+    const std::less_equal<const void*> before;
+    return before(a_high, b_low) || before(b_high, a_low);
+  } else {
+    return false;
+  }
+}
+
+template <class F, class Target, class E, class Dims>
+void assign_in_place(F f, Target& target, const E& e, const Dims& dims) {
+  auto expression = lifted_expression(std::move(f), std::as_const(target), e, dims);
+  if constexpr (row_assignable<Target, decltype(expression)>) assign_rows(target, expression);
+  else xt::noalias(target) = expression;
+}
+
+}  // namespace detail
+
+/// target = f(target, x), element by element; the smaller rank may only be that of x.
+/// Shapes:   those of elementwise(f, target, x, dims), whose result must have the shape that the target has.
+/// Requires: an x that gives way in every dimension [compile time as far as known; shape_error, before anything is written].
+/// Cost:     one pass over the target; an x that is not a plain block of memory apart from the target is evaluated first.
+/// Adjoint:  array_broadcast of x, after the chain rule for f.
+template <class F, array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
+  requires detail::array_operand<E>
+void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {
+  using namespace detail;
+  using own = extents_of<Target>;
+  using other = extents_of<E>;
+  require_broadcastable<F>(target, x, dims);
+  if constexpr (rank_is_known<Target> && rank_is_known<E>)
+    static_assert(own::rank() >= other::rank(),
+                  "partita::elementwise_in_place(f, target, x): requires a target of at least the rank of x, because it "
+                  "keeps its shape; use elementwise, which makes a new array");
+  const shape_list a = shape_of(target), b = shape_of(x);
+  if (!(broadcast_shape(a, b, list_of(dims)) == a))
+    throw shape_error(text("partita::") << name_of_function<F>::name
+                                        << "_in_place(target, x): requires a result of the target's shape, which is "
+                                        << a << "; x is " << b << "; use " << name_of_function<F>::name
+                                        << ", which makes a new array");
+  if (is_apart(target, x)) {
+    assign_in_place(std::move(f), target, x, dims);
+  } else if constexpr (array_expression<E>) {
+    assign_in_place(std::move(f), target, evaluated_array<E>(x), dims);
+  }
+}
+
+/// target += x, and the other three, under the rules of elementwise_in_place.
+template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
+void add_in_place(Target&& target, E&& x, const Dims& dims = {}) {
+  elementwise_in_place(function::add{}, target, x, dims);
+}
+template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
+void subtract_in_place(Target&& target, E&& x, const Dims& dims = {}) {
+  elementwise_in_place(function::subtract{}, target, x, dims);
+}
+template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
+void multiply_in_place(Target&& target, E&& x, const Dims& dims = {}) {
+  elementwise_in_place(function::multiply{}, target, x, dims);
+}
+template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
+void divide_in_place(Target&& target, E&& x, const Dims& dims = {}) {
+  elementwise_in_place(function::divide{}, target, x, dims);
+}
+
+}  // namespace partita

@@ -1,0 +1,81 @@
+// Lifting an operand to the rank of the result: a lazy expression in which the dimension map has become strides.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/array/expression.hpp>
+#include <partita/rule/array_broadcast.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// The shape type of views of rank R, or of a rank known at run time only.
+template <std::size_t Rank, class T = std::size_t>
+struct view_shape {
+  using type = std::array<T, Rank>;
+  static type make(std::size_t) { return {}; }
+};
+template <class T>
+struct view_shape<unknown_rank, T> {
+  using type = xt::dynamic_shape<T>;
+  static type make(std::size_t rank) { return type(rank); }
+};
+
+/// A strided expression seen in `shape`, where operand dimension j stands in result dimension map.target(j). Dimensions
+/// of the shape that the operand does not span are repeated by a stride of 0. Rvalues move in, lvalues are referred to.
+template <std::size_t Rank, strided_expression E>
+auto strided_lift(E&& e, const dimension_map& map, const shape_list& shape) {
+  auto view_extents = view_shape<Rank>::make(shape.size());
+  auto view_strides = view_shape<Rank, std::ptrdiff_t>::make(shape.size());
+  const shape_list own = shape_of(e);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    view_extents[d] = shape[d];
+    const bool repeated = shape[d] == 1 || !map.spans(d, own, shape);
+    view_strides[d] = repeated ? 0 : static_cast<std::ptrdiff_t>(e.strides()[map.source(d)]);
+  }
+  const auto offset = static_cast<std::size_t>(e.data_offset());
+  return xt::strided_view(std::forward<E>(e), std::move(view_extents), std::move(view_strides), offset,
+                          xt::layout_type::dynamic);
+}
+
+/// The result dimensions from the first mapped one on, as slices: all() where the operand stands, newaxis() elsewhere.
+template <auto MakeMap, class E, std::size_t... K>
+auto view_lift(E&& e, std::index_sequence<K...>) {
+  constexpr std::size_t first = MakeMap().target(0);
+  const auto slice = []<std::size_t D>(std::integral_constant<std::size_t, D>) {
+    if constexpr (MakeMap().source(D) == dimension_map::unmapped) return xt::newaxis();
+    else return xt::all();
+  };
+  return xt::view(std::forward<E>(e), slice(std::integral_constant<std::size_t, first + K>{})...);
+}
+
+/// Lifts by a map known at compile time. xtensor aligns shapes at the last dimension, so an operand that stands in the
+/// trailing dimensions (a scalar too) is passed on as it is.
+template <auto MakeMap, class E>
+decltype(auto) lift(E&& e) {
+  constexpr dimension_map map = MakeMap();
+  if constexpr (map.is_trailing()) {
+    return std::forward<E>(e);
+  } else {
+    return view_lift<MakeMap>(std::forward<E>(e), std::make_index_sequence<map.result_rank() - map.target(0)>{});
+  }
+}
+
+/// Lifts by a map known at run time only; `Rank` is the result's, if that much is known.
+template <std::size_t Rank, class E>
+decltype(auto) lift(E&& e, const dimension_map& map) {
+  if constexpr (number<E> || rank_of<E> == 0 || (Rank != unknown_rank && rank_of<E> == Rank)) {
+    return std::forward<E>(e);
+  } else {
+    const shape_list lifted = map.lift(shape_of(e));
+    if constexpr (strided_expression<E>) {
+      return strided_lift<Rank>(std::forward<E>(e), map, lifted);
+    } else {
+      auto shape = view_shape<Rank>::make(lifted.size());
+      for (std::size_t d = 0; d < lifted.size(); ++d) shape[d] = lifted[d];
+      return xt::reshape_view(std::forward<E>(e), std::move(shape));
+    }
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,80 @@
+// select and clamp: three operands, of which only scalars are repeated.
+#pragma once
+
+#include <partita/array/elementwise.hpp>
+#include <partita/rule/select_and_clamp.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+template <class A, class B, class C>
+inline constexpr bool all_ranks_known = rank_is_known<A> && rank_is_known<B> && rank_is_known<C>;
+
+}  // namespace detail
+
+/// Picks each element from `on_true` where the predicate holds and from `on_false` elsewhere. Lazy.
+/// Shapes:   on_true and on_false have one shape, which is the result's; the predicate has it too or is a scalar.
+/// Requires: a predicate of bool, values of one element type [compile time]; the shapes [compile time as far as known;
+///           shape_error]. Nothing else is broadcast, in XLA as here.
+/// Cost:     none; assigning the result costs one pass over it.
+/// Adjoint:  select(predicate, dz, 0) for on_true, select(predicate, 0, dz) for on_false, with zeros of dz's shape.
+template <class P, class T, class F>
+  requires(detail::array_operand<P> && array_expression<T> && array_expression<F>)
+auto select(P&& predicate, T&& on_true, F&& on_false) {
+  using namespace detail;
+  static_assert(std::is_same_v<element_of<P>, bool>,
+                "partita::select(predicate, on_true, on_false): requires a predicate of bool; compare with not_equal_to");
+  static_assert(elements_go_together<element_of<T>, element_of<F>>,
+                "partita::select(predicate, on_true, on_false): requires values of one element type; xt::cast one first");
+  constexpr const char* requirement = "values of one shape, and a predicate that is a scalar or has it too";
+  if constexpr (all_ranks_known<P, T, F>) {
+    static_assert(static_cast<bool>(judge_select(static_shape<extents_of<P>>, static_shape<extents_of<T>>,
+                                                 static_shape<extents_of<F>>)
+                                        .verdict),
+                  "partita::select(predicate, on_true, on_false): requires values of one shape, and a predicate that is "
+                  "a scalar or has it too; use broadcast_in_dim on the smaller ones first");
+  }
+  const shape_list p = shape_of(predicate), a = shape_of(on_true), b = shape_of(on_false);
+  if (!judge_select(p, a, b).verdict)
+    throw shape_error(explain_ternary("select(predicate, on_true, on_false)", requirement, p, a, b));
+  return make_expression(function::select{}, std::forward<P>(predicate), std::forward<T>(on_true),
+                         std::forward<F>(on_false));
+}
+
+/// Brings each element of x into the range from `low` to `high`. Lazy.
+/// Shapes:   the result has the shape of x; each bound has it too or is a scalar (a plain number, say).
+/// Requires: one element type [compile time]; the shapes [compile time as far as known; shape_error].
+/// Cost:     none; assigning the result costs one pass over it.
+/// Adjoint:  dz where x lies between the bounds, 0 elsewhere.
+template <class L, class X, class H>
+  requires(detail::array_operand<L> && array_expression<X> && detail::array_operand<H>)
+auto clamp(L&& low, X&& x, H&& high) {
+  using namespace detail;
+  static_assert((number<L> || elements_go_together<element_of<L>, element_of<X>>) &&
+                    (number<H> || elements_go_together<element_of<H>, element_of<X>>),
+                "partita::clamp(low, x, high): requires one element type; xt::cast the bounds first");
+  constexpr const char* requirement = "bounds that are scalars or have the shape of x";
+  if constexpr (all_ranks_known<L, X, H>) {
+    static_assert(static_cast<bool>(judge_clamp(static_shape<extents_of<L>>, static_shape<extents_of<X>>,
+                                                static_shape<extents_of<H>>)
+                                        .verdict),
+                  "partita::clamp(low, x, high): requires bounds that are scalars or have the shape of x; use "
+                  "broadcast_in_dim on them first");
+  }
+  const shape_list l = shape_of(low), own = shape_of(x), h = shape_of(high);
+  if (!judge_clamp(l, own, h).verdict)
+    throw shape_error(explain_ternary("clamp(low, x, high)", requirement, l, own, h));
+  return make_expression(function::clamp{}, as_operand_of<X>(std::forward<L>(low)), std::forward<X>(x),
+                         as_operand_of<X>(std::forward<H>(high)));
+}
+/// The same for three operands of one type: std::clamp, which argument-dependent lookup also finds, is less constrained.
+template <class T>
+  requires array_expression<T>
+auto clamp(const T& low, const T& x, const T& high) {
+  return partita::clamp<const T&, const T&, const T&>(low, x, high);
+}
+
+}  // namespace partita

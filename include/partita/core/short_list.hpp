@@ -1,0 +1,71 @@
+// A short list held by value: shapes and dimension lists whose length is known at run time only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <partita/core/error.hpp>
+#include <partita/core/extents.hpp>
+#include <type_traits>
+
+namespace partita {
+
+/// The largest rank the library handles.
+inline constexpr std::size_t most_dimensions = 16;
+
+/// At most `most_dimensions` values in order, without allocation and usable in constant expressions.
+template <class T>
+class short_list {
+ public:
+  using value_type = T;
+
+  constexpr short_list() = default;
+  /// `count` times the same value.
+  constexpr short_list(std::size_t count, const T& value) {
+    for (std::size_t k = 0; k < count; ++k) push_back(value);
+  }
+  template <class U>
+    requires(std::is_convertible_v<U, T>)
+  constexpr short_list(std::initializer_list<U> values) {
+    for (const U& value : values) push_back(static_cast<T>(value));
+  }
+  /// From any sized range: an array, a vector, the shape of a tensor.
+  template <class Range>
+    requires(!std::is_same_v<Range, short_list> && requires(const Range& r) { r.begin(); r.end(); r.size(); })
+  constexpr short_list(const Range& values) {  // NOLINT: a shape is a list
+    for (const auto& value : values) push_back(static_cast<T>(value));
+  }
+  template <std::size_t... E>
+  constexpr short_list(const extents<E...>& all) : short_list(all.array()) {}  // NOLINT
+
+  /// One more value at the end; more than `most_dimensions` is a shape_error.
+  constexpr void push_back(const T& value) {
+    if (size_ == most_dimensions)
+      throw shape_error(text("partita: requires at most ") << most_dimensions << " dimensions; reshape to fewer");
+    values_[size_++] = value;
+  }
+
+  constexpr std::size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr T& operator[](std::size_t k) { return values_[k]; }
+  constexpr const T& operator[](std::size_t k) const { return values_[k]; }
+  constexpr const T* data() const { return values_.data(); }
+  constexpr const T* begin() const { return values_.data(); }
+  constexpr const T* end() const { return values_.data() + size_; }
+
+  friend constexpr bool operator==(const short_list& a, const short_list& b) {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t k = 0; k < a.size_; ++k)
+      if (!(a.values_[k] == b.values_[k])) return false;
+    return true;
+  }
+
+ private:
+  std::array<T, most_dimensions> values_{};
+  std::size_t size_ = 0;
+};
+
+/// The extents of a tensor of any rank.
+using shape_list = short_list<std::size_t>;
+
+}  // namespace partita

@@ -1,0 +1,79 @@
+// How two partitioned tensors come together in an element-wise operation: which partition the result has, and which
+// movements bring each operand to the workers that need it.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/short_list.hpp>
+#include <partita/plan/grid.hpp>
+#include <partita/rule/array_broadcast.hpp>
+#include <vector>
+
+namespace partita {
+
+/// What an operand needs before the workers of the result can compute: at most a repartition, then at most a broadcast.
+struct operand_route {
+  dimension_map map;               ///< from the operand's dimensions to the result's
+  shape_list extents;              ///< of the operand, global
+  shape_list held;                 ///< the partition it lives on
+  shape_list needed;               ///< the partition that the result's induces on it, in its own rank
+  std::vector<std::size_t> roots;  ///< the workers of that partition: those of the result that are first in each group
+  bool repartitions = false;       ///< it is cut in another way than needed
+  bool broadcasts = false;         ///< its blocks are needed by more workers than hold them, or by others
+
+  bool stays() const { return !repartitions && !broadcasts; }
+  friend bool operator==(const operand_route&, const operand_route&) = default;
+};
+
+/// The plan of an element-wise operation on two partitioned tensors.
+struct elementwise_plan {
+  shape_list result;     ///< global extents of the result
+  shape_list partition;  ///< the partition of the result
+  operand_route lhs;
+  operand_route rhs;
+
+  friend bool operator==(const elementwise_plan&, const elementwise_plan&) = default;
+};
+
+/// The partition that the partition of a result induces on an operand: the same extent where the operand spans the result's
+/// dimension, 1 where it is repeated. Decided on global extents: a block of extent 1 is not an extent of 1.
+inline shape_list induced_partition(const dimension_map& map, const shape_list& operand, const shape_list& result,
+                                    const shape_list& partition) {
+  shape_list induced;
+  for (std::size_t j = 0; j < operand.size(); ++j)
+    induced.push_back(map.spans(map.target(j), operand, result) ? partition[map.target(j)] : 1);
+  return induced;
+}
+
+/// The partition of the operand that cuts at least as fine as the other in every dimension of the result; empty if neither
+/// does. Where both do, the operand of larger rank is asked first, then `lhs`.
+inline const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs) {
+  const auto covers = [](const shape_list& a, const shape_list& b) {
+    for (std::size_t d = 0; d < a.size(); ++d)
+      if (a[d] < b[d]) return false;
+    return true;
+  };
+  if (covers(lhs, rhs)) return &lhs;
+  return covers(rhs, lhs) ? &rhs : nullptr;
+}
+
+/// The route of one operand to a result partition.
+template <class Own, class Whole>
+operand_route plan_operand(const grid<Own>& own, const shape_list& operand, const dimension_map& map,
+                           const grid<Whole>& whole, const shape_list& result) {
+  const shape_list partition(whole.shape());
+  operand_route route{map, operand, shape_list(own.shape()), induced_partition(map, operand, result, partition), {}};
+  const shape_list lifted = map.lift(route.needed);
+  std::size_t groups = 1;
+  for (const std::size_t parts : route.needed) groups *= parts;
+  for (std::size_t number = 0; number < groups; ++number) {
+    index<Whole::rank()> i{};
+    for (std::size_t d = Whole::rank(), rest = number; d-- > 0; rest /= lifted[d]) i[d] = rest % lifted[d];
+    route.roots.push_back(whole.worker(i));
+  }
+  route.repartitions = !(route.held == route.needed);
+  const bool everywhere = lifted == partition;
+  route.broadcasts = !everywhere || (!route.repartitions && !(own.workers() == whole.workers()));
+  return route;
+}
+
+}  // namespace partita

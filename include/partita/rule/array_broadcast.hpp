@@ -1,0 +1,143 @@
+// Array broadcasting of two operands by XLA's rules: is it legal, which shape comes out, where does each operand stand?
+//
+// First the operand of lower rank is mapped into the other by explicit, strictly increasing broadcast_dimensions (a
+// scalar needs none). Then, dimension by dimension, a 1 on either side gives way to the other side's extent. Nothing else
+// is inferred: ranks are never promoted silently. (OpenXLA, "Broadcasting semantics".)
+#pragma once
+
+#include <cstddef>
+#include <partita/core/short_list.hpp>
+#include <partita/rule/dimension_map.hpp>
+#include <partita/rule/known_extent.hpp>
+
+namespace partita {
+
+/// The result dimensions that the dimensions of an operand are mapped to, as a list known at run time: {0, 2}.
+using broadcast_dimensions_list = short_list<std::ptrdiff_t>;
+
+/// What may be wrong with a broadcast, in the words of the conformance records.
+enum class broadcast_fault {
+  none,
+  // two operands
+  same_rank_dims_not_identity,
+  rank_mismatch_without_dims,
+  dims_size_mismatch,
+  dim_negative,
+  dim_too_large,
+  indim_size_mismatch,
+  dims_not_strictly_increasing,
+  incompatible_shapes,
+  // broadcast_in_dim
+  operand_rank_exceeds_output_rank,
+  dim_out_of_range,
+  operand_size_mismatch,
+  dims_not_unique,
+  negative_output_size,
+  // the NumPy layer
+  no_operands,
+  mixed_bounded_and_static,
+};
+
+/// The name of a fault as it is written.
+constexpr const char* name_of(broadcast_fault fault) {
+  constexpr const char* names[] = {"none",
+                                   "same_rank_dims_not_identity",
+                                   "rank_mismatch_without_dims",
+                                   "dims_size_mismatch",
+                                   "dim_negative",
+                                   "dim_too_large",
+                                   "indim_size_mismatch",
+                                   "dims_not_strictly_increasing",
+                                   "incompatible_shapes",
+                                   "operand_rank_exceeds_output_rank",
+                                   "dim_out_of_range",
+                                   "operand_size_mismatch",
+                                   "dims_not_unique",
+                                   "negative_output_size",
+                                   "no_operands",
+                                   "mixed_bounded_and_static"};
+  return names[static_cast<std::size_t>(fault)];
+}
+
+/// The verdict on a broadcast: the first fault in XLA's order, and where it is.
+struct broadcast_verdict {
+  broadcast_fault fault = broadcast_fault::none;
+  std::size_t at = 0;  ///< the entry of broadcast_dimensions (a dimension of the smaller operand), or the dimension
+
+  constexpr explicit operator bool() const { return fault == broadcast_fault::none; }
+  friend constexpr bool operator==(const broadcast_verdict&, const broadcast_verdict&) = default;
+};
+
+namespace detail {
+
+/// Whether the list is 0, 1, …, rank - 1.
+constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t rank) {
+  if (dims.size() != rank) return false;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (dims[i] != static_cast<std::ptrdiff_t>(i)) return false;
+  return true;
+}
+
+}  // namespace detail
+
+/// Judges a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic` is not known yet and breaks no rule.
+template <class Extent>
+constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
+                                                  const broadcast_dimensions_list& dims = {}) {
+  using enum broadcast_fault;
+  const std::size_t rank = lhs.size() > rhs.size() ? lhs.size() : rhs.size();
+  if (lhs.size() == rhs.size()) {
+    if (!dims.empty() && !detail::is_identity(dims, rank)) return {same_rank_dims_not_identity, 0};
+    for (std::size_t d = 0; d < rank; ++d)
+      if (!meet(lhs[d], rhs[d]).legal) return {incompatible_shapes, d};
+    return {};
+  }
+  const auto& small = lhs.size() < rhs.size() ? lhs : rhs;
+  const auto& large = lhs.size() < rhs.size() ? rhs : lhs;
+  if (dims.empty() && !small.empty()) return {rank_mismatch_without_dims, 0};
+  if (dims.size() != small.size()) return {dims_size_mismatch, 0};
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0) return {dim_negative, i};
+    const auto d = static_cast<std::size_t>(dims[i]);
+    if (d >= rank) return {dim_too_large, i};
+    if (!may_be_mapped(small[i], large[d])) return {indim_size_mismatch, i};
+    if (i > 0 && dims[i - 1] >= dims[i]) return {dims_not_strictly_increasing, i};
+  }
+  return {};
+}
+
+/// A legal broadcast of two operands: the result's shape, and where each operand stands in it.
+template <class Extent>
+struct basic_resolved_broadcast {
+  short_list<Extent> result;
+  dimension_map lhs;
+  dimension_map rhs;
+};
+using resolved_broadcast = basic_resolved_broadcast<std::size_t>;
+
+/// Where the dimensions of an operand of rank `rank` stand in a result of rank `result_rank`, given legal `dims`.
+constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank, const broadcast_dimensions_list& dims) {
+  return rank == result_rank ? dimension_map::identity(rank) : dimension_map(short_list<std::size_t>(dims), result_rank);
+}
+
+/// The result and both maps. Requires a legal verdict.
+template <class Extent>
+constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_list<Extent>& lhs,
+                                                                const short_list<Extent>& rhs,
+                                                                const broadcast_dimensions_list& dims = {}) {
+  const std::size_t rank = lhs.size() > rhs.size() ? lhs.size() : rhs.size();
+  basic_resolved_broadcast<Extent> all{short_list<Extent>(rank, Extent{1}), map_of_operand(lhs.size(), rank, dims),
+                                    map_of_operand(rhs.size(), rank, dims)};
+  const short_list<Extent> a = all.lhs.lift(lhs), b = all.rhs.lift(rhs);
+  for (std::size_t d = 0; d < rank; ++d) all.result[d] = meet(a[d], b[d]).extent;
+  return all;
+}
+
+/// The shape of the result. Requires a legal verdict.
+template <class Extent>
+constexpr short_list<Extent> broadcast_shape(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
+                                             const broadcast_dimensions_list& dims = {}) {
+  return resolve_array_broadcast(lhs, rhs, dims).result;
+}
+
+}  // namespace partita

@@ -1,0 +1,177 @@
+// Array broadcasting at compile time: extents in, extents out, and a sentence for each thing that can be wrong.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/extents.hpp>
+#include <partita/rule/array_broadcast.hpp>
+#include <partita/rule/broadcast_in_dim.hpp>
+#include <partita/rule/broadcast_sentence.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+/// The result dimensions that the dimensions of an operand are mapped to, as a type: `broadcast_dimensions<0, 2>`.
+template <std::ptrdiff_t... D>
+struct broadcast_dimensions_t {
+  static constexpr broadcast_dimensions_list list() { return {D...}; }
+};
+template <>
+struct broadcast_dimensions_t<> {
+  static constexpr broadcast_dimensions_list list() { return {}; }
+};
+template <std::ptrdiff_t... D>
+inline constexpr broadcast_dimensions_t<D...> broadcast_dimensions{};
+
+template <class T>
+inline constexpr bool is_static_broadcast_dimensions = false;
+template <std::ptrdiff_t... D>
+inline constexpr bool is_static_broadcast_dimensions<broadcast_dimensions_t<D...>> = true;
+
+/// T says where the dimensions of an operand stand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
+template <class T>
+concept broadcast_dimensions_choice =
+    is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
+
+namespace detail {
+
+/// The list that a choice of dimensions stands for.
+template <broadcast_dimensions_choice Dims>
+constexpr broadcast_dimensions_list list_of(const Dims& dims) {
+  if constexpr (is_static_broadcast_dimensions<Dims>) return Dims::list();
+  else return dims;
+}
+
+/// A sentence cut to its length, so that a compiler prints it whole as a template argument.
+template <std::size_t N>
+struct told {
+  char sentence[N];
+};
+template <told Sentence>
+struct the_call_is_not_legal;
+
+template <auto MakeText>
+constexpr auto tell() {
+  constexpr auto full = MakeText();
+  told<full.size() + 1> exact{};
+  for (std::size_t k = 0; k < full.size(); ++k) exact.sentence[k] = full[k];
+  return exact;
+}
+
+template <class Extents>
+inline constexpr shape_list static_shape{};
+template <std::size_t... E>
+inline constexpr shape_list static_shape<extents<E...>> = std::array<std::size_t, sizeof...(E)>{E...};
+
+/// The extents of a shape that is known at compile time.
+template <auto MakeShape, class = std::make_index_sequence<MakeShape().size()>>
+struct extents_of_shape;
+template <auto MakeShape, std::size_t... D>
+struct extents_of_shape<MakeShape, std::index_sequence<D...>> {
+  static constexpr shape_list shape = MakeShape();
+  using type = extents<shape[D]...>;
+};
+
+/// The name of the operation that is refused, as a type.
+struct any_elementwise {
+  static constexpr const char* name = "elementwise";
+};
+
+/// One static_assert for each fault: the literal says the rule. The member of incomplete type lets g++ also print the whole
+/// sentence, with the shapes and what would be valid.
+template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_elementwise>
+struct require_legal_broadcast {
+  using enum broadcast_fault;
+  static_assert(Verdict.fault != same_rank_dims_not_identity,
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires operands of equal rank to have no "
+                "broadcast_dimensions, or exactly 0, 1, ..., rank - 1; leave them out, or transpose an operand first");
+  static_assert(Verdict.fault != rank_mismatch_without_dims,
+                "partita::elementwise(f, lhs, rhs): requires equal ranks, a scalar, or broadcast_dimensions; pass "
+                "broadcast_dimensions<...> to say where the dimensions of the smaller operand stand in the larger");
+  static_assert(Verdict.fault != dims_size_mismatch,
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires one entry of broadcast_dimensions "
+                "for each dimension of the smaller operand; a scalar needs none");
+  static_assert(Verdict.fault != dim_negative,
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
+                "that are not negative; count dimensions from the first, which is 0");
+  static_assert(Verdict.fault != dim_too_large,
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
+                "below the rank of the larger operand; the last dimension is rank - 1");
+  static_assert(Verdict.fault != indim_size_mismatch,
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires mapped extents that are equal or "
+                "1; map the dimensions of the smaller operand to dimensions of the same extent");
+  static_assert(Verdict.fault != dims_not_strictly_increasing,
+                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires strictly increasing "
+                "broadcast_dimensions; for another order transpose the smaller operand first");
+  static_assert(Verdict.fault != incompatible_shapes,
+                "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
+                "slice one of the operands first");
+  the_call_is_not_legal<tell<[] {
+    return explain_verdict(Verdict, Operation::name, static_shape<Lhs>, static_shape<Rhs>, Dims::list());
+  }>()> sentence;
+};
+template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
+  requires(Verdict.fault == broadcast_fault::none)
+struct require_legal_broadcast<Verdict, Lhs, Rhs, Dims, Operation> {};
+
+template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
+struct require_legal_broadcast_in_dim {
+  using enum broadcast_fault;
+  static_assert(Verdict.fault != dims_size_mismatch,
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires one entry of "
+                "broadcast_dimensions for each dimension of x");
+  static_assert(Verdict.fault != operand_rank_exceeds_output_rank,
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires a result of at least the "
+                "operand's rank; sum over dimensions instead");
+  static_assert(Verdict.fault != dim_out_of_range,
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires entries of "
+                "broadcast_dimensions from 0 to the rank of the result - 1");
+  static_assert(Verdict.fault != operand_size_mismatch,
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires extents of x that are 1 (not "
+                "at level hlo) or the result's");
+  static_assert(Verdict.fault != dims_not_strictly_increasing,
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires strictly increasing "
+                "broadcast_dimensions; transpose x first, or pass the policy stablehlo");
+  static_assert(Verdict.fault != dims_not_unique,
+                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires distinct "
+                "broadcast_dimensions; a dimension of the result takes one dimension of x");
+  the_call_is_not_legal<tell<[] {
+    return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
+  }>()> sentence;
+};
+template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
+  requires(Verdict.fault == broadcast_fault::none)
+struct require_legal_broadcast_in_dim<Verdict, Level, Operand, Result, Dims> {};
+
+}  // namespace detail
+
+/// The verdict on two operands as far as their extents are known: entries that are `dynamic` break no rule yet.
+template <class Lhs, class Rhs, std::ptrdiff_t... D>
+  requires(is_extents<Lhs> && is_extents<Rhs>)
+inline constexpr broadcast_verdict broadcast_verdict_of =
+    judge_array_broadcast(detail::static_shape<Lhs>, detail::static_shape<Rhs>, broadcast_dimensions_t<D...>::list());
+
+/// Whether two operands broadcast, as a question that compiles either way.
+template <class Lhs, class Rhs, std::ptrdiff_t... D>
+concept broadcastable = static_cast<bool>(broadcast_verdict_of<Lhs, Rhs, D...>);
+
+/// The extents of the result of a binary operation; extents that do not broadcast are a static_assert.
+///
+/// `broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{}`. A `dynamic` extent meets a number other
+/// than 1 as that number, and stays dynamic otherwise.
+template <class Lhs, class Rhs, std::ptrdiff_t... D>
+struct broadcast_extents {
+  static_assert(is_extents<Lhs> && is_extents<Rhs>,
+                "partita::broadcast_extents<Lhs, Rhs, D...>: requires two partita::extents<…>");
+  static constexpr detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
+                                                   broadcast_dimensions_t<D...>>
+      judged{};
+  using type = typename detail::extents_of_shape<[] {
+    constexpr bool legal = broadcastable<Lhs, Rhs, D...>;
+    if constexpr (!legal) return shape_list{};
+    else return broadcast_shape(detail::static_shape<Lhs>, detail::static_shape<Rhs>, broadcast_dimensions_t<D...>::list());
+  }>::type;
+  static constexpr type value{};
+};
+
+}  // namespace partita

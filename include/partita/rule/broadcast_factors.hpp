@@ -1,0 +1,36 @@
+// Broadcasting as seen by sharding: which dimensions of operand and result are cut by the same factor.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/short_list.hpp>
+#include <partita/rule/dimension_map.hpp>
+
+namespace partita {
+
+/// One factor for each dimension of the operand and of the result, by number; equal numbers are one factor.
+struct broadcast_factors {
+  short_list<std::size_t> operand;
+  short_list<std::size_t> result;
+  short_list<std::size_t> sizes;  ///< the size of each factor, by its number
+};
+
+/// Result dimension d has factor d. An operand dimension shares the factor of the dimension it stands in, but a 1 that is
+/// expanded has a factor of its own: cutting the result there says nothing about the operand.
+constexpr broadcast_factors factors_of(const dimension_map& map, const shape_list& operand, const shape_list& result) {
+  broadcast_factors factors;
+  for (std::size_t d = 0; d < result.size(); ++d) {
+    factors.result.push_back(d);
+    factors.sizes.push_back(result[d]);
+  }
+  for (std::size_t j = 0; j < operand.size(); ++j) {
+    if (map.spans(map.target(j), operand, result)) {
+      factors.operand.push_back(map.target(j));
+    } else {
+      factors.operand.push_back(factors.sizes.size());
+      factors.sizes.push_back(operand[j]);
+    }
+  }
+  return factors;
+}
+
+}  // namespace partita

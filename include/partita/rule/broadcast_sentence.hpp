@@ -1,0 +1,220 @@
+// The sentences of array broadcasting: what was called, what it requires, both shapes, and what would be valid instead.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/short_list.hpp>
+#include <partita/core/text.hpp>
+#include <partita/rule/array_broadcast.hpp>
+#include <partita/rule/broadcast_in_dim.hpp>
+#include <partita/rule/numpy_broadcast.hpp>
+#include <partita/rule/select_and_clamp.hpp>
+
+namespace partita {
+
+namespace detail {
+
+/// A shape as it is written: [2, dynamic, 4].
+template <class Extent>
+constexpr text shown(const short_list<Extent>& shape) {
+  text out("[");
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (d > 0) out << ", ";
+    if (shape[d] == Extent{dynamic}) {
+      out << "dynamic";
+    } else {
+      out << shape[d];
+    }
+  }
+  return out << "]";
+}
+
+/// At most this many alternatives are listed in a sentence.
+inline constexpr std::size_t most_alternatives = 6;
+
+/// Adds every strictly increasing way to map the dimensions of `small` from `chosen.size()` on; returns how many there are.
+template <class Extent>
+constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large,
+                                        broadcast_dimensions_list chosen, std::size_t found) {
+  if (found > most_alternatives) return found;
+  const std::size_t i = chosen.size();
+  if (i == small.size()) {
+    if (found == most_alternatives) {
+      out << " or ...";
+    } else {
+      out << (found == 0 ? "broadcast_dimensions<" : " or <");
+      for (std::size_t k = 0; k < i; ++k) out << (k == 0 ? "" : ", ") << chosen[k];
+      out << ">";
+    }
+    return found + 1;
+  }
+  std::size_t d = i == 0 ? 0 : static_cast<std::size_t>(chosen[i - 1]) + 1;
+  for (; d + (small.size() - i) <= large.size(); ++d) {
+    if (!may_be_mapped(small[i], large[d])) continue;
+    auto longer = chosen;
+    longer.push_back(static_cast<std::ptrdiff_t>(d));
+    found = list_alternatives(out, small, large, longer, found);
+  }
+  return found;
+}
+
+/// The way out: which broadcast_dimensions would be valid for these shapes.
+template <class Extent>
+constexpr void offer_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large) {
+  out << "; ";
+  if (small.empty()) {
+    out << "leave broadcast_dimensions out for a scalar";
+    return;
+  }
+  text list;
+  const std::size_t found = list_alternatives(list, small, large, {}, 0);
+  if (found == 0) {
+    out << "no broadcast_dimensions fit these shapes: transpose or reshape the smaller operand first";
+  } else {
+    out << list << " would be valid";
+  }
+}
+
+/// Whether the entries are distinct, so that a transposition brings them into order.
+constexpr bool is_permuted(const broadcast_dimensions_list& dims) {
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (dims[i] == dims[k]) return false;
+  return true;
+}
+
+constexpr text call_sentence(const char* operation, const char* operands, const broadcast_dimensions_list& dims) {
+  text out("partita::");
+  out << operation << "(" << operands;
+  if (!dims.empty()) {
+    out << ", broadcast_dimensions<";
+    for (std::size_t i = 0; i < dims.size(); ++i) out << (i == 0 ? "" : ", ") << dims[i];
+    out << ">";
+  }
+  return out << "): requires ";
+}
+
+}  // namespace detail
+
+/// The sentence of a verdict on a binary operation that is not legal.
+template <class Extent>
+constexpr text explain_verdict(const broadcast_verdict& verdict, const char* operation, const short_list<Extent>& lhs,
+                               const short_list<Extent>& rhs, const broadcast_dimensions_list& dims) {
+  using enum broadcast_fault;
+  text out = detail::call_sentence(operation, "lhs, rhs", dims);
+  const bool left_is_small = lhs.size() < rhs.size();
+  const auto& small = left_is_small ? lhs : rhs;
+  const auto& large = left_is_small ? rhs : lhs;
+  const char* small_name = left_is_small ? "lhs" : "rhs";
+  const char* large_name = left_is_small ? "rhs" : "lhs";
+  const std::size_t i = verdict.at;
+  text shapes("; lhs is ");
+  shapes << detail::shown(lhs) << ", rhs is " << detail::shown(rhs);
+  switch (verdict.fault) {
+    case same_rank_dims_not_identity:
+      out << "operands of equal rank " << lhs.size() << " to have no broadcast_dimensions, or exactly 0, 1, ..., rank - 1"
+          << shapes << "; leave them out"
+          << (detail::is_permuted(dims) && dims.size() == lhs.size() ? ", or transpose first" : "");
+      return out;
+    case incompatible_shapes:
+      out << "extents that are equal or 1 in every dimension; dimension " << i << " has " << lhs[i] << " against "
+          << rhs[i] << shapes << "; reshape or slice one of them first";
+      return out;
+    case rank_mismatch_without_dims:
+      out << "equal ranks, a scalar, or broadcast_dimensions" << shapes;
+      break;
+    case dims_size_mismatch:
+      out << "one entry of broadcast_dimensions for each dimension of the smaller operand " << small_name << " ("
+          << small.size() << "), got " << dims.size() << shapes;
+      break;
+    case dim_negative:
+      out << "entries of broadcast_dimensions that are not negative; entry " << i << " is " << dims[i] << shapes;
+      break;
+    case dim_too_large:
+      out << "entries of broadcast_dimensions below the rank of the larger operand " << large_name << " ("
+          << large.size() << "); entry " << i << " is " << dims[i] << shapes;
+      break;
+    case indim_size_mismatch:
+      out << "mapped extents that are equal or 1; dimension " << i << " of " << small_name << " (extent " << small[i]
+          << ") is mapped to dimension " << dims[i] << " of " << large_name << " (extent "
+          << large[static_cast<std::size_t>(dims[i])] << ")" << shapes;
+      break;
+    case dims_not_strictly_increasing:
+      out << "strictly increasing broadcast_dimensions; entry " << i - 1 << " is " << dims[i - 1] << " and entry " << i
+          << " is " << dims[i] << shapes;
+      if (detail::is_permuted(dims)) out << "; transpose " << small_name << " first";
+      break;
+    default:
+      return out << name_of(verdict.fault) << shapes;
+  }
+  detail::offer_alternatives(out, small, large);
+  return out;
+}
+
+/// The sentence of a verdict on a broadcast_in_dim that is not legal.
+template <class Extent>
+constexpr text explain_verdict(const broadcast_verdict& verdict, strictness level, const short_list<Extent>& operand,
+                               const short_list<Extent>& result, const broadcast_dimensions_list& dims) {
+  using enum broadcast_fault;
+  text out = detail::call_sentence("broadcast_in_dim", "x, result", dims);
+  const std::size_t i = verdict.at;
+  text shapes("; x is ");
+  shapes << detail::shown(operand) << ", the result " << detail::shown(result);
+  switch (verdict.fault) {
+    case dims_size_mismatch:
+      out << "one entry of broadcast_dimensions for each dimension of x (" << operand.size() << "), got " << dims.size()
+          << shapes;
+      break;
+    case operand_rank_exceeds_output_rank:
+      return out << "a result of at least the operand's rank" << shapes << "; sum over dimensions instead";
+    case dim_out_of_range:
+      out << "entries of broadcast_dimensions from 0 to " << result.size() << " - 1; entry " << i << " is " << dims[i]
+          << shapes;
+      break;
+    case operand_size_mismatch:
+      out << (level == strictness::hlo ? "extents equal to the result's" : "extents that are 1 or the result's")
+          << "; dimension " << i << " of x (extent " << operand[i] << ") is mapped to dimension " << dims[i]
+          << " of the result (extent " << result[static_cast<std::size_t>(dims[i])] << ")" << shapes;
+      break;
+    case dims_not_strictly_increasing:
+      out << "strictly increasing broadcast_dimensions; entry " << i - 1 << " is " << dims[i - 1] << " and entry " << i
+          << " is " << dims[i] << shapes;
+      if (detail::is_permuted(dims)) return out << "; transpose x first, or pass the policy stablehlo";
+      break;
+    case dims_not_unique:
+      out << "distinct broadcast_dimensions; entry " << i << " repeats " << dims[i] << shapes;
+      break;
+    default:
+      return out << name_of(verdict.fault) << shapes;
+  }
+  detail::offer_alternatives(out, operand, result);
+  return out;
+}
+
+/// The sentence of a result that was given with a negative extent.
+constexpr text explain_verdict(const broadcast_verdict& verdict, const short_list<std::ptrdiff_t>& result) {
+  return text("partita::broadcast_in_dim(x, result): requires a result without negative extents; dimension ")
+         << verdict.at << " of " << result << " is " << result[verdict.at] << "; give the extents of the whole result";
+}
+
+/// The sentence of a select or clamp that is not legal.
+template <class Extent>
+constexpr text explain_ternary(const char* call, const char* requirement, const short_list<Extent>& a,
+                               const short_list<Extent>& b, const short_list<Extent>& c) {
+  return text("partita::") << call << ": requires " << requirement << "; the shapes are " << detail::shown(a) << ", "
+                           << detail::shown(b) << ", " << detail::shown(c) << "; use broadcast_in_dim on the smaller ones first";
+}
+
+/// The sentence of operands that NumPy's rule refuses.
+template <class Extent>
+constexpr text explain_numpy(const broadcast_verdict& verdict, const char* operation, const short_list<Extent>* operands,
+                             std::size_t count) {
+  text out("partita::numpy::");
+  out << operation << ": requires ";
+  if (verdict.fault == broadcast_fault::no_operands) return out << "at least one operand";
+  out << "extents that are equal or 1 in every dimension, counted from the last; dimension " << verdict.at
+      << " of the result has no extent that fits all; the shapes are ";
+  for (std::size_t k = 0; k < count; ++k) out << (k == 0 ? "" : ", ") << detail::shown(operands[k]);
+  return out << "; reshape one of them first";
+}
+
+}  // namespace partita

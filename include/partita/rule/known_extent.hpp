@@ -1,0 +1,88 @@
+// What is known of an extent before the data is there: all of it, an upper bound, or nothing.
+//
+// Array broadcasting is judged on two kinds of extents. A `std::size_t` is a number, or `dynamic`: a number this library
+// will see at run time, so it breaks no rule yet. A `known_extent` is XLA's dynamic size: part of the type of a tensor
+// whose size may change from run to run, and compared by XLA's own (literal) rules.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/extents.hpp>
+
+namespace partita {
+
+/// XLA's size: exactly n, at most n ("<=n"), or anything ("?").
+struct known_extent {
+  enum class knowledge { exactly, at_most, anything };
+
+  std::size_t size = 1;  ///< the size or its bound; `dynamic` if anything goes
+  knowledge what = knowledge::exactly;
+
+  constexpr known_extent() = default;
+  constexpr known_extent(std::size_t n) : size(n) {}  // NOLINT: a number is an extent
+  static constexpr known_extent at_most(std::size_t n) { return {n, knowledge::at_most}; }
+  static constexpr known_extent anything() { return {dynamic, knowledge::anything}; }
+
+  constexpr bool is_dynamic() const { return what != knowledge::exactly; }
+  friend constexpr bool operator==(const known_extent&, const known_extent&) = default;
+
+  template <class Text>
+    requires requires(Text& out) { out << "" << std::size_t{}; }
+  friend constexpr Text& operator<<(Text& out, const known_extent& e) {
+    if (e.what == knowledge::anything) {
+      out << "?";
+    } else {
+      out << (e.what == knowledge::at_most ? "<=" : "") << e.size;
+    }
+    return out;
+  }
+
+ private:
+  constexpr known_extent(std::size_t n, knowledge k) : size(n), what(k) {}
+};
+
+/// Two extents that meet in one dimension: do they go together, and which extent comes out?
+template <class Extent>
+struct meeting {
+  bool legal = true;
+  Extent extent{};
+};
+
+/// Degenerate broadcasting of one dimension: one side is 1 and gives way, or both are equal.
+constexpr meeting<std::size_t> meet(std::size_t a, std::size_t b) {
+  if (a == 1) return {true, b};
+  if (b == 1 || a == b || b == dynamic) return {true, a};
+  if (a == dynamic) return {true, b};
+  return {false, a};
+}
+constexpr meeting<known_extent> meet(known_extent a, known_extent b) {
+  using enum known_extent::knowledge;
+  if (a.size == 1) return {true, b};
+  if (b.size == 1) return {true, a};
+  if (a.size == b.size) return {true, a.is_dynamic() ? a : b};
+  if (a.what == anything) return {true, b};
+  if (b.what == anything) return {true, a};
+  return {false, a};
+}
+
+/// The same without broadcasting: the extents are one and the same number.
+constexpr meeting<std::size_t> agree(std::size_t a, std::size_t b) {
+  if (a == b || b == dynamic) return {true, a};
+  return {a == dynamic, b};
+}
+constexpr meeting<known_extent> agree(known_extent a, known_extent b) {
+  using enum known_extent::knowledge;
+  if (a.what == anything) return {true, b};
+  if (b.what == anything) return {true, a};
+  return {a.size == b.size, a.is_dynamic() ? a : b};
+}
+
+/// Whether dimension extents may be mapped onto each other by broadcast_dimensions: equal, or one of them is 1.
+constexpr bool may_be_mapped(std::size_t small, std::size_t large) { return meet(small, large).legal; }
+/// XLA compares dynamic sizes literally here, so "2 onto ?" is refused and "1 onto ?" is not.
+constexpr bool may_be_mapped(known_extent small, known_extent large) {
+  if (small.size != large.size && small.size != 1 && large.size != 1) return false;
+  if (small.is_dynamic() == large.is_dynamic() || small.size == large.size) return true;
+  return small == known_extent(1) || large == known_extent(1);
+}
+
+}  // namespace partita

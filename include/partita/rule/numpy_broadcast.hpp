@@ -1,0 +1,54 @@
+// NumPy's rule, for those who ask for it: operands of lower rank are extended on the left with ones.
+//
+// XLA leaves implicit behaviour to wrappers above it; this rule is used by namespace `numpy` only.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/array_broadcast.hpp>
+
+namespace partita {
+
+namespace detail {
+
+/// The trailing dimensions 0 … rank - 1 of a result of rank `result_rank`.
+constexpr dimension_map trailing_map(std::size_t rank, std::size_t result_rank) {
+  short_list<std::size_t> targets;
+  for (std::size_t j = 0; j < rank; ++j) targets.push_back(result_rank - rank + j);
+  return {targets, result_rank};
+}
+
+constexpr bool mixes_bounded_and_static(std::size_t, std::size_t) { return false; }
+constexpr bool mixes_bounded_and_static(known_extent a, known_extent b) {
+  return a.size != 1 && b.size != 1 && a.is_dynamic() != b.is_dynamic();
+}
+
+}  // namespace detail
+
+/// The verdict on any number of operands, and the shape that comes out if it is legal.
+template <class Extent>
+struct basic_numpy_broadcast {
+  broadcast_verdict verdict;
+  short_list<Extent> result;
+};
+
+/// Judges operands under NumPy's rule. A fault names the dimension of the result.
+template <class Extent>
+constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<Extent>* operands, std::size_t count) {
+  using enum broadcast_fault;
+  if (count == 0) return {{no_operands, 0}, {}};
+  std::size_t rank = 0;
+  for (std::size_t k = 0; k < count; ++k) rank = operands[k].size() > rank ? operands[k].size() : rank;
+  short_list<Extent> result(rank, Extent{1});
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto lifted = detail::trailing_map(operands[k].size(), rank).lift(operands[k]);
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (detail::mixes_bounded_and_static(result[d], lifted[d])) return {{mixed_bounded_and_static, d}, {}};
+      const auto met = meet(result[d], lifted[d]);
+      if (!met.legal) return {{incompatible_shapes, d}, {}};
+      result[d] = met.extent;
+    }
+  }
+  return {{}, result};
+}
+
+}  // namespace partita

@@ -1,0 +1,56 @@
+// The two element-wise operations on three operands: only scalars broadcast, and nothing is degenerate.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/array_broadcast.hpp>
+
+namespace partita {
+
+/// The verdict on three operands, and the shape that comes out if it is legal.
+template <class Extent>
+struct basic_ternary_broadcast {
+  broadcast_verdict verdict;
+  short_list<Extent> result;
+};
+
+namespace detail {
+
+/// Two shapes that must be the same: judged, and merged to what both know.
+template <class Extent>
+constexpr basic_ternary_broadcast<Extent> same_shape(const short_list<Extent>& a, const short_list<Extent>& b) {
+  if (a.size() != b.size()) return {{broadcast_fault::incompatible_shapes, 0}, {}};
+  short_list<Extent> merged;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    const auto met = agree(a[d], b[d]);
+    if (!met.legal) return {{broadcast_fault::incompatible_shapes, d}, {}};
+    merged.push_back(met.extent);
+  }
+  return {{}, merged};
+}
+
+}  // namespace detail
+
+/// select(predicate, on_true, on_false): the two values have one shape; the predicate has it too or is a scalar.
+template <class Extent>
+constexpr basic_ternary_broadcast<Extent> judge_select(const short_list<Extent>& predicate,
+                                                       const short_list<Extent>& on_true,
+                                                       const short_list<Extent>& on_false) {
+  const auto values = detail::same_shape(on_true, on_false);
+  if (!values.verdict || predicate.empty()) return values;
+  return detail::same_shape(predicate, values.result);
+}
+
+/// clamp(low, operand, high): the result has the operand's shape; each bound has it too or is a scalar.
+template <class Extent>
+constexpr basic_ternary_broadcast<Extent> judge_clamp(const short_list<Extent>& low, const short_list<Extent>& operand,
+                                                      const short_list<Extent>& high) {
+  if (!low.empty())
+    if (const auto judged = detail::same_shape(low, operand); !judged.verdict) return judged;
+  if (!high.empty())
+    if (const auto judged = detail::same_shape(high, operand); !judged.verdict) return judged;
+  if (!low.empty() && !high.empty())
+    if (const auto judged = detail::same_shape(low, high); !judged.verdict) return judged;
+  return {{}, operand};
+}
+
+}  // namespace partita

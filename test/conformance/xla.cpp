@@ -1,0 +1,566 @@
+// XLA's broadcasting: the recorded cases, judged by the rules and executed by the array operations.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <partita/array/broadcast_in_dim.hpp>
+#include <partita/array/elementwise.hpp>
+#include <partita/array/numpy.hpp>
+#include <partita/array/select_and_clamp.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <partita/plan/elementwise_plan.hpp>
+#include <partita/rule/broadcast_factors.hpp>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "driver.hpp"
+
+namespace {
+
+using conformance::tally;
+using nlohmann::json;
+using namespace partita;
+
+using shape_vector = std::vector<std::size_t>;
+
+shape_list shape_of_json(const json& shape) { return shape_list(shape.get<std::vector<std::size_t>>()); }
+broadcast_dimensions_list dims_of_json(const json& dims) {
+  if (dims.is_null()) return {};
+  return dims.get<std::vector<std::ptrdiff_t>>();
+}
+json json_of(const shape_list& shape) { return std::vector<std::size_t>(shape.begin(), shape.end()); }
+
+std::string id_of(const json& c, std::size_t number) {
+  return c.is_object() && c.contains("id") ? c.at("id").get<std::string>() : "#" + std::to_string(number);
+}
+
+/// What a case must satisfy; the first sentence that is not empty is the reason it failed.
+struct failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+template <class... Part>
+void expect(bool holds, const Part&... part) {
+  if (holds) return;
+  std::ostringstream out;
+  (out << ... << part);
+  throw failure(out.str());
+}
+
+/// Whether a fault is the recorded one, or one that the records list as another violation of the same case.
+bool is_recorded(broadcast_fault fault, const json& c) {
+  const std::string name = name_of(fault);
+  if (c.at("error_kind") == name) return true;
+  if (c.contains("all_violations"))
+    for (const auto& violation : c.at("all_violations"))
+      if (violation == name) return true;
+  return false;
+}
+
+// --- values ---
+
+template <class T>
+xt::xarray<T> array_of_json(const json& shape, const json& values) {
+  xt::xarray<T> a = xt::xarray<T>::from_shape(shape.get<shape_vector>());
+  expect(a.size() == values.size(), "holds ", values.size(), " values for shape ", shape.dump());
+  std::size_t k = 0;
+  for (const auto& value : values)
+    a.flat(k++) = value.is_boolean() ? static_cast<T>(value.get<bool>()) : value.get<T>();
+  return a;
+}
+
+template <class E>
+void expect_values(const E& computed, const json& shape, const json& values, double tolerance, const char* what) {
+  expect(json_of(detail::shape_of(computed)) == shape, what, " has shape ", json_of(detail::shape_of(computed)).dump(),
+         " and not ", shape.dump());
+  const detail::evaluated_array<E> a(computed);
+  expect(a.size() == values.size(), what, " has ", a.size(), " values and not ", values.size());
+  std::size_t k = 0;
+  for (const auto& value : values) {
+    const double wanted = value.is_boolean() ? static_cast<double>(value.get<bool>()) : value.get<double>();
+    const double got = static_cast<double>(a.flat(k));
+    expect(got == wanted || std::abs(got - wanted) <= tolerance * std::abs(wanted), what, " at ", k, " is ", got,
+           " and not ", wanted);
+    ++k;
+  }
+  k = 0;  // the lazy expression is read, too: iterating takes another path than assigning
+  for (const auto value : computed) {
+    expect(value == a.flat(k), what, " differs when it is iterated, at ", k);
+    ++k;
+  }
+}
+
+/// Calls `use` with the element function of a recorded name; false if there is none for this element type.
+template <class T, class Use>
+bool with_operation(const std::string& op, Use use) {
+  if (op == "eq") return use(function::equal_to{}), true;
+  if (op == "ne") return use(function::not_equal_to{}), true;
+  if (op == "lt") return use(function::less{}), true;
+  if (op == "le") return use(function::less_equal{}), true;
+  if (op == "gt") return use(function::greater{}), true;
+  if (op == "ge") return use(function::greater_equal{}), true;
+  if (op == "max") return use(function::maximum{}), true;
+  if (op == "min") return use(function::minimum{}), true;
+  if constexpr (std::is_integral_v<T>) {
+    if (op == "and") return use(function::bitwise_and{}), true;
+    if (op == "or") return use(function::bitwise_or{}), true;
+    if (op == "xor") return use(function::bitwise_xor{}), true;
+  }
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (op == "add") return use(function::add{}), true;
+    if (op == "sub") return use(function::subtract{}), true;
+    if (op == "mul") return use(function::multiply{}), true;
+    if (op == "div") return use(function::divide{}), true;
+    if (op == "rem") return use(function::remainder{}), true;
+    if (op == "pow") return use(function::power{}), true;
+  }
+  return false;
+}
+
+/// The gradients of add, subtract and multiply by the adjoints of the two broadcasts.
+template <class T>
+void run_adjoint(const xt::xarray<T>& lhs, const xt::xarray<T>& rhs, const resolved_broadcast& all, const json& c) {
+  const auto& record = c.at("adjoint");
+  const auto g = array_of_json<T>(c.at("expect_shape"), record.at("cotangent"));
+  const broadcast_dimensions_list to_lhs(all.lhs.targets()), to_rhs(all.rhs.targets());
+  const shape_vector l(lhs.shape().begin(), lhs.shape().end()), r(rhs.shape().begin(), rhs.shape().end());
+  const std::string op = c.at("op");
+  if (op == "add" || op == "sub") {
+    expect_values(broadcast_adjoint(g, l, to_lhs), c.at("lhs_shape"), record.at("lhs_grad"), 0, "lhs_grad");
+    const xt::xarray<T> gr = op == "add" ? g : xt::xarray<T>(-g);
+    expect_values(broadcast_adjoint(gr, r, to_rhs), c.at("rhs_shape"), record.at("rhs_grad"), 0, "rhs_grad");
+  } else if (op == "mul") {
+    // the other operand is brought to the result's shape first; the list of a map is empty only for a scalar
+    const auto whole = c.at("expect_shape").get<std::vector<std::ptrdiff_t>>();
+    const auto by_rhs = multiply(g, broadcast_in_dim(rhs, whole, to_rhs));
+    const auto by_lhs = multiply(g, broadcast_in_dim(lhs, whole, to_lhs));
+    expect_values(broadcast_adjoint(by_rhs, l, to_lhs), c.at("lhs_shape"), record.at("lhs_grad"), 0, "lhs_grad");
+    expect_values(broadcast_adjoint(by_lhs, r, to_rhs), c.at("rhs_shape"), record.at("rhs_grad"), 0, "rhs_grad");
+  } else {
+    expect(false, "has an adjoint of the unknown operation ", op);
+  }
+}
+
+template <class T>
+void run_values(const json& c, const resolved_broadcast& all, const broadcast_dimensions_list& dims) {
+  const auto lhs = array_of_json<T>(c.at("lhs_shape"), c.at("lhs_values"));
+  const auto rhs = array_of_json<T>(c.at("rhs_shape"), c.at("rhs_values"));
+  const double tolerance = c.value("values_from", "") == "test" && c.value("dtype", "") == "f32" ? 1e-4 : 0;
+  const bool known = with_operation<T>(c.at("op"), [&](auto f) {
+    expect_values(elementwise(f, lhs, rhs, dims), c.at("expect_shape"), c.at("expect_values"), tolerance, "the result");
+  });
+  expect(known, "has the unknown operation ", c.at("op").dump(), " on ", c.at("dtype").dump());
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (c.contains("adjoint")) run_adjoint<T>(lhs, rhs, all, c);
+  }
+}
+
+void expect_reduced_axes(const json& axes, const dimension_map& map, const shape_list& operand,
+                         const shape_list& result) {
+  std::vector<std::size_t> summed;
+  for (std::size_t d = 0; d < result.size(); ++d)
+    if (!map.spans(d, operand, result)) summed.push_back(d);
+  expect(json(summed) == axes, "sums over ", json(summed).dump(), " and not ", axes.dump());
+}
+
+// --- one case of each schema ---
+
+void expect_refused(const shape_list& lhs, const shape_list& rhs, const broadcast_dimensions_list& dims) {
+  const xt::xarray<float> a = xt::zeros<float>(shape_vector(lhs.begin(), lhs.end()));
+  const xt::xarray<float> b = xt::zeros<float>(shape_vector(rhs.begin(), rhs.end()));
+  try {
+    (void)add(a, b, dims);
+  } catch (const shape_error&) {
+    return;
+  }
+  expect(false, "is refused by the rule but not by the call");
+}
+
+void run_binary(const json& c, tally&, const std::string&) {
+  const shape_list lhs = shape_of_json(c.at("lhs_shape")), rhs = shape_of_json(c.at("rhs_shape"));
+  const auto dims = dims_of_json(c.at("broadcast_dimensions"));
+  const auto verdict = judge_array_broadcast(lhs, rhs, dims);
+  if (c.value("expect_error", false)) {
+    expect(!verdict, "is accepted but should be ", c.at("error_kind").dump());
+    expect(is_recorded(verdict.fault, c), "is ", name_of(verdict.fault), " and not ", c.at("error_kind").dump());
+    expect_refused(lhs, rhs, dims);
+    return;
+  }
+  expect(static_cast<bool>(verdict), "is refused as ", name_of(verdict.fault));
+  const auto all = resolve_array_broadcast(lhs, rhs, dims);
+  expect(json_of(all.result) == c.at("expect_shape"), "gives ", json_of(all.result).dump());
+  if (c.contains("lhs_reduce_axes")) expect_reduced_axes(c.at("lhs_reduce_axes"), all.lhs, lhs, all.result);
+  if (c.contains("rhs_reduce_axes")) expect_reduced_axes(c.at("rhs_reduce_axes"), all.rhs, rhs, all.result);
+  if (!c.contains("expect_values")) return;
+  const std::string dtype = c.at("dtype");
+  if (dtype == "s32")
+    run_values<std::int32_t>(c, all, dims);
+  else if (dtype == "f32")
+    run_values<float>(c, all, dims);
+  else if (dtype == "f64")
+    run_values<double>(c, all, dims);
+  else if (dtype == "pred")
+    run_values<bool>(c, all, dims);
+  else
+    expect(false, "has the unknown element type ", dtype);
+}
+
+void run_compact(const json& row, tally&, const std::string&) {
+  const shape_list lhs = shape_of_json(row.at(0)), rhs = shape_of_json(row.at(1));
+  const auto dims = dims_of_json(row.at(2));
+  const auto verdict = judge_array_broadcast(lhs, rhs, dims);
+  if (row.at(3).is_string()) {
+    expect(row[3] == name_of(verdict.fault), "is ", name_of(verdict.fault), " and not ", row[3].dump());
+  } else {
+    expect(static_cast<bool>(verdict), "is refused as ", name_of(verdict.fault));
+    expect(json_of(broadcast_shape(lhs, rhs, dims)) == row[3], "gives another shape than ", row[3].dump());
+  }
+}
+
+template <strictness Level>
+void run_in_dim_at(const json& c, const char* level) {
+  const shape_list operand = shape_of_json(c.at("operand_shape"));
+  const auto whole = c.at("result_shape").get<std::vector<std::ptrdiff_t>>();
+  const auto dims = dims_of_json(c.at("broadcast_dimensions"));
+  auto verdict = judge_result_extents(whole);
+  if (verdict) verdict = judge_broadcast_in_dim(operand, whole, dims, Level);
+  if (!c.at("valid").at(level).get<bool>()) {
+    expect(!verdict, "is accepted at level ", level);
+    expect(c.at("error_kind").at(level) == name_of(verdict.fault), "at level ", level, " is ", name_of(verdict.fault),
+           " and not ", c.at("error_kind").at(level).dump());
+    try {
+      (void)broadcast_in_dim(xt::xarray<float>(xt::zeros<float>(shape_vector(operand.begin(), operand.end()))), whole,
+                             dims, strictness_t<Level>{});
+    } catch (const shape_error&) {
+      return;
+    }
+    expect(false, "is refused by the rule at level ", level, " but not by the call");
+  }
+  expect(static_cast<bool>(verdict), "is refused at level ", level, " as ", name_of(verdict.fault));
+  const dimension_map map(short_list<std::size_t>(dims), whole.size());
+  if (c.contains("reduce_axes")) expect_reduced_axes(c.at("reduce_axes"), map, operand, whole);
+  if (!c.contains("expect_values")) return;
+  const auto x = array_of_json<double>(c.at("operand_shape"), c.at("operand_values"));
+  expect_values(broadcast_in_dim(x, whole, dims, strictness_t<Level>{}), c.at("result_shape"), c.at("expect_values"), 0,
+                level);
+  // the same with a lazy operand
+  expect_values(broadcast_in_dim(x + 0.0, whole, dims, strictness_t<Level>{}), c.at("result_shape"),
+                c.at("expect_values"), 0, level);
+  if (!c.contains("cotangent")) return;
+  const auto g = array_of_json<double>(c.at("result_shape"), c.at("cotangent"));
+  expect_values(broadcast_adjoint(g, shape_vector(operand.begin(), operand.end()), dims, strictness_t<Level>{}),
+                c.at("operand_shape"), c.at("operand_grad"), 0, "operand_grad");
+}
+
+void run_in_dim(const json& c, tally&, const std::string&) {
+  run_in_dim_at<strictness::client>(c, "client");
+  run_in_dim_at<strictness::stablehlo>(c, "stablehlo");
+  run_in_dim_at<strictness::hlo>(c, "hlo");
+}
+
+void run_chain(const json& c, tally&, const std::string&) {
+  std::map<std::string, xt::xarray<double>> named;
+  for (const auto& [name, input] : c.at("inputs").items())
+    named[name] = array_of_json<double>(input.at("shape"), input.at("values"));
+  std::string last;
+  for (const auto& step : c.at("steps")) {
+    last = step.at("out");
+    const bool known = with_operation<double>(step.at("op"), [&](auto f) {
+      const xt::xarray<double> result = elementwise(f, named.at(step.at("lhs")), named.at(step.at("rhs")),
+                                                    dims_of_json(step.at("broadcast_dimensions")));
+      named[last] = result;
+    });
+    expect(known, "has the unknown operation ", step.at("op").dump());
+  }
+  expect_values(named.at(last), c.at("expect_shape"), c.at("expect_values"), 0, last.c_str());
+}
+
+// --- sizes that are bounded or unknown ---
+
+known_extent extent_of_json(const json& extent) {
+  if (extent.is_number()) return extent.get<std::size_t>();
+  const std::string text = extent;
+  if (text == "?") return known_extent::anything();
+  if (text.starts_with("<=")) return known_extent::at_most(std::stoul(text.substr(2)));
+  return std::stoul(text);
+}
+short_list<known_extent> extents_of_json(const json& shape) {
+  short_list<known_extent> all;
+  for (const auto& extent : shape) all.push_back(extent_of_json(extent));
+  return all;
+}
+void expect_extents(const broadcast_verdict& verdict, const short_list<known_extent>& result, const json& c,
+                    const char* key) {
+  if (c.value("expect_error", false)) {
+    expect(!verdict, "is accepted but should be ", c.at("error_kind").dump());
+    expect(is_recorded(verdict.fault, c), "is ", name_of(verdict.fault), " and not ", c.at("error_kind").dump());
+    return;
+  }
+  expect(static_cast<bool>(verdict), "is refused as ", name_of(verdict.fault));
+  expect(result == extents_of_json(c.at(key)), "gives another shape than ", c.at(key).dump());
+}
+
+void run_dynamic(const json& c, tally&, const std::string&) {
+  std::vector<short_list<known_extent>> operands;
+  for (const auto& operand : c.at("operands")) operands.push_back(extents_of_json(operand));
+  const std::string op = c.at("op");
+  if (op == "select" || op == "clamp") {
+    expect(operands.size() == 3, "has ", operands.size(), " operands");
+    const auto judged = op == "select" ? judge_select(operands[0], operands[1], operands[2])
+                                       : judge_clamp(operands[0], operands[1], operands[2]);
+    expect_extents(judged.verdict, judged.result, c, "expect");
+  } else {
+    expect(op == "binary" || op == "logical" || op == "compare" || op == "complex", "is an unknown operation ", op);
+    expect(operands.size() == 2, "has ", operands.size(), " operands");
+    const auto dims = dims_of_json(c.at("broadcast_dimensions"));
+    const auto verdict = judge_array_broadcast(operands[0], operands[1], dims);
+    expect_extents(verdict, verdict ? broadcast_shape(operands[0], operands[1], dims) : short_list<known_extent>{}, c,
+                   "expect");
+  }
+}
+
+void run_numpy(const json& c, tally&, const std::string&) {
+  std::vector<short_list<known_extent>> operands;
+  bool plain = true;
+  for (const auto& operand : c.at("operands")) {
+    operands.push_back(extents_of_json(operand));
+    for (const auto& extent : operand) plain = plain && extent.is_number();
+  }
+  const auto judged = judge_numpy_broadcast(operands.data(), operands.size());
+  expect_extents(judged.verdict, judged.result, c, "expect_shape");
+  if (!plain || operands.size() != 2 || c.value("expect_error", false)) return;
+  const auto sum = numpy::add(xt::xarray<double>(xt::ones<double>(c.at("operands").at(0).get<shape_vector>())),
+                              xt::xarray<double>(xt::ones<double>(c.at("operands")[1].get<shape_vector>())));
+  expect_values(sum, c.at("expect_shape"), json(std::vector<double>(sum.size(), 2.0)), 0, "the sum");
+}
+
+// --- tensors over workers ---
+
+/// The cases of binary_generated.json by their ids: the distributed records refer to them. Files are read in order of
+/// name.
+std::map<std::string, json>& binary_cases() {
+  static std::map<std::string, json> cases;
+  return cases;
+}
+
+/// What one worker holds: where its block of an operand starts, and its shape.
+struct held_block {
+  shape_list start, shape;
+};
+held_block block_of(const shape_list& extents, const shape_list& partition, const shape_list& position) {
+  held_block b;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const interval part = balanced_part(extents[d], partition[d], position[d]);
+    b.start.push_back(part.start);
+    b.shape.push_back(part.size());
+  }
+  return b;
+}
+void expect_block(const held_block& b, const json& record, const char* what) {
+  expect(json_of(b.start) == record.at("start") && json_of(b.shape) == record.at("shape"), what, " is ",
+         json_of(b.shape).dump(), " from ", json_of(b.start).dump(), " and not ", record.dump());
+}
+xt::xarray<double> slice(const xt::xarray<double>& whole, const held_block& b) {
+  xt::xstrided_slice_vector ranges;
+  for (std::size_t d = 0; d < b.start.size(); ++d) ranges.push_back(xt::range(b.start[d], b.start[d] + b.shape[d]));
+  return xt::strided_view(whole, ranges);
+}
+
+/// One operand of a distributed case: which partition is induced on it, whether it must be broadcast.
+shape_list check_route(const json& c, const char* side, const shape_list& operand, const dimension_map& map,
+                       const shape_list& partition, const shape_list& result) {
+  const shape_list induced = induced_partition(map, operand, result, partition);
+  const shape_list lifted = map.lift(induced);
+  const std::string name = side;
+  expect(json_of(lifted) == c.at(name + "_lifted_partition"), name, " is partitioned ", json_of(lifted).dump());
+  expect((lifted == partition) != c.at(name + "_needs_broadcast").get<bool>(), name, " should ",
+         lifted == partition ? "" : "not ", "be broadcast");
+  return induced;
+}
+
+void run_distributed(const json& c, tally&, const std::string&) {
+  const auto found = binary_cases().find(c.at("binary_case"));
+  expect(found != binary_cases().end(), "refers to the unknown case ", c.at("binary_case").dump());
+  const json& global = found->second;
+  const shape_list lhs = shape_of_json(global.at("lhs_shape")), rhs = shape_of_json(global.at("rhs_shape"));
+  const auto dims = dims_of_json(global.at("broadcast_dimensions"));
+  expect(static_cast<bool>(judge_array_broadcast(lhs, rhs, dims)), "refers to a case that is refused");
+  const auto all = resolve_array_broadcast(lhs, rhs, dims);
+  const shape_list partition = shape_of_json(c.at("result_partition"));
+  const shape_list p_lhs = check_route(c, "lhs", lhs, all.lhs, partition, all.result);
+  const shape_list p_rhs = check_route(c, "rhs", rhs, all.rhs, partition, all.result);
+
+  const bool valued = global.value("result_dtype", "pred") != "pred";
+  xt::xarray<double> x, y, z;
+  if (valued) {
+    x = array_of_json<double>(global.at("lhs_shape"), global.at("lhs_values"));
+    y = array_of_json<double>(global.at("rhs_shape"), global.at("rhs_values"));
+    z = array_of_json<double>(global.at("expect_shape"), global.at("expect_values"));
+  }
+  for (const auto& worker : c.at("workers")) {
+    const shape_list position = shape_of_json(worker.at("index"));
+    const auto operand_position = [&](const dimension_map& map, const shape_list& induced) {
+      shape_list own = map.restrict_to_operand(position);
+      for (std::size_t j = 0; j < own.size(); ++j) own[j] = induced[j] == 1 ? 0 : own[j];
+      return own;
+    };
+    const auto part_z = block_of(all.result, partition, position);
+    const auto part_x = block_of(lhs, p_lhs, operand_position(all.lhs, p_lhs));
+    const auto part_y = block_of(rhs, p_rhs, operand_position(all.rhs, p_rhs));
+    expect_block(part_z, worker.at("result"), "the block of the result");
+    expect_block(part_x, worker.at("lhs"), "the block of lhs");
+    expect_block(part_y, worker.at("rhs"), "the block of rhs");
+    if (!valued) continue;
+    // the maps that were decided on global extents also bring the blocks together
+    const bool known = with_operation<double>(global.at("op"), [&](auto f) {
+      const auto whole = std::vector<std::ptrdiff_t>(part_z.shape.begin(), part_z.shape.end());
+      const xt::xarray<double> a =
+          broadcast_in_dim(slice(x, part_x), whole, broadcast_dimensions_list(all.lhs.targets()));
+      const xt::xarray<double> b =
+          broadcast_in_dim(slice(y, part_y), whole, broadcast_dimensions_list(all.rhs.targets()));
+      expect(xt::xarray<double>(elementwise(f, a, b)) == slice(z, part_z), "computes another block on worker ",
+             worker.at("rank").dump());
+    });
+    expect(known, "has the unknown operation ", global.at("op").dump());
+  }
+}
+
+/// Cases in which blocks would seem to fit although the tensors do not, or the other way round.
+void run_hazard(const json& c, tally&, const std::string&) {
+  const shape_list lhs = shape_of_json(c.at("lhs_global")), rhs = shape_of_json(c.at("rhs_global"));
+  const auto verdict = judge_array_broadcast(lhs, rhs);
+  expect(static_cast<bool>(verdict) == c.at("global_valid").get<bool>(), "is ", name_of(verdict.fault));
+  if (!verdict) {
+    expect(c.at("error_kind") == name_of(verdict.fault), "is ", name_of(verdict.fault));
+    return;
+  }
+  // valid: then each operand comes to the induced partition before blocks meet
+  const auto all = resolve_array_broadcast(lhs, rhs);
+  const auto partition_of = [&](const shape_list& shape, const char* parts) {
+    shape_list partition(shape.size(), 1);
+    partition[0] = c.at(parts).get<std::size_t>();
+    return partition;
+  };
+  const shape_list p_lhs = partition_of(lhs, "lhs_parts_dim0"), p_rhs = partition_of(rhs, "rhs_parts_dim0");
+  const shape_list* p = finer_partition(p_lhs, p_rhs);
+  expect(p != nullptr, "has no finer operand");
+  for (std::size_t k = 0; k < (*p)[0]; ++k) {
+    shape_list position(lhs.size(), 0);
+    position[0] = k;
+    const auto z = block_of(all.result, *p, position);
+    for (const auto& [operand, map] : {std::pair(lhs, all.lhs), std::pair(rhs, all.rhs)}) {
+      const auto induced = induced_partition(map, operand, all.result, *p);
+      shape_list own = position;
+      for (std::size_t d = 0; d < own.size(); ++d) own[d] = induced[d] == 1 ? 0 : own[d];
+      const auto b = block_of(operand, induced, own);
+      for (std::size_t d = 0; d < lhs.size(); ++d)
+        expect(b.shape[d] == z.shape[d] || operand[d] == 1, "lets a block of extent ", b.shape[d], " meet one of ",
+               z.shape[d]);
+    }
+  }
+}
+
+/// Factors agree if they are the same up to their names.
+void expect_factors(const broadcast_factors& factors, const json& operand, const json& result, const json& sizes) {
+  std::map<std::string, std::size_t> number_of;
+  std::map<std::size_t, std::string> name_of_number;
+  const auto same = [&](const short_list<std::size_t>& numbers, const json& names, const char* what) {
+    expect(numbers.size() == names.size(), what, " has ", numbers.size(), " dimensions and not ", names.size());
+    for (std::size_t d = 0; d < numbers.size(); ++d) {
+      expect(names[d].size() == 1, what, " has a compound factor in dimension ", d);
+      const std::string name = names[d][0];
+      const auto [a, new_name] = number_of.try_emplace(name, numbers[d]);
+      const auto [b, new_number] = name_of_number.try_emplace(numbers[d], name);
+      expect(a->second == numbers[d] && b->second == name, what, " has another factor than ", name, " in dimension ",
+             d);
+      expect(factors.sizes[numbers[d]] == sizes.at(name), "factor ", name, " has size ", factors.sizes[numbers[d]]);
+    }
+  };
+  same(factors.operand, operand, "the operand");
+  same(factors.result, result, "the result");
+}
+
+/// The rules of operations that broadcast, and of those that are element-wise on equal shapes.
+bool run_broadcasting_rule(const json& c) {
+  const std::string op = c.at("op");
+  const json& results = c.at("result_shapes");
+  if (op == "broadcast_in_dim") {
+    const shape_list operand = shape_of_json(c.at("operand_shapes").at(0)), result = shape_of_json(results[0]);
+    const auto dims = dims_of_json(c.at("dims"));
+    expect(static_cast<bool>(judge_broadcast_in_dim(operand, result, dims, strictness::stablehlo)), "is refused");
+    const dimension_map map(short_list<std::size_t>(dims), result.size());
+    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(0), c.at("result_factors").at(0),
+                   c.at("factor_sizes"));
+    return true;
+  }
+  if (op != "clamp" && op != "select") return false;
+  const shape_list result = shape_of_json(results[0]);
+  for (std::size_t k = 0; k < c.at("operand_shapes").size(); ++k) {
+    const shape_list operand = shape_of_json(c.at("operand_shapes").at(k));
+    const dimension_map map = map_of_operand(operand.size(), result.size(), {});
+    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(k), c.at("result_factors").at(0),
+                   c.at("factor_sizes"));
+  }
+  return true;
+}
+
+void run_sharding_rule(const json& c, tally&, const std::string&) {
+  if (run_broadcasting_rule(c)) return;
+  expect(false, "has the unknown operation ", c.at("op").dump());
+}
+
+// --- the driver ---
+
+struct schema {
+  const char* name;
+  const char* list;
+  void (*run)(const json&, tally&, const std::string&);
+};
+constexpr schema schemas[] = {
+    {"binary", "cases", run_binary},
+    {"compact: [lhs_shape, rhs_shape, broadcast_dimensions, result_shape | error_kind]", "rows", run_compact},
+    {"broadcast_in_dim", "cases", run_in_dim},
+    {"chain", "cases", run_chain},
+    {"shape_only_dynamic_and_ternary", "cases", run_dynamic},
+    {"numpy_style", "cases", run_numpy},
+    {"distributed_binary (derived proposal, not XLA's)", "cases", run_distributed},
+    {"hazards", "cases", run_hazard},
+    {"sharding_rule", "cases", run_sharding_rule},
+};
+
+const schema* schema_of(const json& file) {
+  if (file.contains("schema") && file.at("schema").is_string())
+    for (const auto& s : schemas)
+      if (file.at("schema") == s.name) return &s;
+  return nullptr;
+}
+
+void run_file(const json& file, const std::string& file_name, tally& all) {
+  const schema* s = schema_of(file);
+  std::size_t number = 0;
+  for (const auto& c : file.at(s->list)) {
+    const std::string id = file_name + ":" + id_of(c, number++);
+    if (s->run == run_binary) binary_cases()[id_of(c, number - 1)] = c;
+    try {
+      s->run(c, all, id);
+      all.pass(id);
+    } catch (const std::exception& problem) {
+      all.fail(id, problem.what());
+    }
+  }
+}
+
+}  // namespace
+
+namespace conformance {
+
+reader xla_reader() {
+  return {[](const json& file, const std::string&) { return schema_of(file) != nullptr; }, run_file};
+}
+
+}  // namespace conformance

@@ -1,0 +1,40 @@
+// Pictures of array broadcasting say what the rules decided.
+#include <partita/explain/broadcast_picture.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+namespace {
+
+using namespace partita;
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(broadcast_pictures)
+
+BOOST_AUTO_TEST_CASE(text_has_a_column_for_each_dimension_of_the_result) {
+  BOOST_TEST(to_text(broadcast_picture({1U, 2U}, {4U, 3U, 1U}, {1, 2})) ==
+             "lhs     *        1 > 3    2        adjoint sums 0, 1\n"
+             "rhs     4        3        1 > 2    adjoint sums 2\n"
+             "result  4        3        2        \n");
+}
+
+BOOST_AUTO_TEST_CASE(drawing_has_a_cell_for_each_dimension_of_operands_and_result) {
+  const std::string svg = to_svg(broadcast_picture({1U, 2U}, {4U, 3U, 1U}, {1, 2}));
+  BOOST_TEST(svg.starts_with("<svg xmlns="));
+  BOOST_TEST(svg.ends_with("</svg>\n"));
+  BOOST_TEST(count(svg, "<rect") == 9U);
+  BOOST_TEST(count(svg, "stroke-dasharray") == 1U);
+  BOOST_TEST(count(svg, "#fbe3c0") == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_broadcast_has_no_picture) {
+  BOOST_CHECK_THROW(broadcast_picture({2U, 3U}, {3U}), shape_error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
