@@ -1,0 +1,166 @@
+// The workers that compute together, what they share, and how they agree before anything moves.
+//
+// All messages of the library travel on one private duplicate of the world's communicator, so making kernels makes no
+// communicators: a program may make and drop as many as it likes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/check.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/core/error.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// How much is checked at each call of a kernel.
+enum class checks {
+  local,  ///< a worker checks what it can see; workers must make the same calls, and change block shapes together
+  agree   ///< the workers agree first, with one message of 32 bytes: no wrong call hangs (the default)
+};
+
+namespace detail {
+
+/// The kinds of error that workers tell each other about.
+enum class failure : std::uint64_t { none, shape, partition, disagreement };
+
+[[noreturn]] inline void raise(failure kind, const text& sentence) {
+  if (kind == failure::shape) throw shape_error(sentence);
+  if (kind == failure::partition) throw partition_error(sentence);
+  throw disagreement_error(sentence);
+}
+
+/// One private communicator and the buffers that calls reuse.
+class world_state {
+ public:
+  explicit world_state(MPI_Comm given, checks level) : level_(level) {
+    check(MPI_Comm_dup(given, &communicator_), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    int size = 0, id = 0;
+    MPI_Comm_size(communicator_, &size);
+    MPI_Comm_rank(communicator_, &id);
+    size_ = static_cast<std::size_t>(size);
+    id_ = static_cast<std::size_t>(id);
+  }
+  world_state(const world_state&) = delete;
+  world_state& operator=(const world_state&) = delete;
+  /// Tells the others that this worker has left: whoever still waits for it in a call is told so instead of hanging.
+  ~world_state() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized != 0) return;
+    if (!lost_ && level_ == checks::agree) {
+      std::uint64_t mine[words] = {gone, ~gone, 0, ~std::uint64_t{0}}, all[words] = {};
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (MPI_Iallreduce(mine, all, words, MPI_UINT64_T, MPI_BAND, communicator_, &request) != MPI_SUCCESS) return;
+      if (!completed(request)) return;  // the others are elsewhere: the communicator cannot be freed safely
+      const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
+      if (!same && gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")}).empty()) return;
+    }
+    if (lost_) return;
+    MPI_Comm_free(&communicator_);
+  }
+
+  MPI_Comm communicator() const { return communicator_; }
+  std::size_t size() const { return size_; }
+  std::size_t id() const { return id_; }
+  checks level() const { return level_; }
+
+  /// A buffer of at least n bytes that lives until the next call for the same slot: steady calls allocate nothing.
+  void* buffer(std::size_t slot, std::size_t bytes) {
+    if (slot >= buffers_.size()) buffers_.resize(slot + 1);
+    std::vector<std::max_align_t>& b = buffers_[slot];
+    const std::size_t n = bytes / sizeof(std::max_align_t) + 1;
+    if (b.size() < n) {
+      b.clear();
+      b.resize(n);
+    }
+    return b.data();
+  }
+  template <class T>
+  T* buffer_of(std::size_t slot, std::size_t n) {
+    return static_cast<T*>(buffer(slot, n * sizeof(T)));
+  }
+
+  /// The workers agree on `fingerprint` (what is called, with what), on having no failure, and on a set of choices of which
+  /// the common ones are returned. `describe()` is called only if there is something to tell.
+  /// Throws the same error on all workers. Cost: one MPI_Iallreduce of 32 bytes.
+  template <class Describe>
+  std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
+    std::uint64_t mine[words] = {fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
+    std::uint64_t all[words] = {};
+    all_and(mine, all);
+    const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
+    if (same && all[3] != 0) return all[2];
+    report(fingerprint, same, kind, describe());
+  }
+
+  /// The bitwise and of words of all workers.
+  void all_and(std::uint64_t* mine, std::uint64_t* all) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(mine, all, words, MPI_UINT64_T, MPI_BAND, communicator_, &request), "MPI_Iallreduce");
+    check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+
+ private:
+  static constexpr int words = 4;
+  static constexpr std::uint64_t gone = 0x7061727469746121ULL;
+  static constexpr double patience_seconds = 10;
+
+  struct letter {
+    std::uint64_t fingerprint = 0, kind = 0;
+    text sentence;
+  };
+
+  /// Waits for a collective that the others may never enter; false if they did not in time.
+  bool completed(MPI_Request& request) {
+    const double start = MPI_Wtime();
+    int done = 0;
+    while (done == 0 && MPI_Wtime() - start < patience_seconds)
+      if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    lost_ = lost_ || done == 0;
+    return done != 0;
+  }
+  /// What every worker has to say; empty if somebody says nothing.
+  std::vector<letter> gather(const letter& own) {
+    auto letters = std::make_unique<std::vector<letter>>(size_);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const auto bytes = static_cast<int>(sizeof(letter));
+    if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
+      return {};
+    if (completed(request)) return std::move(*letters);
+    letters.release();  // MPI may still write there: better lost than overwritten
+    return {};
+  }
+
+  /// All workers look at what each has to say and throw the same error. Only after an agreement failed.
+  [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
+    const std::vector<letter> letters = gather({fingerprint, static_cast<std::uint64_t>(kind), mine});
+    if (letters.empty())
+      throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << mine
+                                << "; a worker of this world has ended or hangs");
+    if (!same) {
+      std::size_t other = 0;
+      while (other + 1 < size_ && letters[other].fingerprint == letters[0].fingerprint) ++other;
+      throw disagreement_error(text("partita: workers make different calls: worker 0 makes ")
+                               << letters[0].sentence << ", worker " << other << " makes " << letters[other].sentence
+                               << "; every worker of a world makes every call with the same arguments");
+    }
+    for (const letter& l : letters)
+      if (l.kind != static_cast<std::uint64_t>(failure::none)) raise(static_cast<failure>(l.kind), l.sentence);
+    throw communication_error("partita: an agreement failed for a reason that no worker gave");
+  }
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::size_t size_ = 0;
+  std::size_t id_ = 0;
+  checks level_;
+  bool lost_ = false;  // a worker did not answer: nothing more is agreed on
+  std::vector<std::vector<std::max_align_t>> buffers_;
+};
+
+}  // namespace detail
+
+}  // namespace partita
