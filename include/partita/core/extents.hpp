@@ -117,6 +117,14 @@ inline constexpr bool is_extents = false;
 template <std::size_t... E>
 inline constexpr bool is_extents<extents<E...>> = true;
 
+/// The compile-time entries of an extents type; those known at run time only are `dynamic`.
+template <class Extents>
+constexpr std::array<std::size_t, Extents::rank()> static_extents() {
+  std::array<std::size_t, Extents::rank()> entries{};
+  for (std::size_t d = 0; d < Extents::rank(); ++d) entries[d] = Extents::static_extent(d);
+  return entries;
+}
+
 namespace detail {
 template <std::size_t Rank, std::size_t... E>
 struct repeat_dynamic : repeat_dynamic<Rank - 1, E..., dynamic> {};

@@ -57,6 +57,12 @@ constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::
   return verdict;
 }
 
+/// Judges what the types of the extents say; entries that are known at run time only break no rule here.
+template <class Small, class Large>
+constexpr worker_broadcast_verdict judge_static_broadcast(bool transpose_small, bool transpose_large) {
+  return judge_worker_broadcast(static_extents<Small>(), static_extents<Large>(), transpose_small, transpose_large);
+}
+
 /// The sentence of a verdict that is not legal, with both shapes and the way out.
 template <std::size_t Small, std::size_t Large>
 constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const std::array<std::size_t, Small>& small,

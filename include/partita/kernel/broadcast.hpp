@@ -1,0 +1,69 @@
+// Worker broadcast: the blocks of one partition copied to the workers of a larger one.
+#pragma once
+
+#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/rule/policy.hpp>
+
+namespace partita {
+
+/// Copies the block of each worker of p_x to the workers of p_y that pair with it.
+/// Shapes:   x is this worker's block on p_x, any shape, also different from worker to worker; the result is its block on
+///           p_y. A worker of p_x only gets zero volume (batch extent kept unless discard_batch), one of neither a copy.
+/// Requires: rank(p_x) <= rank(p_y) [compile time]; extents of p_x, extended on the left with ones, are 1 or those of p_y
+///           [compile time where static, else partition_error on all workers].
+/// Cost:     one binomial tree per group of g workers, ceil(log2 g) steps; no message when g == 1. The first call with new
+///           shapes sends one header more.
+/// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
+template <class Src, class Dst, class... Policies>
+class broadcast {
+  static_assert((broadcast_policy<Policies> && ...),
+                "partita::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch");
+  static_assert(Src::rank() <= Dst::rank(),
+                "partita::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the opposite direction");
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;
+  static_assert(Src::rank() > Dst::rank() || static_cast<bool>(judge_static_broadcast<Src, Dst>(from_transposed, to_transposed)),
+                "partita::broadcast(p_x, p_y): requires every extent of p_x, extended on the left with ones, to be 1 or the extent of p_y; pass transpose_src or transpose_dest to reverse a partition, or reshape() one of them");
+
+ public:
+  broadcast(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)
+      : movement_(detail::make_group_movement(p_x, p_y, from_transposed, to_transposed, false,
+                                              !has_policy<discard_batch_t, Policies...>)) {}
+
+  template <ranked_array X>
+  auto operator()(const X& x) const {
+    using T = element_of<X>;
+    static_assert(movable_element<T>, "partita::broadcast(p_x, p_y)(x): requires elements that MPI can move: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
+    const block_argument<X> argument(x);
+    return movement_.template spread<T, rank_of<X>>(argument.block(), {});
+  }
+  /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
+  template <ranked_array X, class View>
+  void into(const X& x, View&& view) const {
+    using T = element_of<X>;
+    static_assert(movable_element<T>, "partita::broadcast(p_x, p_y)(x): requires elements that MPI can move: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
+    const block_argument<X> argument(x);
+    movement_.template spread<T, rank_of<X>>(argument.block(), detail::target_of<T, rank_of<X>>(view));
+  }
+  /// Sums the blocks dy of the workers of p_y into the workers of p_x that they pair with.
+  template <ranked_array Y>
+  auto adjoint(const Y& dy) const {
+    using T = element_of<Y>;
+    static_assert(summable_element<T>, "partita::broadcast(p_x, p_y).adjoint(dy): requires elements that can be summed; bool cannot, cast to an integer type");
+    const block_argument<Y> argument(dy);
+    return movement_.template collect<T, rank_of<Y>>(argument.block(), {});
+  }
+
+  /// Who copies to whom, as this worker sees it.
+  const group_plan& plan() const { return movement_.plan(); }
+  /// How often block shapes had to be exchanged so far.
+  std::size_t structures_made() const { return movement_.structures_made(); }
+
+ private:
+  mutable detail::group_movement movement_;
+};
+
+template <class Src, class Dst, class... Policies>
+broadcast(const partition<Src>&, const partition<Dst>&, Policies...) -> broadcast<Src, Dst, Policies...>;
+
+}  // namespace partita

@@ -1,0 +1,230 @@
+// The two movements between a small and a large partition that broadcast and sum_reduce are made of: spread and collect.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/array/strided.hpp>
+#include <partita/comm/message.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/kernel/detail/structure.hpp>
+#include <partita/plan/group_plan.hpp>
+
+namespace partita::detail {
+
+class group_movement {
+ public:
+  group_movement(std::shared_ptr<world_state> world, group_plan plan, const char* name, text call, std::uint64_t fingerprint,
+                 bool keep_batch)
+      : world_(std::move(world)),
+        plan_(std::move(plan)),
+        name_(name),
+        call_(std::move(call)),
+        fingerprint_(fingerprint),
+        keep_batch_(keep_batch) {}
+
+  const group_plan& plan() const { return plan_; }
+  /// How often block shapes had to be exchanged.
+  std::size_t structures_made() const { return spread_.made() + collect_.made(); }
+
+  /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
+  template <class T, std::size_t Rank>
+  xt::xtensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
+    const auto key = key_of(plan_.small, x, wanted);
+    const worker_group* joined = plan_.joined();
+    const structure& s = settle(
+        *world_, spread_, fingerprint_of<T, Rank>(1), [&](const structure& known) { return known.key == key; },
+        [&](complaint& trouble) {
+          structure fresh{key, {}};
+          for (const worker_group& g : plan_.groups) {
+            std::array<std::uint64_t, Rank + 1> header{};
+            for (std::size_t d = 0; d < Rank; ++d) header[d] = x.shape[d];
+            partita::detail::spread(*world_, g, header.data(), Rank, tag::header);
+            if (&g == joined)
+              for (std::size_t d = 0; d < Rank; ++d) fresh.shape[d] = header[d];
+          }
+          expect_shape(wanted, result_shape(x, fresh, plan_.large, plan_.small), name_, trouble);
+          return fresh;
+        },
+        [&] { return describe<T>(x.shape); });
+
+    result<T, Rank> y(result_shape(x, s, plan_.large, plan_.small), wanted);
+    if (!plan_.small && !plan_.large) copy(y.block(), x);
+    for (const worker_group& g : plan_.groups) {
+      if (g.position == 0) {
+        if (g.root_is_large) copy(y.block(), x);
+        if (g.members.size() > 1)
+          partita::detail::spread(*world_, g, const_cast<T*>(dense(x, 0)), x.size(), tag::block);  // the root only reads
+      } else {
+        T* const into = y.dense() ? y.block().data : world_->buffer_of<T>(1, y.block().size());
+        partita::detail::spread(*world_, g, into, y.block().size(), tag::block);
+        if (!y.dense()) copy<T, Rank>(y.block(), dense_block<const T>(into, y.block().shape));
+      }
+    }
+    return std::move(y).tensor();
+  }
+
+  /// Large workers give their block; each small worker gets the sum of the blocks of the large workers it pairs with.
+  template <class T, std::size_t Rank>
+  xt::xtensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
+    const auto key = key_of(plan_.large, x, wanted);
+    const structure& s = settle(
+        *world_, collect_, fingerprint_of<T, Rank>(2), [&](const structure& known) { return known.key == key; },
+        [&](complaint& trouble) {
+          structure fresh{key, {}};
+          for (const worker_group& g : plan_.groups) {
+            const bool contributes = g.position != 0 || g.root_is_large;
+            // the largest and the smallest extents of the group in one message: n and the complement of n
+            std::array<std::uint64_t, 2 * Rank + 1> mine{}, all{}, incoming{};
+            for (std::size_t d = 0; d < Rank; ++d) {
+              mine[d] = x.shape[d];
+              mine[Rank + d] = ~std::uint64_t{x.shape[d]};
+            }
+            partita::detail::collect(*world_, g, contributes ? mine.data() : nullptr, all.data(), incoming.data(), 2 * Rank,
+                                     tag::header, [](std::uint64_t& a, std::uint64_t b) { a = a > b ? a : b; });
+            if (g.position != 0) continue;
+            std::array<std::size_t, Rank> least{};
+            for (std::size_t d = 0; d < Rank; ++d) {
+              fresh.shape[d] = all[d];
+              least[d] = ~all[Rank + d];
+            }
+            const auto shape = fresh.template as<Rank>();
+            if (shape == least) continue;
+            trouble.kind = failure::shape;
+            trouble.sentence << call_ << ": requires the blocks that are summed to have one shape, got extents from " << least
+                             << " to " << shape << " among the workers " << g.members
+                             << "; give every worker of a sum a block of the same shape";
+          }
+          if (trouble.kind == failure::none)
+            expect_shape(wanted, result_shape(x, fresh, plan_.small, plan_.large), name_, trouble);
+          return fresh;
+        },
+        [&] { return describe<T>(x.shape); });
+
+    result<T, Rank> y(result_shape(x, s, plan_.small, plan_.large), wanted);
+    if (!plan_.small && !plan_.large) copy(y.block(), x);
+    const auto add = [](T& a, const T& b) { a += b; };
+    for (const worker_group& g : plan_.groups) {
+      const bool root = g.position == 0, contributes = !root || g.root_is_large;
+      if (root && g.members.size() == 1) {
+        copy(y.block(), x);
+        continue;
+      }
+      const std::size_t n = root ? y.block().size() : x.size();
+      T* const into = root && y.dense() ? y.block().data : world_->buffer_of<T>(1, n);
+      T* const incoming = world_->buffer_of<T>(2, n);
+      partita::detail::collect(*world_, g, contributes ? dense(x, 0) : nullptr, into, incoming, n, tag::block, add);
+      if (root && !y.dense()) copy<T, Rank>(y.block(), dense_block<const T>(into, y.block().shape));
+    }
+    return std::move(y).tensor();
+  }
+
+ private:
+  struct structure {
+    structure_key key;
+    std::array<std::size_t, 8> shape{};  ///< of the block that this worker gets
+
+    template <std::size_t Rank>
+    std::array<std::size_t, Rank> as() const {
+      std::array<std::size_t, Rank> first{};
+      for (std::size_t d = 0; d < Rank; ++d) first[d] = shape[d];
+      return first;
+    }
+  };
+
+  /// The block that is filled: the caller's, or a new tensor.
+  template <class T, std::size_t Rank>
+  class result {
+   public:
+    result(const std::array<std::size_t, Rank>& shape, const target<T, Rank>& wanted) {
+      if (wanted.given && volume_of(shape) != 0) {
+        block_ = wanted.block;
+      } else {
+        tensor_ = uninitialised<T, Rank>(shape);
+        block_ = block_of(tensor_);
+        if (Rank == 0) *block_.data = T{};
+      }
+      dense_ = block_.dense();
+    }
+    const strided<T, Rank>& block() const { return block_; }
+    bool dense() const { return dense_; }
+    xt::xtensor<T, Rank> tensor() && { return std::move(tensor_); }
+
+   private:
+    xt::xtensor<T, Rank> tensor_;
+    strided<T, Rank> block_;
+    bool dense_ = false;
+  };
+
+  template <class T, std::size_t Rank>
+  static structure_key key_of(bool active, const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
+    structure_key key;
+    if (active) key << x.shape;
+    if (wanted.given) key << wanted.block.shape;
+    return key;
+  }
+
+  template <class T, std::size_t Rank>
+  std::uint64_t fingerprint_of(std::uint64_t direction) const {
+    return mixed(mixed(fingerprint_, type_number<T>()), 16 * direction + Rank);
+  }
+
+  template <class T, std::size_t Rank>
+  std::array<std::size_t, Rank> result_shape(const strided<const T, Rank>& x, const structure& s, bool takes, bool gives) const {
+    if (takes) return s.template as<Rank>();
+    if (!gives) return x.shape;
+    std::array<std::size_t, Rank> none{};
+    if (Rank >= 2 && keep_batch_) none[0] = x.shape[0];
+    return none;
+  }
+
+  template <class T, std::size_t Rank>
+  const T* dense(const strided<const T, Rank>& x, std::size_t slot) {
+    if (x.dense()) return x.data;
+    T* const packed = world_->buffer_of<T>(slot, x.size());
+    copy<T, Rank>(dense_block<T>(packed, x.shape), x);
+    return packed;
+  }
+
+  template <class T, std::size_t Rank>
+  text describe(const std::array<std::size_t, Rank>& shape) const {
+    return text() << call_ << " with a block of shape " << shape << " and elements of " << sizeof(T) << " bytes";
+  }
+
+  std::shared_ptr<world_state> world_;
+  group_plan plan_;
+  const char* name_;
+  text call_;
+  std::uint64_t fingerprint_;
+  bool keep_batch_;
+  structure_cache<structure> spread_, collect_;
+};
+
+/// Refuses partitions of different worlds.
+template <class P, class Q>
+void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* call) {
+  if (!(p.world() == q.world()))
+    throw partition_error(text(call) << ": requires partitions of one world; make both from the same world");
+}
+
+/// The movement between a small and a large partition, after the rule has been asked.
+template <class Small, class Large>
+group_movement make_group_movement(const partition<Small>& small, const partition<Large>& large, bool transpose_small,
+                                   bool transpose_large, bool reduction, bool keep_batch) {
+  const char* name = reduction ? "partita::sum_reduce" : "partita::broadcast";
+  text call(name);
+  call << "(p_x, p_y) with p_x = " << (reduction ? text() << large.grid().shape() : text() << small.grid().shape())
+       << ", p_y = " << (reduction ? text() << small.grid().shape() : text() << large.grid().shape());
+  expect_one_world(small, large, name);
+  const auto s = small.grid().shape();
+  const auto l = large.grid().shape();
+  const auto verdict = judge_worker_broadcast(s, l, transpose_small, transpose_large, reduction);
+  if (!verdict) throw partition_error(explain_verdict(verdict, s, l, transpose_small, transpose_large));
+  const worker_pairing<Large::rank()> pairing(s, l, transpose_small, transpose_large);
+  std::uint64_t fingerprint = mixed(small.grid().fingerprint(), large.grid().fingerprint());
+  fingerprint = mixed(fingerprint, (reduction ? 1U : 0U) + (transpose_small ? 2U : 0U) + (transpose_large ? 4U : 0U) +
+                                       (keep_batch ? 8U : 0U));
+  return {small.world().state(), plan_groups(small.grid(), large.grid(), pairing, small.world().id()), name, call, fingerprint,
+          keep_batch};
+}
+
+}  // namespace partita::detail
