@@ -1,0 +1,121 @@
+// All-sum-reduce: the blocks along some dimensions of a partition summed, and every worker gets the sum.
+#pragma once
+
+#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/rule/policy.hpp>
+
+namespace partita {
+
+/// Sums the blocks of the workers of p that differ only in the given dimensions of their index; each of them gets the sum.
+/// Shapes:   x is this worker's block, the blocks of one sum have one shape [shape_error, on all workers]; the result has that
+///           shape. An inactive worker gets a copy of what it gave.
+/// Requires: dimensions below rank(p), each once [compile time].
+/// Cost:     up and down one binomial tree per group of g workers, 2 ceil(log2 g) steps; no message when g == 1.
+/// Adjoint:  itself.
+template <class Extents>
+class all_sum_reduce {
+ public:
+  /// `all_sum_reduce(p, dimensions<0>)`: sums along dimension 0.
+  template <std::size_t... D>
+  all_sum_reduce(const partition<Extents>& p, dimensions_t<D...>) : all_sum_reduce(p, kept<D...>(false)) {
+    check_dimensions<D...>();
+  }
+  /// `all_sum_reduce(p, all_dimensions_but<1>)`: sums along every dimension but 1.
+  template <std::size_t... D>
+  all_sum_reduce(const partition<Extents>& p, all_dimensions_but_t<D...>) : all_sum_reduce(p, kept<D...>(true)) {
+    check_dimensions<D...>();
+  }
+
+  template <ranked_array X>
+  auto operator()(const X& x) const {
+    using T = element_of<X>;
+    static_assert(summable_element<T>, "partita::all_sum_reduce(p)(x): requires elements that can be summed; bool cannot, cast to an integer type");
+    const block_argument<X> argument(x);
+    if (plan_.groups.empty()) {  // inactive, but part of every call
+      collect_.template collect<T, rank_of<X>>(argument.block(), {});
+      return spread_.template spread<T, rank_of<X>>(argument.block(), {});
+    }
+    const auto sum = collect_.template collect<T, rank_of<X>>(argument.block(), {});
+    return spread_.template spread<T, rank_of<X>>(block_of(sum), {});
+  }
+  /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
+  template <ranked_array X, class View>
+  void into(const X& x, View&& view) const {
+    using T = element_of<X>;
+    const block_argument<X> argument(x);
+    const auto sum = collect_.template collect<T, rank_of<X>>(argument.block(), {});
+    spread_.template spread<T, rank_of<X>>(plan_.groups.empty() ? argument.block() : block_of(sum),
+                                           detail::target_of<T, rank_of<X>>(view));
+  }
+  template <ranked_array Y>
+  auto adjoint(const Y& dy) const {
+    return (*this)(dy);
+  }
+
+  /// Whose blocks are summed with this worker's.
+  const group_plan& plan() const { return plan_; }
+
+ private:
+  template <std::size_t... D>
+  static constexpr void check_dimensions() {
+    constexpr std::size_t rank = Extents::rank();
+    static_assert(((D < rank) && ...), "partita::all_sum_reduce(p, dimensions<...>): requires dimensions below rank(p)");
+    constexpr std::size_t times[] = {D..., 0};
+    static_assert([&] {
+      for (std::size_t a = 0; a < sizeof...(D); ++a)
+        for (std::size_t b = 0; b < a; ++b)
+          if (times[a] == times[b]) return false;
+      return true;
+    }(), "partita::all_sum_reduce(p, dimensions<...>): requires each dimension once");
+  }
+
+  template <std::size_t... D>
+  static std::array<bool, Extents::rank()> kept(bool named) {
+    std::array<bool, Extents::rank()> chosen{};
+    for (std::size_t d = 0; d < Extents::rank(); ++d) chosen[d] = !named;
+    ((D < Extents::rank() ? void(chosen[D] = named) : void()), ...);
+    return chosen;
+  }
+
+  all_sum_reduce(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept)
+      : plan_(plan_for(p, kept)),
+        collect_(movement(p, kept, "partita::all_sum_reduce", 1)),
+        spread_(movement(p, kept, "partita::all_sum_reduce", 2)) {}
+
+  /// The workers that agree in the kept dimensions, the first of them as the root.
+  static group_plan plan_for(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept) {
+    group_plan plan;
+    plan.worker = p.world().id();
+    if (!p.active()) return plan;
+    const worker_pairing<Extents::rank()> pairing(p.grid().shape(), kept);
+    worker_group group;
+    group.number = pairing.small_of(p.index());
+    group.root_is_large = true;
+    for (std::size_t k = 0; k < pairing.fan(); ++k) {
+      const std::size_t member = p.workers()[pairing.large_of(group.number, k)];
+      if (member == plan.worker) group.position = k;
+      group.members.push_back(member);
+    }
+    plan.large = true;
+    plan.small = group.position == 0;
+    plan.groups.push_back(std::move(group));
+    return plan;
+  }
+
+  static detail::group_movement movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
+                                         const char* name, std::uint64_t half) {
+    std::uint64_t fingerprint = detail::mixed(p.grid().fingerprint(), 16 + half);
+    for (bool k : kept) fingerprint = detail::mixed(fingerprint, k ? 1 : 0);
+    text call(name);
+    call << "(p, dimensions) with p = " << p.grid().shape();
+    return {p.world().state(), plan_for(p, kept), name, call, fingerprint, true};
+  }
+
+  group_plan plan_;
+  mutable detail::group_movement collect_, spread_;
+};
+
+template <class Extents, class Dimensions>
+all_sum_reduce(const partition<Extents>&, Dimensions) -> all_sum_reduce<Extents>;
+
+}  // namespace partita
