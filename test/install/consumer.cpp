@@ -1,17 +1,25 @@
-// A program outside the repository: it needs every library that partita stands on, to compile and to link.
-#include <boost/mpi.hpp>
+// A program outside the repository: a broadcast and its adjoint, which take every library that partita stands on.
+#include <boost/mpi/environment.hpp>
 #include <iostream>
-#include <partita/array/xtensor.hpp>
-#include <partita/core/index.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/kernel/broadcast.hpp>
 #include <xtensor-blas/xlinalg.hpp>
+
+using namespace partita;
 
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
-  const boost::mpi::communicator everyone;
-  const partita::extents<partita::dynamic, 2> grid(everyone.size());
-  const auto workers = static_cast<double>(partita::volume_of(grid.array())) / 2;
-  const xt::xtensor<double, 2> ones = xt::ones<double>({4, 4});
-  const double sum = xt::sum(xt::linalg::dot(ones, ones))();
-  const double all = boost::mpi::all_reduce(everyone, sum, std::plus<double>());
-  if (everyone.rank() == 0) std::cout << (all == 64 * workers ? "the consumer ran" : "the consumer computed wrongly") << '\n';
+  world everyone;
+  auto one = everyone.partition<1>();
+  auto all = everyone.partition(extents(everyone.size()));
+  broadcast b(one, all);
+
+  xt::xtensor<double, 2> x = zero_volume<double, 2>();
+  if (one.active()) x = xt::ones<double>({4, 4});
+  auto y = b(x);
+  xt::xtensor<double, 2> squared = xt::linalg::dot(y, y);
+  auto dx = b.adjoint(squared);
+  const double expected = one.active() ? 64.0 * static_cast<double>(everyone.size()) : 0.0;
+  if (xt::sum(dx)() != expected) return 1;
+  if (one.active()) std::cout << "the consumer ran" << std::endl;
 }

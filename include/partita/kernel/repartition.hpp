@@ -3,6 +3,7 @@
 
 #include <partita/comm/exchange.hpp>
 #include <partita/kernel/detail/group_movement.hpp>
+#include <partita/rule/policy.hpp>
 #include <partita/rule/repartition.hpp>
 
 namespace partita {
