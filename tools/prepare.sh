@@ -17,6 +17,8 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+installed_something=false
+
 # need PACKAGE...: installs the Debian packages that are missing.
 need() {
   local missing=() package
@@ -29,6 +31,7 @@ need() {
   say "installing: ${missing[*]}"
   quietly as_root apt-get -q update
   quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy --no-install-recommends install "${missing[@]}"
+  installed_something=true
 }
 
 # What it takes to compile a program that uses the library.
@@ -43,6 +46,7 @@ set_up() {
   shift
   if [ -f "$directory/build.ninja" ]; then
     [ $# -eq 0 ] || quietly meson configure "$directory" "$@"
+    ! $installed_something || quietly meson setup --reconfigure "$directory"
   else
     quietly meson setup "$directory" "$@"
   fi
