@@ -31,12 +31,13 @@ class sum_reduce {
       : movement_(detail::make_group_movement(p_y, p_x, to_transposed, from_transposed, true,
                                               !has_policy<discard_batch_t, Policies...>)) {}
 
+  /// The result on this worker. A worker with an objection (a sentence) makes all workers throw it as a shape_error.
   template <ranked_array X>
-  auto operator()(const X& x) const {
+  auto operator()(const X& x, const text& objection = {}) const {
     using T = element_of<X>;
     static_assert(summable_element<T>, "partita::sum_reduce(p_x, p_y)(x): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<X> argument(x);
-    return movement_.template collect<T, rank_of<X>>(argument.block(), {});
+    return movement_.template collect<T, rank_of<X>>(argument.block(), {}, detail::complaint(objection));
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>
@@ -48,11 +49,11 @@ class sum_reduce {
   }
   /// Copies the block dy of each worker of p_y to the workers of p_x that pair with it.
   template <ranked_array Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy, const text& objection = {}) const {
     using T = element_of<Y>;
     static_assert(movable_element<T>, "partita::sum_reduce(p_x, p_y).adjoint(dy): requires elements that MPI can move: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
     const block_argument<Y> argument(dy);
-    return movement_.template spread<T, rank_of<Y>>(argument.block(), {});
+    return movement_.template spread<T, rank_of<Y>>(argument.block(), {}, detail::complaint(objection));
   }
 
   /// Who adds up whose blocks, as this worker sees it.

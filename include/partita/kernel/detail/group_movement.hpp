@@ -28,7 +28,7 @@ class group_movement {
 
   /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
+  xt::xtensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
     const auto key = key_of(plan_.small, x, wanted);
     const worker_group* joined = plan_.joined();
     const structure& s = settle(
@@ -45,7 +45,7 @@ class group_movement {
           expect_shape(wanted, result_shape(x, fresh, plan_.large, plan_.small), name_, trouble);
           return fresh;
         },
-        [&] { return describe<T>(x.shape); });
+        [&] { return describe<T>(x.shape); }, before);
 
     result<T, Rank> y(result_shape(x, s, plan_.large, plan_.small), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
@@ -65,7 +65,7 @@ class group_movement {
 
   /// Large workers give their block; each small worker gets the sum of the blocks of the large workers it pairs with.
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
+  xt::xtensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
     const auto key = key_of(plan_.large, x, wanted);
     const structure& s = settle(
         *world_, collect_, fingerprint_of<T, Rank>(2), [&](const structure& known) { return known.key == key; },
@@ -98,7 +98,7 @@ class group_movement {
             expect_shape(wanted, result_shape(x, fresh, plan_.small, plan_.large), name_, trouble);
           return fresh;
         },
-        [&] { return describe<T>(x.shape); });
+        [&] { return describe<T>(x.shape); }, before);
 
     result<T, Rank> y(result_shape(x, s, plan_.small, plan_.large), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);

@@ -83,15 +83,23 @@ class structure_cache {
 struct complaint {
   failure kind = failure::none;
   text sentence;
+
+  complaint() = default;
+  /// A sentence that is not empty is a shape_error.
+  explicit complaint(const text& objection) : kind(objection.empty() ? failure::none : failure::shape), sentence(objection) {}
 };
 
 /// All workers agree on the call and find a structure that fits on all of them, or work one out together: `learn(complaint&)`
-/// returns it and may complain; then all workers throw the same error and nothing has moved.
+/// returns it and may complain; then all workers throw the same error and nothing has moved. So they do if one complains `before`.
 template <class Structure, class Fits, class Learn, class Describe>
 Structure& settle(world_state& world, structure_cache<Structure>& cache, std::uint64_t fingerprint, Fits fits, Learn learn,
-                  Describe describe) {
+                  Describe describe, const complaint& before = {}) {
   std::uint64_t set = cache.matching(fits);
-  if (world.level() == checks::agree) set = world.agree(fingerprint, set, failure::none, describe);
+  if (world.level() == checks::agree)
+    set = world.agree(fingerprint, set, before.kind,
+                      [&] { return before.kind == failure::none ? describe() : before.sentence; });
+  else if (before.kind != failure::none)
+    raise(before.kind, before.sentence);
   if (set != 0) return cache.last_used(set);
   complaint trouble;
   Structure structure = learn(trouble);

@@ -1,0 +1,76 @@
+// Matrix products by BLAS, on strided memory as it stands: the one place where xtensor-blas enters.
+#pragma once
+
+#include <cstddef>
+#include <partita/array/strided.hpp>
+#include <vector>
+#include <xtensor-blas/xblas.hpp>
+
+namespace partita {
+
+/// The transpose of a matrix: the same memory, seen the other way.
+template <class T>
+strided<T, 2> transposed(const strided<T, 2>& m) {
+  return {m.data, {m.shape[1], m.shape[0]}, {m.strides[1], m.strides[0]}};
+}
+
+namespace detail {
+
+/// A matrix as BLAS wants it: rows (or columns, with Trans) of unit stride; packed only where memory fits neither.
+template <class T>
+struct blas_operand {
+  cxxblas::Transpose transpose = cxxblas::NoTrans;
+  const T* data = nullptr;
+  int leading = 1;
+  std::vector<T> packed;
+
+  explicit blas_operand(const strided<const T, 2>& m) {
+    const auto [rows, columns] = m.shape;
+    const auto unit = [&](std::size_t d) { return m.shape[d] <= 1 || m.strides[d] == 1; };
+    const auto holds = [&](std::size_t d, std::size_t n) { return m.shape[d] <= 1 || m.strides[d] >= static_cast<std::ptrdiff_t>(n); };
+    const auto step = [&](std::size_t d, std::size_t n) {
+      return m.shape[d] <= 1 ? static_cast<int>(n > 0 ? n : 1) : static_cast<int>(m.strides[d]);
+    };
+    if (unit(1) && holds(0, columns)) {
+      data = m.data;
+      leading = step(0, columns);
+    } else if (unit(0) && holds(1, rows)) {
+      transpose = cxxblas::Trans;
+      data = m.data;
+      leading = step(1, rows);
+    } else {
+      packed.resize(rows * columns);
+      copy<T, 2>(dense_block<T>(packed.data(), m.shape), m);
+      data = packed.data();
+      leading = static_cast<int>(columns > 0 ? columns : 1);
+    }
+  }
+  blas_operand(const blas_operand&) = delete;
+  blas_operand& operator=(const blas_operand&) = delete;
+};
+
+}  // namespace detail
+
+/// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM; no copy of a transposed operand.
+template <class T>
+void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
+  if (a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] || c.shape[1] != b.shape[1])
+    throw shape_error(text("partita::multiply(a, b, beta, c): requires a of m x k, b of k x n and c of m x n, got ")
+                      << a.shape << ", " << b.shape << " and " << c.shape);
+  if (c.size() == 0) return;
+  if (a.shape[1] == 0) {
+    for (std::size_t i = 0; i < c.shape[0]; ++i)
+      for (std::size_t j = 0; j < c.shape[1]; ++j) {
+        T& element = c.data[static_cast<std::ptrdiff_t>(i) * c.strides[0] + static_cast<std::ptrdiff_t>(j) * c.strides[1]];
+        element = beta == T(0) ? T(0) : beta * element;
+      }
+    return;
+  }
+  const detail::blas_operand<T> left(a), right(b);
+  const int leading = c.shape[0] <= 1 ? static_cast<int>(c.shape[1]) : static_cast<int>(c.strides[0]);
+  cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, right.transpose, static_cast<int>(c.shape[0]),
+                     static_cast<int>(c.shape[1]), static_cast<int>(a.shape[1]), T(1), left.data, left.leading, right.data,
+                     right.leading, beta, c.data, leading);
+}
+
+}  // namespace partita

@@ -1,0 +1,60 @@
+// The adjoint test: <F x, y> == <x, F* y>. For the library's own kernels and for a program's operators alike.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <partita/array/strided.hpp>
+#include <partita/comm/message.hpp>
+#include <partita/comm/partition.hpp>
+
+namespace partita {
+
+/// The scalar product of two blocks of this worker, conjugating the first: summed over the world it is that of the tensors.
+template <ranked_array A, ranked_array B>
+auto local_dot(const A& a, const B& b) {
+  using T = element_of<A>;
+  const xt::xtensor<T, rank_of<A>> left = a, right = b;
+  if (left.shape() != right.shape())
+    throw shape_error(text("partita::local_dot(a, b): requires blocks of one shape, got ") << left.shape() << " and " << right.shape());
+  T sum{};
+  for (std::size_t k = 0; k < left.size(); ++k) {
+    if constexpr (detail::is_complex<T>) sum += std::conj(left.data()[k]) * right.data()[k];
+    else sum = static_cast<T>(sum + left.data()[k] * right.data()[k]);
+  }
+  return sum;
+}
+
+/// Both sides of the identity, the same on every worker.
+template <class T>
+struct adjoint_products {
+  T forward{};   ///< <F x, y>
+  T backward{};  ///< <x, F* y>
+
+  /// Exactly equal: what integer-valued data must give in any order of summation.
+  bool exact() const { return forward == backward; }
+  /// |<F x, y> - <x, F* y>| relative to the larger of both.
+  double relative_error() const {
+    const double difference = static_cast<double>(std::abs(forward - backward));
+    const double scale = std::max(static_cast<double>(std::abs(forward)), static_cast<double>(std::abs(backward)));
+    return scale == 0 ? difference : difference / scale;
+  }
+};
+
+/// Applies F to x and its adjoint to y and compares the scalar products over all workers of the world.
+/// Shapes:   x is this worker's input block, y a block of the shape of F(x).
+/// Requires: F is callable as F(x) and as F.adjoint(y), on every worker of the world.
+template <class Operator, ranked_array X, ranked_array Y>
+auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
+  using T = element_of<X>;
+  T local[2] = {local_dot(f(x), y), local_dot(x, f.adjoint(y))};
+  worker_group all;
+  all.root_is_large = true;
+  for (std::size_t k = 0; k < everyone.size(); ++k) all.members.push_back(k);
+  all.position = everyone.id();
+  T incoming[2] = {};
+  detail::collect(*everyone.state(), all, local, local, incoming, 2, detail::tag::user, [](T& a, const T& b) { a = static_cast<T>(a + b); });
+  detail::spread(*everyone.state(), all, local, 2, detail::tag::user);
+  return adjoint_products<T>{local[0], local[1]};
+}
+
+}  // namespace partita

@@ -1,0 +1,70 @@
+// Elementwise activations as layers: they act on each block where it is, without communication.
+#pragma once
+
+#include <cmath>
+#include <partita/array/strided.hpp>
+#include <vector>
+
+namespace partita {
+
+/// y = f(x), element by element. `Function` gives the value from x, and the derivative from x and y.
+template <class T, class Function>
+class activation {
+ public:
+  template <ranked_array X>
+  xt::xtensor<T, rank_of<X>> operator()(const X& x) {
+    static_assert(std::is_same_v<element_of<X>, T>, "partita::activation<T>(x): requires elements of type T; cast x first");
+    xt::xtensor<T, rank_of<X>> y = x;
+    x_.assign(y.data(), y.data() + y.size());
+    for (T& element : y) element = Function::value(element);
+    y_.assign(y.data(), y.data() + y.size());
+    return y;
+  }
+  template <ranked_array X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+  /// dx = dy f'(x) for the last x.
+  template <ranked_array Y>
+  xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
+    xt::xtensor<T, rank_of<Y>> dx = dy;
+    if (dx.size() != x_.size())
+      throw shape_error(text("partita::activation::adjoint(dy): requires as many elements as the last x had (")
+                        << x_.size() << "), got " << dx.size());
+    for (std::size_t k = 0; k < x_.size(); ++k) dx.data()[k] *= Function::derivative(x_[k], y_[k]);
+    return dx;
+  }
+
+ private:
+  std::vector<T> x_, y_;
+};
+
+namespace detail {
+struct relu_function {
+  template <class T>
+  static T value(T x) { return x > T(0) ? x : T(0); }
+  template <class T>
+  static T derivative(T x, T) { return x > T(0) ? T(1) : T(0); }
+};
+struct tanh_function {
+  template <class T>
+  static T value(T x) { return std::tanh(x); }
+  template <class T>
+  static T derivative(T, T y) { return T(1) - y * y; }
+};
+struct sigmoid_function {
+  template <class T>
+  static T value(T x) { return T(1) / (T(1) + std::exp(-x)); }
+  template <class T>
+  static T derivative(T, T y) { return y * (T(1) - y); }
+};
+}  // namespace detail
+
+template <class T>
+class relu : public activation<T, detail::relu_function> {};
+template <class T>
+class hyperbolic_tangent : public activation<T, detail::tanh_function> {};
+template <class T>
+class sigmoid : public activation<T, detail::sigmoid_function> {};
+
+}  // namespace partita

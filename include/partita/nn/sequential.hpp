@@ -1,0 +1,76 @@
+// Layers one after the other.
+#pragma once
+
+#include <partita/nn/parameter.hpp>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// The composition of layers: the first given acts first. Every worker calls it, active in a layer or not.
+/// Adjoint:  the layers' adjoints in reverse order; gradients add up in the layers.
+template <class... Layers>
+class sequential {
+ public:
+  explicit sequential(Layers... layers) : layers_(std::move(layers)...) {}
+
+  template <class X>
+  auto operator()(const X& x) {
+    return forward_from<0>(x);
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return forward_from<0>(x);
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) {
+    return adjoint_from<sizeof...(Layers)>(dy);
+  }
+
+  template <std::size_t K>
+  auto& layer() { return std::get<K>(layers_); }
+
+  void zero_gradients() {
+    each([](auto& layer) {
+      if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
+    });
+  }
+  /// The parameters of all layers; valid as long as the network lives.
+  auto parameters() { return parameters_as(first_parameters<0>()); }
+
+ private:
+  template <std::size_t K, class X>
+  auto forward_from(const X& x) {
+    if constexpr (K == sizeof...(Layers)) return x;
+    else return forward_from<K + 1>(std::get<K>(layers_)(x));
+  }
+  template <std::size_t K, class Y>
+  auto adjoint_from(const Y& dy) {
+    if constexpr (K == 0) return dy;
+    else return adjoint_from<K - 1>(std::get<K - 1>(layers_).adjoint(dy));
+  }
+  template <class F>
+  void each(F f) {
+    std::apply([&](auto&... layer) { (f(layer), ...); }, layers_);
+  }
+  template <std::size_t K>
+  auto first_parameters() {
+    static_assert(K < sizeof...(Layers), "partita::sequential::parameters(): requires a layer that has parameters");
+    if constexpr (requires { std::get<K>(layers_).parameters(); }) return std::get<K>(layers_).parameters();
+    else return first_parameters<K + 1>();
+  }
+  template <class Vector>
+  Vector parameters_as(Vector all) {
+    all.clear();
+    each([&](auto& layer) {
+      if constexpr (requires { layer.parameters(); })
+        for (auto& p : layer.parameters()) all.push_back(p);
+    });
+    return all;
+  }
+
+  std::tuple<Layers...> layers_;
+};
+
+}  // namespace partita

@@ -1,0 +1,155 @@
+// Softmax and cross entropy of scores whose classes are cut over workers: nobody ever holds a whole row.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <partita/array/strided.hpp>
+#include <partita/comm/message.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/plan/cut.hpp>
+#include <vector>
+
+namespace partita {
+
+/// The mean over the batch of -log softmax(scores)[label].
+/// Shapes:   scores are batch x classes, cut over p = 1 x f (balanced) along the classes; labels are the whole batch's, given on
+///           the workers of p.
+/// Requires: labels below the number of classes, one for each row [shape_error, on all workers].
+/// Cost:     per call two reductions and two broadcasts of batch values over p, one broadcast of the loss over the world.
+/// Adjoint:  adjoint() is (softmax - one-hot) / batch for the last scores, this worker's block.
+template <class T>
+class softmax_cross_entropy {
+ public:
+  template <class Extents>
+  explicit softmax_cross_entropy(const partition<Extents>& p)
+      : world_(p.world().state()), active_(p.active()), fingerprint_(p.grid().fingerprint() ^ 0x5eedULL) {
+    static_assert(Extents::rank() >= 1, "partita::softmax_cross_entropy(p): requires p = 1 x ... x f, of rank 1 at least");
+    const auto shape = p.grid().shape();
+    if (shape.back() != p.size())
+      throw partition_error(text("partita::softmax_cross_entropy(p): requires p = 1 x ... x f, got ") << shape
+                            << "; repartition the scores so that only the classes are cut");
+    for (std::size_t k = 0; k < p.size(); ++k) over_.members.push_back(p.workers()[k]);
+    over_.position = p.workers().find(world_->id());
+    all_.members.push_back(over_.members[0]);
+    for (std::size_t k = 0; k < world_->size(); ++k)
+      if (k != over_.members[0]) all_.members.push_back(k);
+    for (std::size_t k = 0; k < all_.members.size(); ++k)
+      if (all_.members[k] == world_->id()) all_.position = k;
+  }
+
+  /// The loss, the same on every worker of the world.
+  template <ranked_array Scores, class Labels>
+  T operator()(const Scores& scores, const Labels& labels) {
+    static_assert(rank_of<Scores> == 2 && std::is_same_v<element_of<Scores>, T>,
+                  "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and element type T");
+    const std::size_t batch = settle(scores, labels);
+    T loss(0);
+    if (active_) {
+      const std::vector<T> top = row_maxima(scores, batch);
+      std::vector<T> sums(2 * batch, T(0));
+      gradient_ = scores;
+      for (std::size_t i = 0; i < batch; ++i)
+        for (std::size_t j = 0; j < mine_.size(); ++j) {
+          if (static_cast<std::size_t>(labels(i)) == mine_.start + j) sums[batch + i] = gradient_(i, j) - top[i];
+          gradient_(i, j) = std::exp(gradient_(i, j) - top[i]);
+          sums[i] += gradient_(i, j);
+        }
+      all_reduce(sums, [](T& a, T b) { a += b; });
+      for (std::size_t i = 0; i < batch; ++i) {
+        loss += std::log(sums[i]) - sums[batch + i];
+        for (std::size_t j = 0; j < mine_.size(); ++j) {
+          const T hit = static_cast<std::size_t>(labels(i)) == mine_.start + j ? T(1) : T(0);
+          gradient_(i, j) = (gradient_(i, j) / sums[i] - hit) / static_cast<T>(batch);
+        }
+      }
+      if (batch > 0) loss /= static_cast<T>(batch);
+    } else {
+      gradient_ = scores;
+    }
+    detail::spread(*world_, all_, &loss, 1, detail::tag::user);
+    return loss;
+  }
+
+  /// The gradient of the last loss with respect to the scores: this worker's block.
+  const xt::xtensor<T, 2>& adjoint() const { return gradient_; }
+
+  /// How many rows have their largest score at their label (ties: the lowest class), the same on every worker.
+  template <ranked_array Scores, class Labels>
+  std::size_t correct(const Scores& scores, const Labels& labels) {
+    const std::size_t batch = settle(scores, labels);
+    std::uint64_t right = 0;
+    if (active_) {
+      const std::vector<T> top = row_maxima(scores, batch);
+      std::vector<std::uint64_t> best(batch, std::numeric_limits<std::uint64_t>::max());
+      for (std::size_t i = 0; i < batch; ++i)
+        for (std::size_t j = mine_.size(); j-- > 0;)
+          if (scores(i, j) == top[i]) best[i] = mine_.start + j;
+      all_reduce(best, [](std::uint64_t& a, std::uint64_t b) { a = b < a ? b : a; });
+      for (std::size_t i = 0; i < batch; ++i) right += best[i] == static_cast<std::uint64_t>(labels(i)) ? 1 : 0;
+    }
+    detail::spread(*world_, all_, &right, 1, detail::tag::user);
+    return right;
+  }
+
+ private:
+  /// All workers agree that scores and labels fit; finds which classes are this worker's. Returns the batch.
+  template <class Scores, class Labels>
+  std::size_t settle(const Scores& scores, const Labels& labels) {
+    const auto batch = static_cast<std::size_t>(scores.shape()[0]);
+    std::uint64_t local[2] = {active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0, active_ ? batch : 0}, facts[2] = {};
+    text objection;
+    std::uint64_t classes = 0;
+    const auto call = [] { return text("partita::softmax_cross_entropy(scores, labels)"); };
+    world_->agree(fingerprint_, 0, detail::failure::none, call);
+    detail::check(MPI_Allreduce(local, facts, 1, MPI_UINT64_T, MPI_SUM, world_->communicator()), "MPI_Allreduce");
+    classes = facts[0];
+    if (active_) {
+      mine_ = balanced_part(classes, over_.members.size(), over_.position);
+      if (mine_.size() != local[0])
+        objection << "partita::softmax_cross_entropy: requires a balanced cut of the classes, worker " << world_->id() << " of "
+                  << over_.members.size() << " has " << local[0] << " of " << classes << " classes, not " << mine_.size();
+      else if (static_cast<std::size_t>(labels.size()) != batch)
+        objection << "partita::softmax_cross_entropy: requires one label for each row, got " << static_cast<std::size_t>(labels.size())
+                  << " labels and " << batch << " rows on worker " << world_->id() << "; give every worker the labels of the whole batch";
+      for (std::size_t i = 0; i < batch && objection.empty(); ++i)
+        if (const auto label = static_cast<std::int64_t>(labels(i)); label < 0 || static_cast<std::uint64_t>(label) >= classes)
+          objection << "partita::softmax_cross_entropy: requires labels below the number of classes (" << classes << "), label "
+                    << i << " is " << label;
+    }
+    world_->agree(fingerprint_, 0, objection.empty() ? detail::failure::none : detail::failure::shape,
+                  [&] { return objection.empty() ? call() : objection; });
+    // every worker of p must have the same batch: the smallest must be everyone's
+    std::uint64_t rows[2] = {active_ ? batch : 0, active_ ? ~std::uint64_t{batch} : 0}, most[2] = {};
+    detail::check(MPI_Allreduce(rows, most, 2, MPI_UINT64_T, MPI_MAX, world_->communicator()), "MPI_Allreduce");
+    if (most[0] != ~most[1])
+      throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")
+                        << ~most[1] << " to " << most[0]);
+    return batch;
+  }
+
+  template <class Scores>
+  std::vector<T> row_maxima(const Scores& scores, std::size_t batch) {
+    std::vector<T> top(batch, std::numeric_limits<T>::lowest());
+    for (std::size_t i = 0; i < batch; ++i)
+      for (std::size_t j = 0; j < mine_.size(); ++j) top[i] = scores(i, j) > top[i] ? scores(i, j) : top[i];
+    all_reduce(top, [](T& a, T b) { a = b > a ? b : a; });
+    return top;
+  }
+
+  template <class U, class Combine>
+  void all_reduce(std::vector<U>& values, Combine combine) {
+    std::vector<U> incoming(values.size());
+    detail::collect(*world_, over_, values.data(), values.data(), incoming.data(), values.size(), detail::tag::user, combine);
+    detail::spread(*world_, over_, values.data(), values.size(), detail::tag::user);
+  }
+
+  std::shared_ptr<detail::world_state> world_;
+  bool active_;
+  std::uint64_t fingerprint_;
+  worker_group over_, all_;
+  interval mine_;
+  xt::xtensor<T, 2> gradient_;
+};
+
+}  // namespace partita
