@@ -1,4 +1,4 @@
-// Broadcasting arrays by XLA's explicit rules, and taking the gradient of it; on 1 worker.
+// Broadcasting arrays by XLA's explicit rules, and taking the gradient of it on 1 worker.
 #include <cstdlib>
 #include <iostream>
 #include <partita/array/broadcast_operator.hpp>

@@ -7,6 +7,8 @@
 
 namespace conformance {
 
-inline std::vector<reader> all_readers() { return {}; }
+reader xla_reader();
+
+inline std::vector<reader> all_readers() { return {xla_reader()}; }
 
 }  // namespace conformance
