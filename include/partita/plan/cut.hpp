@@ -1,7 +1,7 @@
 // How the indices of one dimension are cut over the workers along it: balanced, at explicit places, or block-cyclic.
 //
-// A cut answers two questions in time proportional to its answer, without looking at the other workers: which pieces does
-// part k hold, and which parts hold the indices [lo, hi)?
+// A cut answers two questions in time proportional to its answer, without looking at the other workers: which pieces
+// does part k hold, and which parts hold the indices [lo, hi)?
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,8 @@ class cut {
     return total;
   }
 
-  /// Calls f(piece, at) for the pieces of part k in ascending order; `at` is where the piece starts in the part's block.
+  /// Calls f(piece, at) for the pieces of part k in ascending order; `at` is where the piece starts in the part's
+  /// block.
   template <class F>
   void for_pieces(std::size_t k, F f) const {
     if (kind_ == kind::block_cyclic) {
@@ -81,28 +82,42 @@ class cut {
     }
   }
 
-  /// Calls f(part, piece, at) for each part's share of `range`, ascending; `at` is where it starts in that part's block.
+  /// Calls f(part, piece, at) for each part's share of `range`, ascending; `at` is where it starts in that part's
+  /// block. The first part is found, the others follow from it without a search or a division.
   template <class F>
   void for_overlaps(interval range, F f) const {
-    for (std::size_t i = range.start; i < range.stop;) {
-      std::size_t part = 0, at = 0;
-      interval piece;
-      if (kind_ == kind::block_cyclic) {
-        const std::size_t block = i / block_;
-        part = block % p_;
-        piece = {block * block_, (block + 1) * block_};
-        at = block / p_ * block_;
-      } else if (kind_ == kind::balanced) {
-        part = balanced_owner(n_, p_, i);
-        piece = balanced_part(n_, p_, part);
-      } else {
-        part = last_start_not_after(i);
-        piece = {starts_[part], starts_[part + 1]};
+    if (range.start >= range.stop) return;
+    if (kind_ == kind::block_cyclic) {
+      std::size_t block = range.start / block_, part = block % p_, turn = block / p_;
+      for (std::size_t i = range.start; i < range.stop;) {
+        const std::size_t start = block * block_, end = start + block_, stop = end < range.stop ? end : range.stop;
+        f(part, interval{i, stop}, turn * block_ + i - start);
+        i = stop;
+        ++block;
+        if (++part == p_) part = 0, ++turn;
       }
-      const std::size_t stop = piece.stop < range.stop ? piece.stop : range.stop;
-      f(part, interval{i, stop}, at + i - piece.start);
-      i = stop;
+      return;
     }
+    const std::size_t q = kind_ == kind::balanced ? n_ / p_ : 0, r = kind_ == kind::balanced ? n_ % p_ : 0;
+    std::size_t part =
+        kind_ == kind::balanced ? balanced_owner(n_, p_, range.start) : last_start_not_after(range.start);
+    std::size_t start = kind_ == kind::balanced ? balanced_part(n_, p_, part).start : starts_[part];
+    for (std::size_t i = range.start; i < range.stop; ++part) {
+      const std::size_t end = kind_ == kind::balanced ? start + q + (part < r ? 1 : 0) : starts_[part + 1];
+      const std::size_t stop = end < range.stop ? end : range.stop;
+      if (stop > i) f(part, interval{i, stop}, i - start);
+      i = stop;
+      start = end;
+    }
+  }
+
+  /// How many pieces `range` meets, counting empty parts between them.
+  std::size_t count_overlaps(interval range) const {
+    if (range.start >= range.stop) return 0;
+    const std::size_t last = range.stop - 1;
+    if (kind_ == kind::block_cyclic) return last / block_ - range.start / block_ + 1;
+    if (kind_ == kind::balanced) return balanced_owner(n_, p_, last) - balanced_owner(n_, p_, range.start) + 1;
+    return last_start_not_after(last) - last_start_not_after(range.start) + 1;
   }
 
   friend bool operator==(const cut&, const cut&) = default;

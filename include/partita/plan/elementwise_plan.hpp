@@ -6,6 +6,7 @@
 #include <partita/core/short_list.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/rule/array_broadcast.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita {
@@ -74,6 +75,43 @@ operand_route plan_operand(const grid<Own>& own, const shape_list& operand, cons
   const bool everywhere = lifted == partition;
   route.broadcasts = !everywhere || (!route.repartitions && !(own.workers() == whole.workers()));
   return route;
+}
+
+/// Writes a route: `[4] -> [2] by repartition, then broadcast`.
+template <class Text, class Route>
+  requires(std::is_same_v<Route, operand_route> && requires(Text& out) { out << "" << std::size_t{}; })
+Text& operator<<(Text& out, const Route& route) {
+  const auto write = [&out](const shape_list& shape) {
+    out << "[";
+    for (std::size_t d = 0; d < shape.size(); ++d) out << (d == 0 ? "" : ", ") << shape[d];
+    out << "]";
+  };
+  out << "extents ";
+  write(route.extents);
+  out << " over ";
+  write(route.held);
+  if (route.stays()) {
+    out << ": stays";
+    return out;
+  }
+  out << ": ";
+  if (route.repartitions) {
+    out << "repartition to ";
+    write(route.needed);
+  }
+  if (route.broadcasts) out << (route.repartitions ? ", then " : "") << "worker broadcast";
+  return out;
+}
+
+/// Writes a plan in three lines.
+template <class Text, class Plan>
+  requires(std::is_same_v<Plan, elementwise_plan> && requires(Text& out) { out << "" << std::size_t{}; })
+Text& operator<<(Text& out, const Plan& plan) {
+  operand_route result;
+  result.extents = plan.result;
+  result.held = plan.partition;
+  out << "lhs: " << plan.lhs << "\nrhs: " << plan.rhs << "\nresult: " << result << "\n";
+  return out;
 }
 
 }  // namespace partita

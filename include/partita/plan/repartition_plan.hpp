@@ -31,7 +31,8 @@ struct kept_box {
   friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
 };
 
-/// The plan of one worker. `sends` and `receives` are grouped by peer; both sides list a pair's boxes in the same order.
+/// The plan of one worker. `sends` and `receives` are grouped by peer; both sides list a pair's boxes in the same
+/// order.
 template <std::size_t Rank>
 struct repartition_plan {
   std::size_t worker = 0;
@@ -85,6 +86,7 @@ struct overlap {
 inline std::vector<overlap> overlaps_of(const cut& own, std::size_t part, const cut& other) {
   std::vector<overlap> found;
   own.for_pieces(part, [&](interval piece, std::size_t at) {
+    if (found.empty()) found.reserve(other.count_overlaps(piece));
     other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other) {
       found.push_back({other_part, range, at + range.start - piece.start, at_other});
     });
@@ -92,15 +94,19 @@ inline std::vector<overlap> overlaps_of(const cut& own, std::size_t part, const 
   return found;
 }
 
-/// Calls f(index of the other side's block, box, at, at_other) for all boxes in which one block meets the other decomposition:
-/// the product of the overlaps along each dimension.
-template <std::size_t Rank, class F>
-void for_each_overlap(const decomposition<Rank>& own, const index<Rank>& i, const decomposition<Rank>& other, F f) {
+/// Calls f(index of the other side's block, box, at, at_other) for all boxes in which one block meets the other
+/// decomposition: the product of the overlaps along each dimension. Before the first it calls expect(how many).
+template <std::size_t Rank, class F, class Expect>
+void for_each_overlap(const decomposition<Rank>& own, const index<Rank>& i, const decomposition<Rank>& other, F f,
+                      Expect expect) {
   std::array<std::vector<overlap>, Rank> along;
+  std::size_t count = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     along[d] = overlaps_of(own.cuts[d], i[d], other.cuts[d]);
     if (along[d].empty()) return;
+    count *= along[d].size();
   }
+  expect(count);
   index<Rank> choice{};
   for (;;) {
     index<Rank> peer{}, at{}, at_other{};
@@ -120,7 +126,13 @@ void for_each_overlap(const decomposition<Rank>& own, const index<Rank>& i, cons
   }
 }
 
-/// Brings the transfers of each peer together and keeps their order (a stable sort by peer; sorted input costs one pass).
+template <std::size_t Rank, class F>
+void for_each_overlap(const decomposition<Rank>& own, const index<Rank>& i, const decomposition<Rank>& other, F f) {
+  for_each_overlap(own, i, other, f, [](std::size_t) {});
+}
+
+/// Brings the transfers of each peer together and keeps their order (a stable sort by peer; sorted input costs one
+/// pass).
 template <std::size_t Rank>
 void group_by_peer(std::vector<transfer<Rank>>& moves) {
   bool sorted = true;
@@ -142,12 +154,14 @@ void group_by_peer(std::vector<transfer<Rank>>& moves) {
 }  // namespace detail
 
 /// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`.
-/// Requires: both decompositions are of one tensor, over their grids [shape_error]. Cost: O(own overlaps) for any number of workers.
+/// Requires: both decompositions are of one tensor, over their grids [shape_error]. Cost: O(own overlaps) for any
+/// number of workers.
 template <class Src, class Dst, std::size_t Rank>
 repartition_plan<Rank> plan_repartition(const grid<Src>& src, const decomposition<Rank>& from, const grid<Dst>& dst,
                                         const decomposition<Rank>& to, std::size_t worker) {
   static_assert(Src::rank() == Rank && Dst::rank() == Rank,
-                "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() them with extents of 1");
+                "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
+                "them with extents of 1");
   if (from.extents() != to.extents())
     throw shape_error(text("partita::plan_repartition: requires two decompositions of one tensor, got extents ")
                       << from.extents() << " and " << to.extents());
@@ -159,31 +173,38 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const decompositio
   plan.takes = as_destination < dst.size();
   if (plan.gives) {
     const index<Rank> i = src.index(as_source);
+    const auto places = dst.shape();
     plan.source_shape = from.shape(i);
-    detail::for_each_overlap(from, i, to, [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at,
-                                              const index<Rank>& at_other) {
-      const std::size_t peer = dst.worker(j);
-      if (peer == worker)
-        plan.kept.push_back({where, at, at_other});
-      else
-        plan.sends.push_back({peer, where, at});
-    });
+    detail::for_each_overlap(
+        from, i, to,
+        [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
+          const std::size_t peer = dst.workers()[number_of(j, places)];
+          if (peer == worker)
+            plan.kept.push_back({where, at, at_other});
+          else
+            plan.sends.push_back({peer, where, at});
+        },
+        [&](std::size_t n) { plan.sends.reserve(n); });
   }
   if (plan.takes) {
     const index<Rank> j = dst.index(as_destination);
+    const auto places = src.shape();
     plan.destination_shape = to.shape(j);
-    detail::for_each_overlap(to, j, from, [&](const index<Rank>& i, const box<Rank>& where, const index<Rank>& at,
-                                              const index<Rank>&) {
-      const std::size_t peer = src.worker(i);
-      if (peer != worker) plan.receives.push_back({peer, where, at});
-    });
+    detail::for_each_overlap(
+        to, j, from,
+        [&](const index<Rank>& i, const box<Rank>& where, const index<Rank>& at, const index<Rank>&) {
+          const std::size_t peer = src.workers()[number_of(i, places)];
+          if (peer != worker) plan.receives.push_back({peer, where, at});
+        },
+        [&](std::size_t n) { plan.receives.reserve(n); });
   }
   detail::group_by_peer(plan.sends);
   detail::group_by_peer(plan.receives);
   return plan;
 }
 
-/// The plan from staggered blocks, given as one box for each place of the source grid. Cost: O(source workers), and each box once.
+/// The plan from staggered blocks, given as one box for each place of the source grid. Cost: O(source workers), and
+/// each box once.
 template <class Src, class Dst, std::size_t Rank>
 repartition_plan<Rank> plan_repartition(const grid<Src>& src, const std::vector<box<Rank>>& from, const grid<Dst>& dst,
                                         const decomposition<Rank>& to, std::size_t worker) {
@@ -203,14 +224,14 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const std::vector<
   };
   if (plan.gives) {
     plan.source_shape = from[as_source].shape();
-    overlaps(from[as_source], [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at,
-                                  const index<Rank>& at_other) {
-      const std::size_t peer = dst.worker(j);
-      if (peer == worker)
-        plan.kept.push_back({where, at, at_other});
-      else
-        plan.sends.push_back({peer, where, at});
-    });
+    overlaps(from[as_source],
+             [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
+               const std::size_t peer = dst.worker(j);
+               if (peer == worker)
+                 plan.kept.push_back({where, at, at_other});
+               else
+                 plan.sends.push_back({peer, where, at});
+             });
   }
   if (plan.takes) {
     const box<Rank> own = to.block(dst.index(as_destination));
@@ -230,7 +251,7 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const std::vector<
 /// The same plan for the way back: what was sent is received.
 template <std::size_t Rank>
 repartition_plan<Rank> reversed(const repartition_plan<Rank>& plan) {
-  repartition_plan<Rank> back{plan.worker,       plan.extents,      plan.takes,    plan.gives, plan.destination_shape,
+  repartition_plan<Rank> back{plan.worker,       plan.extents,  plan.takes, plan.gives, plan.destination_shape,
                               plan.source_shape, plan.receives, plan.sends, plan.kept};
   for (kept_box<Rank>& k : back.kept) {
     const index<Rank> at = k.at_source;

@@ -1,0 +1,38 @@
+// Adds a bias for each channel to a batch of images that is spread over workers, and takes its gradient, on 4 workers.
+#include <boost/mpi/environment.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <partita/comm/partition.hpp>
+#include <partita/kernel/partitioned_elementwise.hpp>
+
+using namespace partita;
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+
+  // [operation]
+  auto p_images = everyone.partition<2, 1, 2, 1>();  // cut in the batch and in the rows of the images
+  auto p_bias = everyone.partition<1>();             // all on worker 0
+  const auto images = on(p_images, extents<8, 3, 6, 5>{});
+  const auto biases = on(p_bias, extents<3>{});
+  partitioned_elementwise add_bias(function::add{}, images, biases, broadcast_dimensions<1>);
+  // [/operation]
+  if (everyone.id() == 0) std::cout << add_bias.plan();
+
+  const xt::xtensor<double, 4> x = xt::ones<double>(images.block_shape());
+  xt::xtensor<double, 1> bias = xt::zeros<double>(biases.block_shape());
+  if (p_bias.active()) bias = xt::xtensor<double, 1>{10, 20, 30};
+
+  // [call]
+  const auto z = add_bias(x, bias);                                // this worker's images, their channels shifted
+  const auto dbias = add_bias.rhs().adjoint(xt::ones_like(z));  // summed here, then over the workers
+  // [/call]
+
+  bool right = true;
+  for (std::size_t image = 0; image < z.shape(0); ++image)
+    for (std::size_t channel = 0; channel < 3; ++channel)
+      right = right && z(image, channel, 0, 0) == 1.0 + 10.0 * static_cast<double>(channel + 1);
+  if (p_bias.active()) right = right && dbias == xt::xtensor<double, 1>{240, 240, 240};  // 8 images of 6 x 5 pixels
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,193 @@
+// Array broadcasting between partitions: a tensor goes from where it lives to where a larger result is computed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <partita/array/broadcast_in_dim.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/placement.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <partita/plan/elementwise_plan.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+namespace detail {
+
+/// A block in C order: read where it lies, or held. The one type of an operand, however it came here.
+template <class T, std::size_t Rank>
+class readable_block {
+ public:
+  /// Reads x where it lies if it lies in C order; else holds it evaluated.
+  template <array_expression X>
+  static readable_block of(const X& x) {
+    if constexpr (strided_expression<X>)
+      if (lies_in_order(x)) return readable_block(x);
+    return holding(xt::xtensor<T, Rank>(x));
+  }
+  template <class Container>
+  static readable_block holding(Container&& own) {
+    auto kept = std::make_shared<const std::remove_cvref_t<Container>>(std::forward<Container>(own));
+    readable_block block(*kept);
+    block.kept_ = std::move(kept);
+    return block;
+  }
+
+  const std::array<std::size_t, Rank>& shape() const { return shape_; }
+  /// The block as an expression that refers to this object.
+  auto view() const { return xt::adapt(first_, volume_of(shape_), xt::no_ownership(), shape_); }
+
+ private:
+  template <class X>
+  explicit readable_block(const X& x) : first_(x.data() + static_cast<std::ptrdiff_t>(x.data_offset())) {
+    for (std::size_t d = 0; d < Rank; ++d) shape_[d] = x.shape()[d];
+  }
+  template <class X>
+  static bool lies_in_order(const X& x) {
+    std::ptrdiff_t step = 1;
+    for (std::size_t d = Rank; d-- > 0; step *= static_cast<std::ptrdiff_t>(x.shape()[d]))
+      if (x.shape()[d] != 1 && x.strides()[d] != step) return false;
+    return true;
+  }
+
+  const T* first_;
+  std::array<std::size_t, Rank> shape_{};
+  std::shared_ptr<const void> kept_;
+};
+
+/// What takes the place of a repartition for tensors of rank 0, which cannot be cut in two ways.
+struct no_repartition {
+  template <class From, class To>
+  no_repartition(const From&, const To&) {}
+  template <class X>
+  const X& operator()(const X& x) const { return x; }
+  template <class X>
+  const X& adjoint(const X& x) const { return x; }
+};
+template <class From, class To>
+auto repartition_between(const From& from, const To& to) {
+  if constexpr (From::rank() == 0) return no_repartition(from, to);
+  else return repartition(from, to);
+}
+
+/// The extents of a list whose length the type knows.
+template <std::size_t Rank>
+dynamic_extents<Rank> extents_of_list(const shape_list& list) {
+  std::array<std::size_t, Rank> all{};
+  for (std::size_t d = 0; d < Rank; ++d) all[d] = list[d];
+  return dynamic_extents<Rank>(all);
+}
+
+}  // namespace detail
+
+/// Brings a tensor to the workers of a larger result and repeats it there as broadcast_in_dim does.
+/// Shapes:   x is this worker's block on `from`, the result its block on `to` (zero volume elsewhere).
+/// Requires: what broadcast_in_dim requires of the global extents [compile time as far as known; shape_error];
+///           blocks of the balanced cut [shape_error].
+/// Cost:     a repartition of x if it is cut in another way than the result induces, a worker broadcast if more workers
+///           need a block than hold it, else no message; one pass over the result.
+/// Adjoint:  the sum over repeated dimensions on each worker, then sum_reduce, then the repartition back.
+template <class From, class To>
+class partitioned_broadcast {
+ public:
+  static constexpr std::size_t operand_rank = From::rank();
+  static constexpr std::size_t result_rank = To::rank();
+
+  template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
+  partitioned_broadcast(const From& from, const To& to, const Dims& dims = {}) : from_(from), to_(to) {
+    using operand = decltype(from.extents);
+    using result = decltype(to.extents);
+    const shape_list small(from.extents), large(to.extents);
+    if (!(from.partition.world() == to.partition.world()))
+      throw partition_error("partita::partitioned_broadcast(from, to): requires partitions of one world");
+    detail::require_in_dim<operand, result, strictness::client>(small, large, dims);
+    const dimension_map map(short_list<std::size_t>(detail::list_of(dims)), result_rank);
+    route_ = plan_operand(from.partition.grid(), small, map, to.partition.grid(), large);
+    prepare();
+  }
+
+  const From& from() const { return from_; }
+  const To& to() const { return to_; }
+  /// The movements that were found necessary.
+  const operand_route& plan() const { return route_; }
+
+  /// This worker's part of x, as the result needs it: in the rank of x, not yet repeated. Requires what a call requires of
+  /// x, and does not ask: the caller has.
+  template <array_expression X>
+  auto bring(const X& x) const {
+    using block = detail::readable_block<detail::element_of<X>, operand_rank>;
+    auto here = block::of(x);
+    if (to_needed_) here = block::holding((*to_needed_)(here.view()));
+    if (to_all_) here = block::holding((*to_all_)(here.view()));
+    return here;
+  }
+
+  template <array_expression X>
+  auto operator()(const X& x) const {
+    detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast(x)", fingerprint(), from_.problem_with(x, "x"));
+    const auto here = bring(x);
+    xt::xtensor<detail::element_of<X>, result_rank> y(to_.block_shape());
+    if (to_.partition.active())
+      xt::noalias(y) = detail::expand<result_rank>(here.view(), route_.map, shape_list(to_.block_shape()));
+    return y;
+  }
+
+  template <array_expression Dy>
+  auto adjoint(const Dy& dy) const {
+    using T = detail::element_of<Dy>;
+    using array = xt::xtensor<T, operand_rank>;
+    detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
+                            to_.problem_with(dy, "dy"));
+    array dx(std::array<std::size_t, operand_rank>{});
+    if (to_.partition.active()) dx = detail::sum_to_operand<operand_rank>(dy, part_of_operand(), route_.map);
+    if (to_all_) dx = to_all_->adjoint(dx);
+    if (to_needed_) dx = to_needed_->adjoint(dx);
+    return dx;
+  }
+
+ private:
+  using own_partition = decltype(From::partition);
+  using all_partition = decltype(To::partition);
+  using needed_partition = decltype(std::declval<own_partition>().world().partition(
+      dynamic_extents<operand_rank>(), std::declval<workers>()));
+  using lifted_partition = decltype(std::declval<own_partition>().world().partition(
+      dynamic_extents<result_rank>(), std::declval<workers>()));
+
+  void prepare() {
+    const auto& world = from_.partition.world();
+    if (route_.repartitions)
+      to_needed_.emplace(from_.partition, world.partition(detail::extents_of_list<operand_rank>(route_.needed),
+                                                          workers(route_.roots)));
+    if (route_.broadcasts)
+      to_all_.emplace(world.partition(detail::extents_of_list<result_rank>(route_.map.lift(route_.needed)),
+                                      route_.repartitions ? workers(route_.roots) : from_.partition.grid().workers()),
+                      to_.partition);
+  }
+
+  std::uint64_t fingerprint() const { return from_.fingerprint() * 31 + to_.fingerprint(); }
+
+  /// The shape of this worker's part of the operand: the block of the result where the operand spans it, 1 elsewhere.
+  shape_list part_of_operand() const {
+    const auto block = to_.block_shape();
+    shape_list part;
+    for (std::size_t j = 0; j < operand_rank; ++j) {
+      const std::size_t d = route_.map.target(j);
+      part.push_back(route_.map.spans(d, route_.extents, shape_list(to_.extents)) ? block[d] : 1);
+    }
+    return part;
+  }
+
+  From from_;
+  To to_;
+  operand_route route_;
+  using cutting = decltype(detail::repartition_between(std::declval<const own_partition&>(), std::declval<const needed_partition&>()));
+  using copying = decltype(broadcast(std::declval<const lifted_partition&>(), std::declval<const all_partition&>()));
+  std::optional<cutting> to_needed_;
+  std::optional<copying> to_all_;
+};
+
+}  // namespace partita

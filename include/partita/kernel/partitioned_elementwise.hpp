@@ -1,0 +1,119 @@
+// Element-wise operations on two tensors that live on partitions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/elementwise.hpp>
+#include <partita/kernel/partitioned_broadcast.hpp>
+#include <partita/kernel/placement.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+/// The partition of a result that the caller leaves open: the finer operand's, lifted to the result's rank.
+template <class Lhs, class Rhs>
+auto finer_result_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broadcast& all) {
+  constexpr std::size_t rank = Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank();
+  const shape_list l = all.lhs.lift(shape_list(lhs.partition.extents())), r = all.rhs.lift(shape_list(rhs.partition.extents()));
+  const bool right_first = Rhs::rank() > Lhs::rank();
+  const shape_list* finer = right_first ? finer_partition(r, l) : finer_partition(l, r);
+  if (finer == nullptr)
+    throw partition_error(text("partita::partitioned_elementwise(f, lhs, rhs): requires one operand that is cut at least as "
+                               "fine as the other in every dimension of the result; lhs is cut ")
+                          << l << ", rhs " << r << "; pass the partition of the result");
+  const auto extents = extents_of_list<rank>(*finer);
+  return finer == &l ? lhs.partition.world().partition(extents, lhs.partition.grid().workers())
+                     : lhs.partition.world().partition(extents, rhs.partition.grid().workers());
+}
+
+template <class F, class Lhs, class Rhs, class Dims>
+resolved_broadcast resolve_placed(const Lhs& lhs, const Rhs& rhs, const Dims& dims) {
+  using left = decltype(lhs.extents);
+  using right = decltype(rhs.extents);
+  const shape_list a(lhs.extents), b(rhs.extents);
+  if constexpr (is_static_broadcast_dimensions<Dims>) {
+    constexpr auto known = judge_array_broadcast(static_shape<left>, static_shape<right>, Dims::list());
+    [[maybe_unused]] constexpr require_legal_broadcast<known, left, right, Dims, name_of_function<F>> judged{};
+  }
+  if (const auto verdict = judge_array_broadcast(a, b, list_of(dims)); !verdict)
+    throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list_of(dims)));
+  return resolve_array_broadcast(a, b, list_of(dims));
+}
+
+}  // namespace detail
+
+/// Applies f to each pair of elements of two tensors that are spread over workers, under XLA's broadcasting.
+/// Shapes:   x and y are this worker's blocks of the operands; the result is its block of the result (zero volume elsewhere).
+/// Requires: global extents that broadcast [compile time as far as known; shape_error]; one operand cut at least as fine as
+///           the other, unless the partition of the result is given [partition_error]; blocks of the balanced cut [shape_error].
+/// Cost:     what partitioned_broadcast moves of each operand (see plan()), and one pass over the result.
+/// Adjoint:  lhs().adjoint and rhs().adjoint of the derivatives with respect to each operand.
+template <class F, class Lhs, class Rhs, class Result, class Dims = broadcast_dimensions_t<>>
+class partitioned_elementwise {
+ public:
+  using result_placement = placement<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
+
+  /// The result lives on the partition of the finer operand.
+  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims = {})
+      : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed<F>(lhs, rhs, dims)) {}
+  /// The result lives on `p_z`.
+  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const Result& p_z)
+      : partitioned_elementwise(std::move(f), lhs, rhs, dims, detail::resolve_placed<F>(lhs, rhs, dims), p_z) {}
+
+  /// The broadcasts of the operands: linear operators from their placements to the result's.
+  const auto& lhs() const { return lhs_; }
+  const auto& rhs() const { return rhs_; }
+  const result_placement& result() const { return result_; }
+  elementwise_plan plan() const {
+    return {shape_list(result_.extents), shape_list(result_.partition.extents()), lhs_.plan(), rhs_.plan()};
+  }
+
+  template <array_expression X, array_expression Y>
+  auto operator()(const X& x, const Y& y) const {
+    const text problem = lhs_.from().problem_with(x, "x");
+    detail::agree_on_blocks(result_.partition.world(), "partitioned_elementwise(x, y)", fingerprint(),
+                            problem.empty() ? rhs_.from().problem_with(y, "y") : problem);
+    const auto a = lhs_.bring(x);
+    const auto b = rhs_.bring(y);
+    using T = std::decay_t<decltype(f_(std::declval<detail::element_of<X>>(), std::declval<detail::element_of<Y>>()))>;
+    xt::xtensor<T, result_placement::rank()> z(result_.block_shape());
+    if (result_.partition.active()) xt::noalias(z) = elementwise(f_, a.view(), b.view(), dims_);
+    return z;
+  }
+
+ private:
+  std::uint64_t fingerprint() const {
+    return (lhs_.from().fingerprint() * 31 + rhs_.from().fingerprint()) * 31 + result_.fingerprint();
+  }
+
+  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& all)
+      : partitioned_elementwise(std::move(f), lhs, rhs, dims, all, detail::finer_result_partition(lhs, rhs, all)) {}
+  partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims, const resolved_broadcast& all,
+                          const Result& p_z)
+      : f_(std::move(f)),
+        dims_(dims),
+        result_(on(p_z, detail::extents_of_list<result_placement::rank()>(all.result))),
+        lhs_(lhs, result_, broadcast_dimensions_list(all.lhs.targets())),
+        rhs_(rhs, result_, broadcast_dimensions_list(all.rhs.targets())) {}
+
+  F f_;
+  Dims dims_;
+  result_placement result_;
+  partitioned_broadcast<Lhs, result_placement> lhs_;
+  partitioned_broadcast<Rhs, result_placement> rhs_;
+};
+
+template <class F, class Lhs, class Rhs>
+partitioned_elementwise(F, const Lhs& lhs, const Rhs& rhs)
+    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::finer_result_partition(lhs, rhs, resolved_broadcast{}))>;
+template <class F, class Lhs, class Rhs, class Dims>
+partitioned_elementwise(F, const Lhs& lhs, const Rhs& rhs, const Dims&)
+    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::finer_result_partition(lhs, rhs, resolved_broadcast{})), Dims>;
+template <class F, class Lhs, class Rhs, class Dims, class Result>
+partitioned_elementwise(F, const Lhs&, const Rhs&, const Dims&, const Result&)
+    -> partitioned_elementwise<F, Lhs, Rhs, Result, Dims>;
+
+}  // namespace partita

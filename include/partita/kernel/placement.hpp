@@ -1,0 +1,66 @@
+// A tensor that is spread over a partition: its global extents beside the partition.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/expression.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/core/extents.hpp>
+#include <partita/core/short_list.hpp>
+#include <partita/plan/decomposition.hpp>
+
+namespace partita {
+
+/// A tensor of these global extents, cut in the balanced way over this partition.
+template <class Partition, class Extents>
+struct placement {
+  Partition partition;
+  Extents extents;
+
+  static constexpr std::size_t rank() { return Extents::rank(); }
+  /// The shape of this worker's block: nothing but zeros where it is not active.
+  std::array<std::size_t, Extents::rank()> block_shape() const {
+    if (!partition.active()) return {};
+    return decomposition<Extents::rank()>::balanced(extents.array(), partition.extents().array()).shape(partition.index());
+  }
+  /// What is wrong with a block of another shape; empty if nothing is. A worker that is not active may give anything.
+  template <array_expression X>
+  text problem_with(const X& x, const char* name) const {
+    if (!partition.active() || detail::shape_of(x) == shape_list(block_shape())) return {};
+    return text("requires as ") << name << " the block of the balanced cut of extents " << extents.array() << " over "
+                                << partition.extents().array() << ", here of shape " << block_shape() << ", got "
+                                << detail::shape_of(x) << "; repartition the tensor first";
+  }
+  /// A number that equal placements share.
+  std::uint64_t fingerprint() const {
+    std::uint64_t hash = partition.grid().fingerprint();
+    for (std::size_t d = 0; d < rank(); ++d) hash = (hash ^ (extents[d] + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL;
+    return hash;
+  }
+};
+
+/// `on(p_x, extents<8, 16>{})`: says of an operand where it lives and how large it is as a whole.
+template <class Partition, std::size_t... E>
+placement<Partition, extents<E...>> on(const Partition& p, const extents<E...>& e) {
+  static_assert(Partition::rank() == sizeof...(E),
+                "partita::on(p_x, extents): requires a partition of the tensor's rank; reshape() it with extents of 1");
+  return {p, e};
+}
+
+namespace detail {
+
+/// All workers of a world come to the same call with blocks that nothing is wrong with, or all throw the same shape_error.
+/// Cost: one message of 32 bytes; none at level checks::local, where a worker sees its own blocks only.
+inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
+  text sentence("partita::");
+  sentence << call << ": " << (problem.empty() ? text("its blocks are as they should be") : problem);
+  if (everyone.level() == checks::agree) {
+    everyone.state()->agree(fingerprint, 0, problem.empty() ? failure::none : failure::shape, [&] { return sentence; });
+  } else if (!problem.empty()) {
+    throw shape_error(sentence);
+  }
+}
+
+}  // namespace detail
+}  // namespace partita

@@ -1,0 +1,188 @@
+// Element-wise operations on partitioned tensors: equal to the local result on every worker, and no message more than needed.
+#include <partita/kernel/partitioned_elementwise.hpp>
+
+#include <boost/mpi/collectives/all_reduce.hpp>
+#include <functional>
+#include <sstream>
+#include <vector>
+
+#include "mpi_test.hpp"
+
+namespace {
+
+using namespace partita;
+
+/// The block of a global array that this worker holds.
+template <class Placement, class T, std::size_t N>
+xt::xtensor<T, N> block_of(const Placement& p, const xt::xtensor<T, N>& global) {
+  xt::xtensor<T, N> block(p.block_shape());
+  if (!p.partition.active()) return block;
+  const auto where = decomposition<N>::balanced(p.extents.array(), p.partition.extents().array()).block(p.partition.index());
+  for (std::size_t k = 0; k < block.size(); ++k) {
+    auto i = index_of(k, where.shape());
+    for (std::size_t d = 0; d < N; ++d) i[d] += where.start[d];
+    block.data()[k] = global.data()[number_of(i, global.shape())];
+  }
+  return block;
+}
+
+/// An array that every worker can compute: small integers, so that sums are exact in any order.
+template <std::size_t N>
+xt::xtensor<double, N> whole(const std::array<std::size_t, N>& shape, int seed) {
+  xt::xtensor<double, N> x(shape);
+  int k = seed;
+  for (auto& value : x) value = (k = (k * 31 + 11) % 41) - 20;
+  return x;
+}
+
+template <class X, class Y>
+double dot(const X& x, const Y& y) {
+  BOOST_TEST(x.size() == y.size());
+  double sum = 0;
+  for (std::size_t k = 0; k < x.size() && k < y.size(); ++k) sum += x.data()[k] * y.data()[k];
+  return sum;
+}
+double over_workers(double mine) { return boost::mpi::all_reduce(test::workers(), mine, std::plus<double>()); }
+
+/// <B x, dz> == <x, B* dz>, summed over all workers.
+template <class B, class From, class To, std::size_t N, std::size_t R>
+void check_adjoint(const B& b, const From& from, const To& to, const xt::xtensor<double, N>& x,
+                   const xt::xtensor<double, R>& dz) {
+  const auto x_here = block_of(from, x);
+  const auto dz_here = block_of(to, dz);
+  const double forward = over_workers(dot(b(x_here), dz_here));
+  const double back = over_workers(dot(x_here, b.adjoint(dz_here)));
+  BOOST_TEST(forward == back);
+}
+
+const auto minus = [](double a, double b) { return 10 * a - b; };
+
+/// The operation on blocks equals the block of the operation on whole arrays; both broadcasts obey the adjoint law.
+template <class Operation, class Lhs, class Rhs, class Dims>
+void check(const Operation& op, const Lhs& lhs, const Rhs& rhs, const Dims& dims) {
+  const auto x = whole(lhs.extents.array(), 3);
+  const auto y = whole(rhs.extents.array(), 7);
+  constexpr std::size_t rank = Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank();
+  const xt::xtensor<double, rank> z = elementwise(minus, x, y, dims);
+  const auto here = op(block_of(lhs, x), block_of(rhs, y));
+  BOOST_TEST((here == block_of(op.result(), z)));
+  BOOST_TEST((here.shape() == op.result().block_shape()));
+  // blocks may be lazy
+  BOOST_TEST((op(block_of(lhs, x) + 0.0, 1.0 * block_of(rhs, y)) == here));
+  const auto dz = whole(op.result().extents.array(), 5);
+  check_adjoint(op.lhs(), lhs, op.result(), x, dz);
+  check_adjoint(op.rhs(), rhs, op.result(), y, dz);
+}
+
+std::size_t n_workers() { return static_cast<std::size_t>(test::number_of_workers()); }
+world everyone() { return world(test::workers()); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(partitioned_elementwise_operations)
+
+BOOST_AUTO_TEST_CASE(a_row_that_is_cut_as_the_columns_are_stays_where_it_is) {
+  const auto all = everyone();
+  const auto m = on(all.partition(extents(1, n_workers())), extents<5, 7>{});
+  const auto row = on(all.partition(extents(n_workers())), extents<7>{});
+  const partitioned_elementwise op(minus, m, row, broadcast_dimensions<1>);
+  BOOST_TEST(op.lhs().plan().stays());
+  BOOST_TEST(op.rhs().plan().stays());
+  check(op, m, row, broadcast_dimensions<1>);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_on_one_worker_is_broadcast_to_all) {
+  const auto all = everyone();
+  const auto m = on(all.partition(extents(n_workers(), 1)), extents<5, 7>{});
+  const auto row = on(all.partition(extents(1), workers(n_workers() - 1, n_workers())), extents<7>{});
+  const partitioned_elementwise op(minus, row, m, broadcast_dimensions<1>);
+  BOOST_TEST(op.rhs().plan().stays());
+  BOOST_TEST(!op.lhs().plan().repartitions);
+  BOOST_TEST(op.lhs().plan().broadcasts == (n_workers() > 1));
+  check(op, row, m, broadcast_dimensions<1>);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_is_cut_in_another_way_is_repartitioned) {
+  const auto all = everyone();
+  const auto m = on(all.partition(extents(n_workers(), 1)), extents<5, 7>{});
+  const auto row = on(all.partition(extents(n_workers())), extents<7>{});
+  const auto p_z = all.partition(extents(n_workers(), 1));
+  const partitioned_elementwise op(minus, m, row, broadcast_dimensions<1>, p_z);
+  BOOST_TEST(op.lhs().plan().stays());
+  BOOST_TEST(op.rhs().plan().repartitions == (n_workers() > 1));
+  check(op, m, row, broadcast_dimensions<1>);
+}
+
+BOOST_AUTO_TEST_CASE(both_operands_of_an_outer_operation_go_to_the_result, *test::at_least(4)) {
+  const auto all = everyone();
+  const auto column = on(all.partition<2, 1>(), extents<4, 1>{});
+  const auto row = on(all.partition<1, 2>(workers{3, 1}), extents<1, 3>{});
+  BOOST_CHECK_THROW(partitioned_elementwise(minus, column, row), partition_error);
+  const partitioned_elementwise op(minus, column, row, broadcast_dimensions<>, all.partition<2, 2>());
+  BOOST_TEST(op.lhs().plan().broadcasts);
+  BOOST_TEST(op.rhs().plan().broadcasts);
+  check(op, column, row, broadcast_dimensions<>);
+}
+
+BOOST_AUTO_TEST_CASE(operands_of_the_composition_example_come_together, *test::at_least(2)) {
+  const auto all = everyone();
+  const auto x = on(all.partition<1, 2>(), extents<1, 2>{});
+  const auto y = on(all.partition<2, 1, 1>(), extents<4, 3, 1>{});
+  const partitioned_elementwise op(minus, x, y, broadcast_dimensions<1, 2>, all.partition<2, 1, 1>());
+  check(op, x, y, broadcast_dimensions<1, 2>);
+  const partitioned_elementwise turned(minus, x, y, broadcast_dimensions_list{1, 2}, all.partition<1, 1, 2>());
+  check(turned, x, y, broadcast_dimensions<1, 2>);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_extent_one_are_not_extents_of_one, *test::at_least(4)) {
+  const auto all = everyone();
+  const auto cut = on(all.partition<4, 1>(), extents<4, 3>{});
+  const auto uncut = on(all.partition<1, 1>(), extents<4, 3>{});
+  const partitioned_elementwise op(minus, cut, uncut);
+  BOOST_TEST(op.rhs().plan().repartitions);
+  check(op, cut, uncut, broadcast_dimensions<>);
+  const auto four = on(all.partition<4>(), extents(4));
+  const auto eight = on(all.partition<2>(), extents(8));
+  BOOST_CHECK_THROW(partitioned_elementwise(minus, four, eight), shape_error);
+}
+
+BOOST_AUTO_TEST_CASE(tensors_smaller_than_their_partitions_have_empty_blocks) {
+  const auto all = everyone();
+  const auto m = on(all.partition(extents(n_workers(), 1)), extents<2, 3>{});
+  const auto one = on(all.partition(extents(n_workers(), 1)), extents<1, 3>{});
+  const auto nothing = on(all.partition(extents(n_workers(), 1)), extents<0, 3>{});
+  check(partitioned_elementwise(minus, m, one), m, one, broadcast_dimensions<>);
+  check(partitioned_elementwise(minus, one, one), one, one, broadcast_dimensions<>);
+  check(partitioned_elementwise(minus, one, nothing), one, nothing, broadcast_dimensions<>);
+}
+
+BOOST_AUTO_TEST_CASE(scalars_go_everywhere_and_their_adjoint_is_the_whole_sum) {
+  const auto all = everyone();
+  const auto m = on(all.partition(extents(1, n_workers())), extents<3, 8>{});
+  const auto s = on(all.partition(extents<>{}, workers(0, 1)), extents<>{});
+  check(partitioned_elementwise(minus, s, m), s, m, broadcast_dimensions<>);
+}
+
+BOOST_AUTO_TEST_CASE(channel_biases_reach_images_cut_in_batch_and_rows, *test::at_least(4)) {
+  const auto all = everyone();
+  const auto images = on(all.partition<2, 1, 2, 1>(), extents<5, 3, 7, 4>{});
+  const auto bias = on(all.partition<3>(), extents<3>{});
+  const partitioned_elementwise op(function::add{}, images, bias, broadcast_dimensions<1>, all.partition<2, 1, 2, 1>());
+  BOOST_TEST(op.rhs().plan().repartitions);
+  BOOST_TEST(op.rhs().plan().broadcasts);
+  const auto x = whole(images.extents.array(), 3);
+  const auto b = whole(bias.extents.array(), 7);
+  const xt::xtensor<double, 4> z = add(x, b, broadcast_dimensions<1>);
+  BOOST_TEST((op(block_of(images, x), block_of(bias, b)) == block_of(op.result(), z)));
+}
+
+BOOST_AUTO_TEST_CASE(plans_are_printed) {
+  const auto all = everyone();
+  const auto m = on(all.partition<1, 1>(), extents<5, 7>{});
+  const auto row = on(all.partition<1>(), extents<7>{});
+  std::ostringstream out;
+  out << partitioned_elementwise(minus, m, row, broadcast_dimensions<1>).plan();
+  BOOST_TEST(out.str() == "lhs: extents [5, 7] over [1, 1]: stays\nrhs: extents [7] over [1]: stays\nresult: extents [5, 7] over [1, 1]: stays\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
