@@ -124,6 +124,19 @@ class arena {
     else
       detail::heap_pool::instance().release(block, bytes);
   }
+  /// Memory that other workers write signals to. Kept apart from results: a worker may still write to a block after its
+  /// owner gave it back, so such a block only ever becomes memory for signals again, and only after all have met.
+  void* allocate_signals(std::size_t bytes) {
+    if (void* const block = spare_signals_.take(bytes)) return block;
+    if (void* const block = fresh(detail::spare_blocks::rounded(bytes))) return block;
+    return detail::heap_pool::instance().allocate(bytes);
+  }
+  void release_signals(void* block, std::size_t bytes) {
+    if (holds(block))
+      spare_signals_.give(block, bytes);
+    else
+      detail::heap_pool::instance().release(block, bytes);
+  }
   /// Gives a block back to whichever arena it came from, or to the heap.
   static void release_anywhere(void* block, std::size_t bytes) {
     for (arena* known : all())
@@ -198,7 +211,7 @@ class arena {
   MPI_Win window_ = MPI_WIN_NULL;
   std::vector<char*> bases_;
   std::size_t place_, size_ = 0, used_ = 0, fresh_ = 0;
-  detail::spare_blocks spare_;
+  detail::spare_blocks spare_, spare_signals_;
 };
 
 }  // namespace partita

@@ -25,7 +25,8 @@ class board {
     int size = 0;
     MPI_Comm_size(everyone, &size);
     words_.resize(static_cast<std::size_t>(size));
-    mine_ = static_cast<signal*>(arena_->allocate(2 * sizeof(signal)));
+    mine_ = static_cast<signal*>(arena_->allocate_signals(2 * sizeof(signal)));
+    detail::check(MPI_Barrier(everyone), "MPI_Barrier");  // what was here before has been read for the last time
     std::memset(static_cast<void*>(mine_), 0, 2 * sizeof(signal));
     const bool together = members.size() == words_.size() && arena_->holds(mine_);
     std::vector<unsigned long long> offsets(words_.size());
@@ -40,7 +41,7 @@ class board {
   }
   board(const board&) = delete;
   board& operator=(const board&) = delete;
-  ~board() { arena_->release(mine_, 2 * sizeof(signal)); }
+  ~board() { arena_->release_signals(mine_, 2 * sizeof(signal)); }
 
   /// The words of all workers, in their order. Every worker of the communicator takes part; valid until the next call.
   const std::vector<std::uint64_t>& gather(std::uint64_t word) {

@@ -33,7 +33,9 @@ class node_channel {
     const std::size_t n = members.size();
     signal_bytes_ = (n * sizeof(mailbox) + detail::page - 1) / detail::page * detail::page;
     bytes_ = signal_bytes_ + n * slots * least_slot;
-    base_ = static_cast<char*>(arena_->allocate(bytes_));
+    base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
+    detail::check(MPI_Barrier(members.communicator()),
+                  "MPI_Barrier");  // what was here before has been written for the last time
     std::memset(base_, 0, n * sizeof(mailbox));
     std::vector<unsigned long long> offsets(n);
     const unsigned long long offset = arena_->holds(base_) ? arena_->offset(base_) : ~0ULL;
@@ -51,7 +53,7 @@ class node_channel {
   ~node_channel() {
     for (const pair& p : pairs_)
       if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
-    arena_->release(base_, bytes_);
+    arena_->release_signals(base_, bytes_);
   }
 
   /// Whether every worker of the node has its signals in shared memory; the same on all of them.

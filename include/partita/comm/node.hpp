@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 #include <cstddef>
+#include <cstdlib>
+#include <memory>
 #include <partita/comm/check.hpp>
 #include <partita/comm/mpi.hpp>
 #include <vector>
@@ -39,6 +41,32 @@ class node {
     if (finalized == 0) MPI_Comm_free(&communicator_);
   }
 
+  /// The node of a communicator's workers, made at the first call and kept with the communicator. Collective at first.
+  ///
+  /// The environment may pretend: with PARTITA_NODES=3 the workers act as if they lived on three machines in turn.
+  static node& of(MPI_Comm everyone) {
+    static const int key = [] {
+      int made = MPI_KEYVAL_INVALID;
+      detail::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &node::forget, &made, nullptr),
+                    "MPI_Comm_create_keyval");
+      return made;
+    }();
+    void* known = nullptr;
+    int found = 0;
+    detail::check(MPI_Comm_get_attr(everyone, key, &known, &found), "MPI_Comm_get_attr");
+    if (found != 0) return *static_cast<node*>(known);
+    int worker = 0;
+    MPI_Comm_rank(everyone, &worker);
+    const char* const nodes = std::getenv("PARTITA_NODES");
+    const int pretended = nodes != nullptr && std::atoi(nodes) > 0 ? worker % std::atoi(nodes) : 0;
+    auto made = std::make_unique<node>(everyone, pretended);
+    detail::check(MPI_Comm_set_attr(everyone, key, made.get()), "MPI_Comm_set_attr");
+    return *made.release();
+  }
+
+  /// A number that tells one kernel's messages from another's. All workers count alike.
+  int next_tag() { return 1000 + static_cast<int>(tags_++ % 30000); }
+
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return members_.size(); }
   /// This worker's place among the members.
@@ -61,7 +89,13 @@ class node {
   bool oversubscribed() const { return on_machine_ > ::sysconf(_SC_NPROCESSORS_ONLN); }
 
  private:
+  static int forget(MPI_Comm, int, void* kept, void*) {
+    delete static_cast<node*>(kept);
+    return MPI_SUCCESS;
+  }
+
   MPI_Comm communicator_ = MPI_COMM_NULL;
+  unsigned tags_ = 0;
   int place_ = 0, on_machine_ = 1;
   std::vector<int> members_;
 };

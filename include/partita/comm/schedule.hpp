@@ -151,4 +151,12 @@ exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const std::ve
   return schedule;
 }
 
+/// The boxes of all blocks of a decomposition. Requires that no cut is block-cyclic.
+template <class Extents, std::size_t Rank>
+std::vector<box<Rank>> boxes_of(const decomposition<Rank>& cuts, const grid<Extents>& places) {
+  std::vector<box<Rank>> boxes(places.size());
+  for (std::size_t k = 0; k < boxes.size(); ++k) boxes[k] = cuts.block(places.index(k));
+  return boxes;
+}
+
 }  // namespace partita

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <partita/comm/board.hpp>
 #include <partita/comm/box_exchange.hpp>
@@ -14,26 +15,34 @@ namespace partita {
 /// How the workers of a kernel reach each other; given alike by all of them, but for `pretended_node`.
 struct transport_policy {
   bool shared = true;                         ///< use shared memory where there is some
-  int pretended_node = 0;                     ///< workers that give different numbers act as if on different machines
+  int pretended_node = -1;                    ///< workers that give different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< at most this much shared memory for each worker
   mail_policy mail{};
+
+  /// The default, but that PARTITA_SHARED=0 in the environment turns shared memory off.
+  static transport_policy from_environment() {
+    transport_policy policy;
+    const char* const shared = std::getenv("PARTITA_SHARED");
+    policy.shared = shared == nullptr || std::atoi(shared) != 0;
+    return policy;
+  }
 };
 
 /// The ways between the workers of one kernel. Collective to make.
 class transport {
  public:
-  /// `tag` tells this kernel's messages from those of others on the communicator.
-  transport(MPI_Comm everyone, int tag, const transport_policy& policy = {})
+  explicit transport(MPI_Comm everyone, const transport_policy& policy = transport_policy::from_environment())
       : everyone_(everyone),
-        tag_(tag),
         policy_(policy),
-        members_(everyone, policy.pretended_node),
-        memory_(&arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
-        channel_(members_, *memory_),
-        board_(everyone, members_, *memory_) {}
+        pretended_(policy.pretended_node < 0 ? nullptr : std::make_unique<node>(everyone, policy.pretended_node)),
+        members_(pretended_ ? *pretended_ : node::of(everyone)),
+        tag_(node::of(everyone).next_tag()),
+        memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
+        channel_(members_, memory_),
+        board_(everyone, members_, memory_) {}
 
   const node& members() const { return members_; }
-  arena& memory() { return *memory_; }
+  arena& memory() { return memory_; }
   /// The words of all workers: equal words, equal decisions.
   const std::vector<std::uint64_t>& gather(std::uint64_t word) { return board_.gather(word); }
 
@@ -45,10 +54,11 @@ class transport {
 
  private:
   MPI_Comm everyone_;
-  int tag_;
   transport_policy policy_;
-  node members_;
-  arena* memory_;
+  std::unique_ptr<node> pretended_;
+  const node& members_;
+  int tag_;
+  arena& memory_;
   node_channel channel_;
   board board_;
 };

@@ -1,7 +1,12 @@
 // Repartition: a tensor on one partition brought to another, driven by the overlaps of their blocks.
 #pragma once
 
+#include <memory>
 #include <partita/comm/exchange.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/comm/schedule.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/kernel/detail/flight.hpp>
 #include <partita/kernel/detail/group_movement.hpp>
 #include <partita/rule/policy.hpp>
 #include <partita/rule/repartition.hpp>
@@ -13,8 +18,9 @@ namespace partita {
 ///           dimension); the result is its block of the balanced cut on p_y. A worker of p_x only gets zero volume (batch
 ///           extent kept unless discard_batch), one of neither a copy.
 /// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together [shape_error, on all workers].
-/// Cost:     one message per pair of workers whose blocks overlap; nothing but a copy where the blocks stay. Extents are
-///           exchanged once for each new structure, not at calls that repeat one.
+/// Cost:     on one node a single copy: boxes are written straight into the result, which lives in a pool of shared memory;
+///           one message per pair of workers on different nodes. Extents are exchanged once for each new structure, not at
+///           calls that repeat one; those allocate nothing.
 /// Adjoint:  repartition from p_y back to the cut that x had.
 template <class Src, class Dst, class... Policies>
 class repartition {
@@ -35,6 +41,15 @@ class repartition {
   template <ranked_array X>
   auto operator()(const X& x) const {
     return forward(x, detail::target<element_of<X>, rank_of<X>>{});
+  }
+  /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x must
+  /// stay as it is. Another call of this kernel ends it first.
+  template <ranked_array X>
+  auto start(const X& x) const {
+    auto argument = std::make_shared<const block_argument<X>>(x);
+    auto later = begin<X>(argument->block(), {});
+    later.keep(argument);
+    return later;
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>
@@ -63,6 +78,8 @@ class repartition {
   using shape_type = std::array<std::size_t, rank>;
   struct structure {
     repartition_plan<rank> there, back;
+    exchange_schedule<rank> go, come;  // the plans with the places on the other side
+    detail::exchanges_by_type going{}, coming{};
   };
 
   template <class X>
@@ -80,16 +97,20 @@ class repartition {
 
   template <class X>
   auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted) const {
-    check_argument<X>();
-    using T = element_of<X>;
     const block_argument<X> argument(x);
-    const strided<const T, rank>& block = argument.block();
-    const structure& s = detail::settle(
+    return begin<X>(argument.block(), wanted).finish();
+  }
+
+  template <class X, class T = element_of<X>>
+  auto begin(const strided<const T, rank_of<X>>& block, const detail::target<T, rank_of<X>>& wanted) const {
+    check_argument<X>();
+    flight_->land();
+    structure& s = detail::settle(
         state(), structures_, fingerprint_of<T>(1),
         [&](const structure& known) { return fits(known.there, block.shape) && fits_target(known.there, block, wanted); },
         [&](detail::complaint& trouble) { return learn_forward(block, wanted, trouble); },
         [&] { return describe<T>("", block.shape); });
-    return move(s.there, block, wanted);
+    return move(s.there, s.go, s.going, block, wanted);
   }
 
   template <class Y>
@@ -98,7 +119,8 @@ class repartition {
     using T = element_of<Y>;
     const block_argument<Y> argument(dy);
     const strided<const T, rank>& block = argument.block();
-    const structure& s = detail::settle(
+    flight_->land();
+    structure& s = detail::settle(
         state(), structures_, fingerprint_of<T>(2), [&](const structure& known) { return fits(known.back, block.shape); },
         [&](detail::complaint& trouble) {
           const shape_type global = extents_along_lines(p_y_, block.shape);
@@ -109,32 +131,58 @@ class repartition {
                              << global << " over " << p_y_.grid().shape() << " gives worker " << state().id() << " "
                              << shape.shape(p_y_.index()) << "), got a block of " << block.shape;
           }
-          return structure{balanced_plan(global), reversed(balanced_plan(global))};
+          structure learnt{balanced_plan(global), reversed(balanced_plan(global)), {}, {}};
+          schedule(learnt, decomposition<rank>::balanced(global, p_x_.grid().shape()), shape);
+          return learnt;
         },
         [&] { return describe<T>(".adjoint", block.shape); });
-    return move(s.back, block, wanted);
+    return move(s.back, s.come, s.coming, block, wanted).finish();
   }
 
-  /// Moves the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
+  /// Begins to move the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
   template <class T>
-  xt::xtensor<T, rank> move(const repartition_plan<rank>& plan, const strided<const T, rank>& x,
-                            const detail::target<T, rank>& wanted) const {
+  detail::pending<pooled_tensor<T, rank>> move(const repartition_plan<rank>& plan, const exchange_schedule<rank>& way,
+                                               detail::exchanges_by_type& exchanges, const strided<const T, rank>& x,
+                                               const detail::target<T, rank>& wanted) const {
+    using result = pooled_tensor<T, rank>;
+    strided<T, rank> to = wanted.block;
     if (!plan.takes && plan.gives) {
-      message_exchange{}(state(), plan, x, strided<T, rank>{});
-      return zero_volume<T, rank>(has_policy<discard_batch_t, Policies...> || rank == 0 ? 0 : x.shape[0]);
+      result none(zero_volume<T, rank>(has_policy<discard_batch_t, Policies...> || rank == 0 ? 0 : x.shape[0]));
+      return carry(plan, way, exchanges, x, strided<T, rank>{}, std::move(none));
     }
     const shape_type shape = plan.takes ? plan.destination_shape : x.shape;
-    xt::xtensor<T, rank> y;
-    strided<T, rank> to = wanted.block;
+    result y;
     if (!wanted.given || volume_of(shape) == 0) {
-      y = uninitialised<T, rank>(shape);
+      y = make_pooled<T, rank>(ways_->memory(), shape);
       to = block_of(y);
     }
-    if (!plan.takes)
-      copy(to, x);
-    else
+    if (plan.takes) return carry(plan, way, exchanges, x, to, std::move(y));
+    copy(to, x);
+    return {std::move(y), nullptr, 0};
+  }
+
+  template <class T>
+  detail::pending<pooled_tensor<T, rank>> carry(const repartition_plan<rank>& plan, const exchange_schedule<rank>& way,
+                                                detail::exchanges_by_type& exchanges, const strided<const T, rank>& x,
+                                                const strided<T, rank>& to, pooled_tensor<T, rank>&& y) const {
+    if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= detail::page) {
+      using exchange_type = box_exchange<T, rank>;
+      const auto& exchange = exchanges.find<exchange_type>(
+          [&] { return std::shared_ptr<exchange_type>(ways_->template exchange<T, rank>(way)); });
+      exchange->start(x.data, x.strides, to.data, to.strides);
+      return {std::move(y), flight_, flight_->take_off(exchange)};
+    } else {
       message_exchange{}(state(), plan, x, to);
-    return y;
+      return {std::move(y), nullptr, 0};
+    }
+  }
+
+  /// Works out what the plans leave open, both ways: where boxes lie on the other side.
+  template <class From, class To>
+  void schedule(structure& s, const From& from, const To& to) const {
+    if (!ways_) ways_ = std::make_shared<transport>(state().communicator());
+    s.go = schedule_repartition(p_x_.grid(), from, p_y_.grid(), to, same_axes<rank>(), state().id());
+    s.come = schedule_repartition(p_y_.grid(), to, p_x_.grid(), from, same_axes<rank>(), state().id());
   }
 
   static bool fits(const repartition_plan<rank>& plan, const shape_type& shape) {
@@ -178,6 +226,7 @@ class repartition {
     structure s;
     if (all[0] != 0) {
       s.there = balanced_plan(global);
+      schedule(s, cuts::balanced(global, grid), cuts::balanced(global, p_y_.grid().shape()));
     } else {
       // irregular: every worker sees the shape of every block
       std::vector<std::uint64_t> shapes(state().size() * (rank + 1));
@@ -196,11 +245,14 @@ class repartition {
         return s;
       }
       const auto to = cuts::balanced(layout.extents, p_y_.grid().shape());
-      if (layout.cartesian)
-        s.there = plan_repartition(p_x_.grid(), cuts::make([&](std::size_t d) { return cut::at(layout.sizes[d]); }), p_y_.grid(),
-                                   to, state().id());
-      else
+      if (layout.cartesian) {
+        const auto from = cuts::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
+        s.there = plan_repartition(p_x_.grid(), from, p_y_.grid(), to, state().id());
+        schedule(s, from, to);
+      } else {
         s.there = plan_repartition(p_x_.grid(), layout.boxes, p_y_.grid(), to, state().id());
+        schedule(s, layout.boxes, boxes_of(to, p_y_.grid()));
+      }
     }
     s.back = reversed(s.there);
     const shape_type shape = s.there.takes ? s.there.destination_shape : s.there.gives ? shape_type{} : x.shape;
@@ -224,6 +276,8 @@ class repartition {
   partition<Dst> p_y_;
   std::uint64_t fingerprint_;
   mutable detail::structure_cache<structure> structures_;
+  mutable std::shared_ptr<transport> ways_;  // made with the first structure, by all workers together
+  std::shared_ptr<detail::flight> flight_ = std::make_shared<detail::flight>();
 };
 
 template <class Src, class Dst, class... Policies>

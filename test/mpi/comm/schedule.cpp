@@ -47,12 +47,6 @@ struct trial {
   std::size_t workers() const { return std::max(src.size(), dst.size()); }
 };
 
-std::vector<box<3>> boxes_of(const decomposition<3>& cuts, const runtime_grid& places) {
-  std::vector<box<3>> boxes;
-  for (std::size_t k = 0; k < places.size(); ++k) boxes.push_back(cuts.block(places.index(k)));
-  return boxes;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(scheduling_boxes)

@@ -51,7 +51,7 @@ long faults() {
 /// Rows to columns of a tensor of floats.
 class rows_to_columns {
  public:
-  explicit rows_to_columns(const transport_policy& policy) : ways_(MPI_COMM_WORLD, 5, policy) {}
+  explicit rows_to_columns(const transport_policy& policy) : ways_(MPI_COMM_WORLD, policy) {}
 
   /// The sum of the result, so that somebody reads it.
   float call(std::size_t rows, std::size_t columns, const std::vector<float>& x) {
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(between_nodes_there_is_one_message_for_each_pair_and_its_by
 }
 
 BOOST_AUTO_TEST_CASE(what_stays_where_it_is_moves_nothing) {
-  transport ways(MPI_COMM_WORLD, 6);
+  transport ways(MPI_COMM_WORLD);
   const std::size_t n = all_workers();
   const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})};
   const auto balanced = decomposition<2>::balanced({50, 60}, {n, 1});
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
       wide{dynamic_extents<2>(std::size_t{1}, n)};
   for (int nodes : {1, 2}) {
     const transport_policy policy{.shared = true, .pretended_node = static_cast<int>(me) % nodes};
-    transport first(MPI_COMM_WORLD, 7, policy), second(MPI_COMM_WORLD, 8, policy);
+    transport first(MPI_COMM_WORLD, policy), second(MPI_COMM_WORLD, policy);
     const auto schedule = schedule_repartition(tall, decomposition<2>::balanced({rows, columns}, {n, 1}), wide,
                                                decomposition<2>::balanced({rows, columns}, {1, n}), same_axes<2>(), me);
     auto a = first.exchange<float, 2>(schedule), b = second.exchange<float, 2>(schedule);
