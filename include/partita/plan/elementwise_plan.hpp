@@ -77,29 +77,30 @@ operand_route plan_operand(const grid<Own>& own, const shape_list& operand, cons
   return route;
 }
 
-/// Writes a route: `[4] -> [2] by repartition, then broadcast`.
-template <class Text, class Route>
-  requires(std::is_same_v<Route, operand_route> && requires(Text& out) { out << "" << std::size_t{}; })
-Text& operator<<(Text& out, const Route& route) {
+namespace detail {
+
+template <class Text>
+void write_placed(Text& out, const shape_list& extents, const shape_list& partition) {
   const auto write = [&out](const shape_list& shape) {
     out << "[";
     for (std::size_t d = 0; d < shape.size(); ++d) out << (d == 0 ? "" : ", ") << shape[d];
     out << "]";
   };
   out << "extents ";
-  write(route.extents);
+  write(extents);
   out << " over ";
-  write(route.held);
-  if (route.stays()) {
-    out << ": stays";
-    return out;
-  }
-  out << ": ";
-  if (route.repartitions) {
-    out << "repartition to ";
-    write(route.needed);
-  }
-  if (route.broadcasts) out << (route.repartitions ? ", then " : "") << "worker broadcast";
+  write(partition);
+}
+
+}  // namespace detail
+
+/// Writes a route: `extents [6] over [4]: repartition, then worker broadcast`.
+template <class Text, class Route>
+  requires(std::is_same_v<Route, operand_route> && requires(Text& out) { out << "" << std::size_t{}; })
+Text& operator<<(Text& out, const Route& route) {
+  detail::write_placed(out, route.extents, route.held);
+  out << (route.stays() ? ": stays" : ": ") << (route.repartitions ? "repartition" : "")
+      << (route.repartitions && route.broadcasts ? ", then " : "") << (route.broadcasts ? "worker broadcast" : "");
   return out;
 }
 
@@ -107,10 +108,9 @@ Text& operator<<(Text& out, const Route& route) {
 template <class Text, class Plan>
   requires(std::is_same_v<Plan, elementwise_plan> && requires(Text& out) { out << "" << std::size_t{}; })
 Text& operator<<(Text& out, const Plan& plan) {
-  operand_route result;
-  result.extents = plan.result;
-  result.held = plan.partition;
-  out << "lhs: " << plan.lhs << "\nrhs: " << plan.rhs << "\nresult: " << result << "\n";
+  out << "lhs: " << plan.lhs << "\nrhs: " << plan.rhs << "\nresult: ";
+  detail::write_placed(out, plan.result, plan.partition);
+  out << "\n";
   return out;
 }
 

@@ -1,0 +1,11 @@
+// How many messages this worker has put on the way: for tests that say a call needs none.
+#pragma once
+
+#include <cstddef>
+
+namespace test {
+
+/// Point-to-point sends and collective calls of this worker so far, counted below MPI's profiling interface.
+std::size_t messages();
+
+}  // namespace test
