@@ -465,53 +465,154 @@ void run_hazard(const json& c, tally&, const std::string&) {
   }
 }
 
-/// Factors agree if they are the same up to their names.
-void expect_factors(const broadcast_factors& factors, const json& operand, const json& result, const json& sizes) {
-  std::map<std::string, std::size_t> number_of;
-  std::map<std::size_t, std::string> name_of_number;
-  const auto same = [&](const short_list<std::size_t>& numbers, const json& names, const char* what) {
+/// Our factors, by number, beside the recorded ones, by name: the same if each number has one name and each name one number.
+class factor_names {
+ public:
+  explicit factor_names(const json& sizes) : recorded_sizes_(sizes) {}
+
+  void expect_same(const short_list<std::size_t>& numbers, const short_list<std::size_t>& sizes, const json& names,
+                   const std::string& what) {
     expect(numbers.size() == names.size(), what, " has ", numbers.size(), " dimensions and not ", names.size());
     for (std::size_t d = 0; d < numbers.size(); ++d) {
       expect(names[d].size() == 1, what, " has a compound factor in dimension ", d);
-      const std::string name = names[d][0];
-      const auto [a, new_name] = number_of.try_emplace(name, numbers[d]);
-      const auto [b, new_number] = name_of_number.try_emplace(numbers[d], name);
-      expect(a->second == numbers[d] && b->second == name, what, " has another factor than ", name, " in dimension ",
-             d);
-      expect(factors.sizes[numbers[d]] == sizes.at(name), "factor ", name, " has size ", factors.sizes[numbers[d]]);
+      const std::string name = names[d].at(0);
+      const std::size_t number = number_of_.try_emplace(name, numbers[d]).first->second;
+      const std::string& same_name = name_of_.try_emplace(numbers[d], name).first->second;
+      expect(number == numbers[d] && same_name == name, what, " has another factor than ", name, " in dimension ", d);
+      expect(recorded_sizes_.at(name) == sizes[d], "factor ", name, " has size ", sizes[d]);
     }
-  };
-  same(factors.operand, operand, "the operand");
-  same(factors.result, result, "the result");
+  }
+
+ private:
+  const json& recorded_sizes_;
+  std::map<std::string, std::size_t> number_of_;
+  std::map<std::size_t, std::string> name_of_;
+};
+
+/// How the tensors of an operation stand in the one that has all of its dimensions: their maps, operands first.
+struct standing {
+  shape_list whole;
+  std::vector<dimension_map> maps;
+};
+
+/// The map that puts dimension j of a tensor in place j.
+dimension_map leading_map(std::size_t rank, std::size_t whole_rank) {
+  short_list<std::size_t> targets;
+  for (std::size_t j = 0; j < rank; ++j) targets.push_back(j);
+  return {targets, whole_rank};
+}
+/// The only place in `whole` where a vector of this extent fits.
+dimension_map only_fit(std::size_t extent, const shape_list& whole) {
+  std::vector<std::size_t> fits;
+  for (std::size_t d = 0; d < whole.size(); ++d)
+    if (whole[d] == extent) fits.push_back(d);
+  expect(fits.size() == 1, "a vector of ", extent, " fits in ", fits.size(), " dimensions");
+  return {short_list<std::size_t>(fits), whole.size()};
 }
 
-/// The rules of operations that broadcast, and of those that are element-wise on equal shapes.
-bool run_broadcasting_rule(const json& c) {
+/// A product of tensors: the result has the dimensions that both share, then those of lhs, then those of rhs; the record's
+/// names say which dimensions of the operands are paired, and which pairs are summed.
+standing standing_of_product(const json& c, const std::vector<shape_list>& tensors) {
+  const auto name = [&](std::size_t k, std::size_t d) { return c.at("operand_factors").at(k).at(d).at(0); };
+  const auto is_in = [](const json& list, const json& wanted) {
+    for (const auto& entry : list)
+      if (entry == wanted) return true;
+    return false;
+  };
+  json names[2] = {json::array(), json::array()};
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t d = 0; d < tensors[k].size(); ++d) names[k].push_back(name(k, d));
+  json order = json::array();
+  std::vector<std::size_t> extents;
+  const auto append = [&](auto chosen) {
+    for (std::size_t k = 0; k < 2; ++k)
+      for (std::size_t d = 0; d < names[k].size(); ++d)
+        if (chosen(k, names[k][d]) && !is_in(order, names[k][d])) {
+          order.push_back(names[k][d]);
+          extents.push_back(tensors[k][d]);
+        }
+  };
+  const json& summed = c.at("reduction");
+  append([&](std::size_t k, const json& n) { return !is_in(summed, n) && is_in(names[1 - k], n); });
+  append([&](std::size_t, const json& n) { return !is_in(summed, n); });
+  const std::size_t result_rank = order.size();
+  append([&](std::size_t, const json& n) { return is_in(summed, n); });
+  standing all{shape_list(extents), {}};
+  for (std::size_t k = 0; k < 2; ++k) {
+    short_list<std::size_t> targets;
+    for (const auto& n : names[k])
+      for (std::size_t d = 0; d < order.size(); ++d)
+        if (order[d] == n) targets.push_back(d);
+    all.maps.push_back(dimension_map(targets, order.size()));
+  }
+  expect(tensors[2].size() == result_rank, "has a result of rank ", tensors[2].size(), " and not ", result_rank);
+  all.maps.push_back(leading_map(result_rank, order.size()));
+  return all;
+}
+
+/// The operations whose factors follow from broadcasting: element-wise ones, those that repeat or permute, those that sum.
+std::optional<standing> standing_of(const json& c, const std::vector<shape_list>& tensors) {
   const std::string op = c.at("op");
-  const json& results = c.at("result_shapes");
+  standing all;
+  for (const shape_list& t : tensors)
+    if (t.size() >= all.whole.size()) all.whole = t;
+  const std::size_t rank = all.whole.size();
   if (op == "broadcast_in_dim") {
-    const shape_list operand = shape_of_json(c.at("operand_shapes").at(0)), result = shape_of_json(results[0]);
+    all.whole = tensors.at(1);
     const auto dims = dims_of_json(c.at("dims"));
-    expect(static_cast<bool>(judge_broadcast_in_dim(operand, result, dims, strictness::stablehlo)), "is refused");
-    const dimension_map map(short_list<std::size_t>(dims), result.size());
-    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(0), c.at("result_factors").at(0),
-                   c.at("factor_sizes"));
-    return true;
+    expect(static_cast<bool>(judge_broadcast_in_dim(tensors[0], all.whole, dims, strictness::stablehlo)), "is refused");
+    all.maps = {dimension_map(short_list<std::size_t>(dims), all.whole.size()), dimension_map::identity(all.whole.size())};
+  } else if (op == "transpose") {  // dimension d of the result is dimension dims[d] of the operand
+    all.whole = tensors.at(0);
+    all.maps = {dimension_map::identity(rank), dimension_map(shape_of_json(c.at("dims")), rank)};
+  } else if (op == "reduce") {  // the adjoint of a repetition: what is summed is unmapped
+    short_list<std::size_t> kept;
+    for (std::size_t d = 0; d < rank; ++d) {
+      bool summed = false;
+      for (const auto& name : c.at("reduction")) summed = summed || c.at("operand_factors").at(0).at(d).at(0) == name;
+      if (!summed) kept.push_back(d);
+    }
+    for (const shape_list& t : tensors)
+      all.maps.push_back(t.empty()            ? dimension_map({}, rank)
+                         : t.size() == rank ? dimension_map::identity(rank)
+                                            : dimension_map(kept, rank));
+  } else if (op == "dot" || op == "dot_general") {
+    all = standing_of_product(c, tensors);
+  } else if (op.starts_with("batch_norm")) {  // vectors stand in the feature dimension
+    for (const shape_list& t : tensors)
+      all.maps.push_back(t.size() == rank ? dimension_map::identity(rank) : only_fit(t[0], all.whole));
+  } else if (op == "clamp" || op == "select" || op == "reverse" || op == "cholesky" || op == "bitcast_convert" ||
+             op == "dynamic_update_slice" || op == "dynamic_slice") {
+    for (const shape_list& t : tensors) all.maps.push_back(leading_map(t.size(), rank));
+  } else {
+    return std::nullopt;
   }
-  if (op != "clamp" && op != "select") return false;
-  const shape_list result = shape_of_json(results[0]);
-  for (std::size_t k = 0; k < c.at("operand_shapes").size(); ++k) {
-    const shape_list operand = shape_of_json(c.at("operand_shapes").at(k));
-    const dimension_map map = map_of_operand(operand.size(), result.size(), {});
-    expect_factors(factors_of(map, operand, result), c.at("operand_factors").at(k), c.at("result_factors").at(0),
-                   c.at("factor_sizes"));
-  }
-  return true;
+  return all;
 }
 
 void run_sharding_rule(const json& c, tally&, const std::string&) {
-  if (run_broadcasting_rule(c)) return;
-  expect(false, "has the unknown operation ", c.at("op").dump());
+  std::vector<shape_list> tensors;
+  json names = json::array();
+  for (const char* side : {"operand", "result"})
+    for (std::size_t k = 0; k < c.at(std::string(side) + "_shapes").size(); ++k) {
+      tensors.push_back(shape_of_json(c.at(std::string(side) + "_shapes").at(k)));
+      names.push_back(c.at(std::string(side) + "_factors").at(k));
+    }
+  const auto standing = standing_of(c, tensors);
+  expect(standing.has_value(), "has the unknown operation ", c.at("op").dump());
+  factor_names recorded(c.at("factor_sizes"));
+  std::size_t own_factors = most_dimensions;  // factors that only one tensor has are numbered above the shared ones
+  for (std::size_t k = 0; k < tensors.size(); ++k) {
+    const auto factors = factors_of(standing->maps[k], tensors[k], standing->whole);
+    short_list<std::size_t> numbers, sizes;
+    for (std::size_t j = 0; j < tensors[k].size(); ++j) {
+      // a slice that is shorter than what it is cut from has a factor of its own, as an expanded 1 has
+      const bool shared = factors.operand[j] < standing->whole.size() && tensors[k][j] == standing->whole[factors.operand[j]];
+      numbers.push_back(shared ? factors.operand[j] : own_factors++);
+      sizes.push_back(tensors[k][j]);
+    }
+    recorded.expect_same(numbers, sizes, names[k], "tensor " + std::to_string(k));
+  }
 }
 
 // --- the driver ---
