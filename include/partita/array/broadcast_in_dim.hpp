@@ -86,7 +86,7 @@ void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const 
 /// The adjoint for a legal map: a new array of the operand's shape.
 template <std::size_t OperandRank, class Dy>
 auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map& map) {
-  using T = element_of<Dy>;
+  using T = operand_element<Dy>;
   auto shape = view_shape<OperandRank>::make(operand.size());
   for (std::size_t j = 0; j < operand.size(); ++j) shape[j] = operand[j];
   array_of_rank<T, OperandRank> dx(shape, T{});

@@ -26,7 +26,7 @@ class array_broadcast {
   template <array_expression X>
   auto operator()(const X& x) const {
     require(shape_list(operand_), detail::shape_of(x), "(x)");
-    return xt::xtensor<detail::element_of<X>, Result::rank()>(
+    return xt::xtensor<detail::operand_element<X>, Result::rank()>(
         detail::expand<Result::rank()>(x, map_, shape_list(result_)));
   }
   template <array_expression Dy>

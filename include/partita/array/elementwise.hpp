@@ -38,7 +38,7 @@ inline constexpr bool elements_go_together =
 /// A number takes the element type of the array it meets, unless that would lose its fraction.
 template <class Array, class T>
 inline constexpr bool number_fits =
-    is_complex_number<element_of<Array>> || (!is_complex_number<T> && (!std::is_floating_point_v<T> || !std::is_integral_v<element_of<Array>>));
+    is_complex_number<operand_element<Array>> || (!is_complex_number<T> && (!std::is_floating_point_v<T> || !std::is_integral_v<operand_element<Array>>));
 
 template <class Array, class E>
 decltype(auto) as_operand_of(E&& e) {
@@ -46,7 +46,7 @@ decltype(auto) as_operand_of(E&& e) {
     static_assert(number_fits<Array, std::remove_cvref_t<E>>,
                   "partita::elementwise(f, array, number): requires a number that the element type of the array can "
                   "hold; cast the array first");
-    return static_cast<element_of<Array>>(e);
+    return static_cast<operand_element<Array>>(e);
   } else {
     return std::forward<E>(e);
   }
@@ -81,11 +81,11 @@ template <class Other, class E, class Dims>
 decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   constexpr bool ranks_known = rank_is_known<E> && rank_is_known<Other>;
   constexpr std::size_t rank =
-      !ranks_known ? unknown_rank : (rank_of<E> > rank_of<Other> ? rank_of<E> : rank_of<Other>);
-  if constexpr (ranks_known && (rank_of<E> == rank || rank_of<E> == 0)) {
+      !ranks_known ? unknown_rank : (operand_rank_of<E> > operand_rank_of<Other> ? operand_rank_of<E> : operand_rank_of<Other>);
+  if constexpr (ranks_known && (operand_rank_of<E> == rank || operand_rank_of<E> == 0)) {
     return std::forward<E>(e);
   } else if constexpr (ranks_known && is_static_broadcast_dimensions<Dims>) {
-    return lift<[] { return map_of_operand(rank_of<E>, rank, Dims::list()); }>(std::forward<E>(e));
+    return lift<[] { return map_of_operand(operand_rank_of<E>, rank, Dims::list()); }>(std::forward<E>(e));
   } else {
     return lift<rank>(std::forward<E>(e), map_of_operand(shape_of(e).size(), result_rank, list_of(dims)));
   }
@@ -106,7 +106,7 @@ auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
 /// A named operation: XLA asks for equal element types, float precisions aside, before it looks at shapes.
 template <class F, class L, class R, class Dims>
 auto named_operation(L&& l, R&& r, const Dims& dims) {
-  static_assert(number<L> || number<R> || elements_go_together<element_of<L>, element_of<R>>,
+  static_assert(number<L> || number<R> || elements_go_together<operand_element<L>, operand_element<R>>,
                 "partita::add and the other named operations: require equal element types, float precisions aside; "
                 "xt::cast<T>(x) one of the operands first");
   require_broadcastable<F>(l, r, dims);

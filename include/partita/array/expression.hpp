@@ -69,7 +69,7 @@ template <>
 inline constexpr std::size_t rank_of_extents<void> = unknown_rank;
 /// The rank of an operand, or `unknown_rank`. (xt::get_rank calls a view dynamic.)
 template <class T>
-inline constexpr std::size_t rank_of = rank_of_extents<extents_of<T>>;
+inline constexpr std::size_t operand_rank_of = rank_of_extents<extents_of<T>>;
 
 template <class T>
 struct element_of_operand {
@@ -80,7 +80,7 @@ struct element_of_operand<T> {
   using type = T;
 };
 template <class T>
-using element_of = typename element_of_operand<std::remove_cvref_t<T>>::type;
+using operand_element = typename element_of_operand<std::remove_cvref_t<T>>::type;
 
 /// The shape of an operand.
 template <array_operand T>
@@ -112,7 +112,7 @@ template <class T, std::size_t Rank>
 using array_of_rank = typename array_of_rank_type<T, Rank>::type;
 /// The container that an expression is evaluated into.
 template <class E>
-using evaluated_array = array_of_rank<element_of<E>, rank_of<E>>;
+using evaluated_array = array_of_rank<operand_element<E>, operand_rank_of<E>>;
 
 }  // namespace detail
 }  // namespace partita

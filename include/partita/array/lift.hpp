@@ -64,7 +64,7 @@ decltype(auto) lift(E&& e) {
 /// Lifts by a map known at run time only; `Rank` is the result's, if that much is known.
 template <std::size_t Rank, class E>
 decltype(auto) lift(E&& e, const dimension_map& map) {
-  if constexpr (number<E> || rank_of<E> == 0 || (Rank != unknown_rank && rank_of<E> == Rank)) {
+  if constexpr (number<E> || operand_rank_of<E> == 0 || (Rank != unknown_rank && operand_rank_of<E> == Rank)) {
     return std::forward<E>(e);
   } else {
     const shape_list lifted = map.lift(shape_of(e));

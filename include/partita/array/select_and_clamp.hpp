@@ -25,9 +25,9 @@ template <class P, class T, class F>
   requires(detail::array_operand<P> && array_expression<T> && array_expression<F>)
 auto select(P&& predicate, T&& on_true, F&& on_false) {
   using namespace detail;
-  static_assert(std::is_same_v<element_of<P>, bool>,
+  static_assert(std::is_same_v<operand_element<P>, bool>,
                 "partita::select(predicate, on_true, on_false): requires a predicate of bool; compare with not_equal_to");
-  static_assert(elements_go_together<element_of<T>, element_of<F>>,
+  static_assert(elements_go_together<operand_element<T>, operand_element<F>>,
                 "partita::select(predicate, on_true, on_false): requires values of one element type; xt::cast one first");
   constexpr const char* requirement = "values of one shape, and a predicate that is a scalar or has it too";
   if constexpr (all_ranks_known<P, T, F>) {
@@ -53,8 +53,8 @@ template <class L, class X, class H>
   requires(detail::array_operand<L> && array_expression<X> && detail::array_operand<H>)
 auto clamp(L&& low, X&& x, H&& high) {
   using namespace detail;
-  static_assert((number<L> || elements_go_together<element_of<L>, element_of<X>>) &&
-                    (number<H> || elements_go_together<element_of<H>, element_of<X>>),
+  static_assert((number<L> || elements_go_together<operand_element<L>, operand_element<X>>) &&
+                    (number<H> || elements_go_together<operand_element<H>, operand_element<X>>),
                 "partita::clamp(low, x, high): requires one element type; xt::cast the bounds first");
   constexpr const char* requirement = "bounds that are scalars or have the shape of x";
   if constexpr (all_ranks_known<L, X, H>) {

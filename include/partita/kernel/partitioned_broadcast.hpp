@@ -119,7 +119,7 @@ class partitioned_broadcast {
   /// x, and does not ask: the caller has.
   template <array_expression X>
   auto bring(const X& x) const {
-    using block = detail::readable_block<detail::element_of<X>, operand_rank>;
+    using block = detail::readable_block<detail::operand_element<X>, operand_rank>;
     auto here = block::of(x);
     if (to_needed_) here = block::holding((*to_needed_)(here.view()));
     if (to_all_) here = block::holding((*to_all_)(here.view()));
@@ -130,7 +130,7 @@ class partitioned_broadcast {
   auto operator()(const X& x) const {
     detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast(x)", fingerprint(), from_.problem_with(x, "x"));
     const auto here = bring(x);
-    xt::xtensor<detail::element_of<X>, result_rank> y(to_.block_shape());
+    xt::xtensor<detail::operand_element<X>, result_rank> y(to_.block_shape());
     if (to_.partition.active())
       xt::noalias(y) = detail::expand<result_rank>(here.view(), route_.map, shape_list(to_.block_shape()));
     return y;
@@ -138,7 +138,7 @@ class partitioned_broadcast {
 
   template <array_expression Dy>
   auto adjoint(const Dy& dy) const {
-    using T = detail::element_of<Dy>;
+    using T = detail::operand_element<Dy>;
     using array = xt::xtensor<T, operand_rank>;
     detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
                             to_.problem_with(dy, "dy"));

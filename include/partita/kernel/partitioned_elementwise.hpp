@@ -78,7 +78,7 @@ class partitioned_elementwise {
                             problem.empty() ? rhs_.from().problem_with(y, "y") : problem);
     const auto a = lhs_.bring(x);
     const auto b = rhs_.bring(y);
-    using T = std::decay_t<decltype(f_(std::declval<detail::element_of<X>>(), std::declval<detail::element_of<Y>>()))>;
+    using T = std::decay_t<decltype(f_(std::declval<detail::operand_element<X>>(), std::declval<detail::operand_element<Y>>()))>;
     xt::xtensor<T, result_placement::rank()> z(result_.block_shape());
     if (result_.partition.active()) xt::noalias(z) = elementwise(f_, a.view(), b.view(), dims_);
     return z;

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(scalars_of_rank_zero_and_numbers_need_no_dimensions) {
   check(elementwise(minus, s, m), by_hand(plain_of(s), plain_of(m), {}));
   check(elementwise(minus, m, 5.0), by_hand(plain_of(m), plain_of(s), {}));
   BOOST_TEST(xt::xarray<double>(subtract(5, m)) == xt::xarray<double>(5.0 - m));
-  static_assert(std::is_same_v<detail::element_of<decltype(add(xt::xtensor<float, 1>{}, 2.0))>, float>);
+  static_assert(std::is_same_v<detail::operand_element<decltype(add(xt::xtensor<float, 1>{}, 2.0))>, float>);
 }
 
 BOOST_AUTO_TEST_CASE(operands_may_be_views_functions_and_arrays_of_any_layout) {
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(comparisons_give_bool) {
   const xt::xtensor<int, 2> m{{1, 2, 3}, {4, 5, 6}};
   const xt::xtensor<int, 1> v{2, 2, 6};
   const auto check = [](const auto& lazy, const xt::xtensor<bool, 2>& expected) {
-    static_assert(std::is_same_v<detail::element_of<decltype(lazy)>, bool>);
+    static_assert(std::is_same_v<detail::operand_element<decltype(lazy)>, bool>);
     BOOST_TEST((xt::xtensor<bool, 2>(lazy) == expected));
   };
   check(equal_to(m, v, broadcast_dimensions<1>), {{false, true, false}, {false, false, true}});
