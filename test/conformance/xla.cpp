@@ -10,6 +10,7 @@
 #include <partita/array/elementwise.hpp>
 #include <partita/array/numpy.hpp>
 #include <partita/array/select_and_clamp.hpp>
+#include <partita/kernel/partitioned_elementwise.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/elementwise_plan.hpp>
 #include <partita/rule/broadcast_factors.hpp>
@@ -383,6 +384,44 @@ shape_list check_route(const json& c, const char* side, const shape_list& operan
   return induced;
 }
 
+/// Runs a case for real, on the workers there are: the operands start on the partitions that the result's induces, each on
+/// the first worker of its group, and this worker's block of the result is compared with its slice.
+template <std::size_t Rank>
+void run_on_workers(const std::string& op, const xt::xarray<double>& x, const xt::xarray<double>& y,
+                    const xt::xarray<double>& z, const resolved_broadcast& all, const shape_list& p_lhs,
+                    const shape_list& p_rhs, const shape_list& partition, const world& everyone) {
+  using detail::extents_of_list;
+  const auto p_z = everyone.partition(extents_of_list<Rank>(partition));
+  const auto placed = [&](const xt::xarray<double>& whole, const dimension_map& map, const shape_list& induced) {
+    const shape_list shape = detail::shape_of(whole);
+    const auto route = plan_operand(grid<dynamic_extents<Rank>>(extents_of_list<Rank>(partition)), shape, map, p_z.grid(),
+                                    all.result);
+    return on(everyone.partition(extents_of_list<Rank>(map.lift(induced)), workers(route.roots)),
+              extents_of_list<Rank>(map.lift(shape)));
+  };
+  const auto lhs = placed(x, all.lhs, p_lhs), rhs = placed(y, all.rhs, p_rhs);
+  const auto own = [&](const auto& placement, const xt::xarray<double>& whole) {
+    xt::xtensor<double, Rank> block(placement.block_shape());
+    if (!placement.partition.active()) return block;
+    const auto where = decomposition<Rank>::balanced(placement.extents.array(), placement.partition.extents().array())
+                           .block(placement.partition.index());
+    for (std::size_t k = 0; k < block.size(); ++k) {
+      auto i = index_of(k, where.shape());
+      for (std::size_t d = 0; d < Rank; ++d) i[d] += where.start[d];
+      block.data()[k] = whole.data()[number_of(i, placement.extents.array())];
+    }
+    return block;
+  };
+  double (*f)(double, double) = nullptr;
+  with_operation<double>(op, [&](auto g) {
+    f = [](double a, double b) { return static_cast<double>(decltype(g){}(a, b)); };
+  });
+  expect(f != nullptr, "has the unknown operation ", op);
+  const partitioned_elementwise distributed(f, lhs, rhs, broadcast_dimensions<>, p_z);
+  const auto here = distributed(own(lhs, x), own(rhs, y));
+  expect(here == own(distributed.result(), z), "computes another block on worker ", everyone.id(), " of ", everyone.size());
+}
+
 void run_distributed(const json& c, tally&, const std::string&) {
   const auto found = binary_cases().find(c.at("binary_case"));
   expect(found != binary_cases().end(), "refers to the unknown case ", c.at("binary_case").dump());
@@ -428,6 +467,19 @@ void run_distributed(const json& c, tally&, const std::string&) {
     });
     expect(known, "has the unknown operation ", global.at("op").dump());
   }
+  int started = 0;
+  MPI_Initialized(&started);
+  if (!valued || started == 0) return;
+  const world everyone;
+  if (everyone.size() < c.at("workers").size()) return;
+  const auto run = [&]<std::size_t Rank>(std::integral_constant<std::size_t, Rank>) {
+    if (partition.size() == Rank)
+      run_on_workers<Rank>(global.at("op"), x, y, z, all, p_lhs, p_rhs, partition, everyone);
+  };
+  expect(partition.size() <= 5, "has rank ", partition.size());
+  [&]<std::size_t... R>(std::index_sequence<R...>) {
+    (run(std::integral_constant<std::size_t, R + 1>{}), ...);
+  }(std::make_index_sequence<5>{});
 }
 
 /// Cases in which blocks would seem to fit although the tensors do not, or the other way round.
@@ -661,7 +713,11 @@ void run_file(const json& file, const std::string& file_name, tally& all) {
 namespace conformance {
 
 reader xla_reader() {
-  return {[](const json& file, const std::string&) { return schema_of(file) != nullptr; }, run_file};
+  return {[](const json& file, const std::string&) { return schema_of(file) != nullptr; }, run_file,
+          // the distributed records run on the workers there are, and every worker needs the cases that they refer to
+          [](const std::string& name) {
+            return name == "distributed_binary_generated.json" || name == "binary_generated.json";
+          }};
 }
 
 }  // namespace conformance
