@@ -1,0 +1,117 @@
+// A mesh: workers arranged along named axes, and what one axis is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/error.hpp>
+#include <partita/rule/sharding/axis_list.hpp>
+#include <type_traits>
+
+namespace partita {
+
+struct sharding;
+
+/// One direction of a mesh: its name and how many workers stand along it.
+struct axis {
+  static constexpr std::size_t most_letters = 15;
+
+  std::array<char, most_letters + 1> letters{};
+  std::uint32_t size = 0;
+
+  constexpr axis() = default;
+  /// A name of 1 to 15 characters other than '+' and '?', and at least one worker; else a partition_error.
+  constexpr axis(const char* name, std::size_t workers) : size(static_cast<std::uint32_t>(workers)) {
+    std::size_t n = 0;
+    for (; name[n] != '\0'; ++n) {
+      if (n == most_letters || name[n] == '+' || name[n] == '?')
+        throw partition_error(text("partita::axis: requires a name of at most 15 characters without '+' and '?'; rename ")
+                              << name);
+      letters[n] = name[n];
+    }
+    if (n == 0) throw partition_error("partita::axis: requires a name; give it one");
+    if (workers == 0) throw partition_error(text("partita::axis: requires a worker along ") << name << "; give 1");
+  }
+
+  constexpr const char* name() const { return letters.data(); }
+  friend constexpr bool operator==(const axis&, const axis&) = default;
+};
+
+/// The arrangement, major axis first. A value, usable as a template argument.
+struct mesh {
+  std::array<axis, most_axes> axes{};
+  std::size_t count = 0;
+
+  constexpr mesh() = default;
+  /// From its axes, each name once; else a partition_error.
+  template <class... Axis>
+    requires(sizeof...(Axis) > 0 && sizeof...(Axis) <= most_axes && (std::is_same_v<Axis, axis> && ...))
+  constexpr explicit mesh(const Axis&... all) {
+    (push_back(all), ...);
+  }
+  /// From sizes alone, as process meshes are given elsewhere: the axes are named 0, 1, ….
+  template <class Sizes>
+  static constexpr mesh of_shape(const Sizes& sizes) {
+    mesh m;
+    for (const auto workers : sizes) {
+      const char name[] = {static_cast<char>('0' + static_cast<int>(m.count)), '\0'};
+      m.push_back(axis(name, static_cast<std::size_t>(workers)));
+    }
+    return m;
+  }
+
+  constexpr void push_back(const axis& one) {
+    if (count == most_axes)
+      throw partition_error(text("partita::mesh: requires at most ") << most_axes << " axes; merge some");
+    for (std::size_t a = 0; a < count; ++a)
+      if (axes[a].letters == one.letters)
+        throw partition_error(text("partita::mesh: requires different names; rename one axis ") << one.name());
+    axes[count++] = one;
+  }
+
+  constexpr std::size_t rank() const { return count; }
+  constexpr std::size_t size() const {
+    std::size_t product = 1;
+    for (std::size_t a = 0; a < count; ++a) product *= axes[a].size;
+    return product;
+  }
+  constexpr std::size_t size(std::size_t a) const { return axes[a].size; }
+  /// How many blocks these axes cut a dimension into.
+  constexpr std::size_t size(axis_list cut) const {
+    std::size_t product = 1;
+    for (std::size_t k = 0; k < cut.size(); ++k) product *= axes[cut[k]].size;
+    return product;
+  }
+  /// The number itself if there is such an axis; else a partition_error.
+  constexpr std::size_t checked(std::size_t a) const {
+    if (a < count) return a;
+    throw partition_error(text("partita::mesh: requires axis numbers below ") << count << ", not " << a);
+  }
+  /// The number of the axis whose name is the `length` characters at `name`; a partition_error if there is none.
+  constexpr std::size_t number(const char* name, std::size_t length) const {
+    for (std::size_t a = 0; a < count; ++a) {
+      std::size_t k = 0;
+      while (k < length && axes[a].letters[k] == name[k]) ++k;
+      if (k == length && (length > axis::most_letters || axes[a].letters[length] == '\0')) return a;
+    }
+    text sentence("partita::mesh: requires the name of an axis of the mesh, but there is no \"");
+    for (std::size_t k = 0; k < length; ++k) sentence << name[k];
+    sentence << "\"; there are";
+    for (std::size_t a = 0; a < count; ++a) sentence << ' ' << axes[a].name();
+    throw partition_error(sentence);
+  }
+  constexpr std::size_t number(const char* name) const {
+    std::size_t length = 0;
+    while (name[length] != '\0') ++length;
+    return number(name, length);
+  }
+
+  /// A sharding, one entry for each dimension: "" is not cut, "a" cut by axis a, "a+b" by a and within it by b, "?" open,
+  /// "a+?" cut by a and open to more.
+  template <class... Entry>
+  constexpr sharding layout(const Entry&... entries) const;
+
+  friend constexpr bool operator==(const mesh&, const mesh&) = default;
+};
+
+}  // namespace partita

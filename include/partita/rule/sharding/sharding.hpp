@@ -1,0 +1,223 @@
+// How one tensor lies on a mesh: the axes that cut each dimension, and what is still owed over the others.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/short_list.hpp>
+#include <partita/rule/sharding/bounded_list.hpp>
+#include <partita/rule/sharding/mesh.hpp>
+#include <partita/rule/sharding/reduce.hpp>
+
+namespace partita {
+
+/// What one mesh axis does to a tensor: cuts a dimension, replicates, or holds summands of it.
+struct placement {
+  enum class what : std::uint8_t { replicate, shard, partial };
+  what kind = what::replicate;
+  std::uint8_t dimension = 0;       ///< of `shard`
+  reduce owed = reduce::none;       ///< of `partial`
+
+  static constexpr placement replicate() { return {}; }
+  static constexpr placement shard(std::size_t d) { return {what::shard, static_cast<std::uint8_t>(d), reduce::none}; }
+  static constexpr placement partial(reduce kind) { return {what::partial, 0, kind}; }
+  friend constexpr bool operator==(const placement&, const placement&) = default;
+};
+
+/// One entry for each dimension; axes that are in none replicate, unless the value is partial over them. A value, usable
+/// as a template argument. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
+struct sharding {
+  mesh on{};
+  std::array<axis_list, most_dimensions> cuts{};
+  std::array<reduce, most_axes> owed{};
+  std::uint8_t dimensions = 0;
+  std::uint8_t priority = 0;      ///< of an annotation in a whole program: lower goes first
+  std::uint16_t open = 0;         ///< a bit for each dimension that may be cut further
+  std::uint16_t kept_whole = 0;   ///< a bit for each axis that must go on replicating
+
+  constexpr sharding() = default;
+  constexpr sharding(const mesh& m, std::size_t rank) : on(m), dimensions(static_cast<std::uint8_t>(rank)) {
+    if (rank > most_dimensions)
+      throw shape_error(text("partita::sharding: requires at most ") << most_dimensions << " dimensions; reshape to fewer");
+  }
+
+  constexpr std::size_t rank() const { return dimensions; }
+  constexpr axis_list operator[](std::size_t d) const { return cuts[d]; }
+  constexpr bool is_open(std::size_t d) const { return (open >> d & 1U) != 0; }
+  constexpr bool is_partial() const {
+    for (reduce kind : owed)
+      if (kind != reduce::none) return true;
+    return false;
+  }
+  /// The axes that cut some dimension, as bits.
+  constexpr std::uint32_t cutting() const {
+    std::uint32_t bits = 0;
+    for (std::size_t d = 0; d < rank(); ++d) bits |= cuts[d].set();
+    return bits;
+  }
+
+  /// The same sharding with dimension d cut by these axes; an axis that is in use already is a partition_error.
+  constexpr sharding cut(std::size_t d, axis_list by) const {
+    sharding s = *this;
+    s.cuts[d] = axis_list();
+    for (std::size_t k = 0; k < by.size(); ++k) {
+      if ((s.cutting() >> by[k] & 1U) != 0)
+        throw partition_error(text("partita::sharding: requires every mesh axis at most once, but \"")
+                              << on.axes[by[k]].name() << "\" cuts two dimensions of one tensor; leave one of them whole");
+      s.require_free(by[k]);
+      s.cuts[d].push_back(by[k]);
+    }
+    return s;
+  }
+  /// The same sharding of a value that still owes a reduction over an axis; a partition_error if that axis cuts it.
+  constexpr sharding partial(std::size_t a, reduce kind = reduce::sum) const {
+    if ((cutting() >> a & 1U) != 0)
+      throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
+                            << on.axes[a].name() << "\" cuts one and the value cannot be partial over it too");
+    sharding s = *this;
+    s.require_free(a);
+    s.owed[a] = kind;
+    return s;
+  }
+  constexpr sharding partial(const char* name, reduce kind = reduce::sum) const { return partial(on.number(name), kind); }
+  /// The same sharding of the finished value.
+  constexpr sharding finished() const {
+    sharding s = *this;
+    s.owed = {};
+    return s;
+  }
+  /// The same sharding in which an axis must go on replicating; a partition_error if it is in use.
+  constexpr sharding replicate(const char* name) const {
+    sharding s = *this;
+    const std::size_t a = on.number(name);
+    if ((cutting() >> a & 1U) != 0 || owed[a] != reduce::none)
+      throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"") << name << "\" is");
+    s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
+    return s;
+  }
+  constexpr sharding with_priority(std::size_t p) const {
+    sharding s = *this;
+    s.priority = static_cast<std::uint8_t>(p);
+    return s;
+  }
+
+  /// For each dimension the axis that cuts it, or -1. A dimension cut by several is a partition_error: take `cuts`.
+  constexpr bounded_list<int, most_dimensions> dims_mapping() const {
+    bounded_list<int, most_dimensions> mapping;
+    for (std::size_t d = 0; d < rank(); ++d) {
+      if (cuts[d].size() > 1)
+        throw partition_error(text("partita::sharding::dims_mapping: requires one axis at most for each dimension, but ")
+                              << cuts[d].size() << " cut dimension " << d << "; read the axes of the dimension instead");
+      mapping.push_back(cuts[d].empty() ? -1 : static_cast<int>(cuts[d][0]));
+    }
+    return mapping;
+  }
+  /// For each dimension an axis number or -1, as any range of integers.
+  template <class Mapping>
+  static constexpr sharding of_dims_mapping(const mesh& m, const Mapping& mapping) {
+    sharding s(m, mapping.size());
+    std::size_t d = 0;
+    for (const auto entry : mapping) {
+      if (entry >= 0) s = s.cut(d, axis_list(m.checked(static_cast<std::size_t>(entry))));
+      ++d;
+    }
+    return s;
+  }
+  static constexpr sharding of_dims_mapping(const mesh& m, std::initializer_list<int> mapping) {
+    return of_dims_mapping<std::initializer_list<int>>(m, mapping);
+  }
+
+  /// For each mesh axis what it does. Axes that cut one dimension must stand in the order of the mesh; else a partition_error.
+  constexpr bounded_list<placement, most_axes> placements() const {
+    bounded_list<placement, most_axes> all;
+    for (std::size_t a = 0; a < on.rank(); ++a)
+      all.push_back(owed[a] == reduce::none ? placement::replicate() : placement::partial(owed[a]));
+    for (std::size_t d = 0; d < rank(); ++d)
+      for (std::size_t k = 0; k < cuts[d].size(); ++k) {
+        if (k > 0 && cuts[d][k] < cuts[d][k - 1])
+          throw partition_error(text("partita::sharding::placements: requires axes in the order of the mesh, but those of dimension ")
+                                << d << " are not; placements cannot say it");
+        all[cuts[d][k]] = placement::shard(d);
+      }
+    return all;
+  }
+  /// From one placement for each mesh axis; axes that cut the same dimension do so in the order of the mesh.
+  template <class Placements>
+  static constexpr sharding of_placements(const mesh& m, std::size_t rank, const Placements& all) {
+    sharding s(m, rank);
+    std::size_t a = 0;
+    for (const placement& p : all) {
+      m.checked(a);
+      if (p.kind == placement::what::partial) s = s.partial(a, p.owed);
+      if (p.kind == placement::what::shard) {
+        if (p.dimension >= rank)
+          throw partition_error(text("partita::sharding::of_placements: requires dimensions below ") << rank << ", not " << p.dimension);
+        axis_list by = s.cuts[p.dimension];
+        by.push_back(a);
+        s = s.cut(p.dimension, by);
+      }
+      ++a;
+    }
+    return s;
+  }
+  static constexpr sharding of_placements(const mesh& m, std::size_t rank, std::initializer_list<placement> all) {
+    return of_placements<std::initializer_list<placement>>(m, rank, all);
+  }
+
+  friend constexpr bool operator==(const sharding&, const sharding&) = default;
+
+ private:
+  constexpr void require_free(std::size_t a) const {
+    if ((kept_whole >> a & 1U) != 0 || owed[a] != reduce::none)
+      throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"")
+                            << on.axes[a].name() << "\" " << (owed[a] == reduce::none ? "must replicate" : "is partial"));
+  }
+};
+
+template <class... Entry>
+constexpr sharding mesh::layout(const Entry&... entries) const {
+  static_assert(sizeof...(Entry) <= most_dimensions, "partita::mesh::layout: requires at most 16 dimensions");
+  sharding s(*this, sizeof...(Entry));
+  [[maybe_unused]] std::size_t d = 0;
+  [[maybe_unused]] const auto add = [&](const char* entry) {
+    axis_list by;
+    while (*entry != '\0') {
+      std::size_t length = 0;
+      while (entry[length] != '\0' && entry[length] != '+') ++length;
+      if (length == 1 && *entry == '?') {
+        s.open = static_cast<std::uint16_t>(s.open | 1U << d);
+      } else {
+        const std::size_t a = number(entry, length);
+        if (by.contains(a))
+          throw partition_error(text("partita::mesh::layout: requires every mesh axis at most once; \"") << axes[a].name()
+                                << "\" stands twice in one entry");
+        by.push_back(a);
+      }
+      entry += length;
+      if (*entry == '+') ++entry;
+    }
+    s = s.cut(d++, by);
+  };
+  (add(entries), ...);
+  return s;
+}
+
+/// Writes a sharding as its layout entries and what it owes: (data, , model) partial sum over pipe.
+template <std::size_t Capacity>
+constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const sharding& s) {
+  out << '(';
+  for (std::size_t d = 0; d < s.rank(); ++d) {
+    if (d > 0) out << ", ";
+    for (std::size_t k = 0; k < s.cuts[d].size(); ++k) {
+      if (k > 0) out << '+';
+      out << s.on.axes[s.cuts[d][k]].name();
+    }
+    if (s.is_open(d)) out << (s.cuts[d].empty() ? "?" : "+?");
+  }
+  out << ')';
+  for (std::size_t a = 0; a < s.on.rank(); ++a)
+    if (s.owed[a] != reduce::none) out << " partial " << name_of(s.owed[a]) << " over " << s.on.axes[a].name();
+  return out;
+}
+
+}  // namespace partita
