@@ -17,12 +17,12 @@ class all_sum_reduce {
  public:
   /// `all_sum_reduce(p, dimensions<0>)`: sums along dimension 0.
   template <std::size_t... D>
-  all_sum_reduce(const partition<Extents>& p, dimensions_t<D...>) : all_sum_reduce(p, kept<D...>(false)) {
+  all_sum_reduce(const partition<Extents>& p, dimensions_t<D...> named) : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {
     check_dimensions<D...>();
   }
   /// `all_sum_reduce(p, all_dimensions_but<1>)`: sums along every dimension but 1.
   template <std::size_t... D>
-  all_sum_reduce(const partition<Extents>& p, all_dimensions_but_t<D...>) : all_sum_reduce(p, kept<D...>(true)) {
+  all_sum_reduce(const partition<Extents>& p, all_dimensions_but_t<D...> named) : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {
     check_dimensions<D...>();
   }
 
@@ -69,38 +69,10 @@ class all_sum_reduce {
     }(), "partita::all_sum_reduce(p, dimensions<...>): requires each dimension once");
   }
 
-  template <std::size_t... D>
-  static std::array<bool, Extents::rank()> kept(bool named) {
-    std::array<bool, Extents::rank()> chosen{};
-    for (std::size_t d = 0; d < Extents::rank(); ++d) chosen[d] = !named;
-    ((D < Extents::rank() ? void(chosen[D] = named) : void()), ...);
-    return chosen;
-  }
-
   all_sum_reduce(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept)
-      : plan_(plan_for(p, kept)),
+      : plan_(plan_sum_groups(p.grid(), kept, p.world().id())),
         collect_(movement(p, kept, "partita::all_sum_reduce", 1)),
         spread_(movement(p, kept, "partita::all_sum_reduce", 2)) {}
-
-  /// The workers that agree in the kept dimensions, the first of them as the root.
-  static group_plan plan_for(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept) {
-    group_plan plan;
-    plan.worker = p.world().id();
-    if (!p.active()) return plan;
-    const worker_pairing<Extents::rank()> pairing(p.grid().shape(), kept);
-    worker_group group;
-    group.number = pairing.small_of(p.index());
-    group.root_is_large = true;
-    for (std::size_t k = 0; k < pairing.fan(); ++k) {
-      const std::size_t member = p.workers()[pairing.large_of(group.number, k)];
-      if (member == plan.worker) group.position = k;
-      group.members.push_back(member);
-    }
-    plan.large = true;
-    plan.small = group.position == 0;
-    plan.groups.push_back(std::move(group));
-    return plan;
-  }
 
   static detail::group_movement movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
                                          const char* name, std::uint64_t half) {
@@ -108,7 +80,7 @@ class all_sum_reduce {
     for (bool k : kept) fingerprint = detail::mixed(fingerprint, k ? 1 : 0);
     text call(name);
     call << "(p, dimensions) with p = " << p.grid().shape();
-    return {p.world().state(), plan_for(p, kept), name, call, fingerprint, true};
+    return {p.world().state(), plan_sum_groups(p.grid(), kept, p.world().id()), name, call, fingerprint, true};
   }
 
   group_plan plan_;

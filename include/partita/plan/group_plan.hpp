@@ -1,6 +1,7 @@
 // Who copies to whom in a worker broadcast, and who adds up whose blocks in its reduction: one worker's view.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <partita/plan/grid.hpp>
 #include <partita/rule/worker_broadcast.hpp>
@@ -81,6 +82,31 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large,
   if (plan.small) plan.groups.push_back(detail::group_number(small, large, pairing, as_small, worker));
   if (plan.large && (!plan.small || joined > as_small))
     plan.groups.push_back(detail::group_number(small, large, pairing, joined, worker));
+  return plan;
+}
+
+/// The group of `worker` among the workers of a grid that agree in the kept dimensions: their blocks are summed and all of
+/// them get the sum. The first of them, in C order, is the root. A worker that is not in the grid has no group.
+template <class Extents>
+group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
+  group_plan plan;
+  plan.worker = worker;
+  const std::size_t place = p.place(worker);
+  if (place >= p.size()) return plan;
+  const worker_pairing<Extents::rank()> pairing(p.shape(), kept);
+  worker_group group;
+  group.number = pairing.small_of(p.index(place));
+  group.root_is_large = true;
+  const std::size_t fan = pairing.fan();
+  group.members.reserve(fan);
+  for (std::size_t k = 0; k < fan; ++k) {
+    const std::size_t member = p.workers()[pairing.large_of(group.number, k)];
+    if (member == worker) group.position = k;
+    group.members.push_back(member);
+  }
+  plan.large = true;
+  plan.small = group.position == 0;
+  plan.groups.push_back(static_cast<worker_group&&>(group));
   return plan;
 }
 

@@ -1,6 +1,7 @@
 // The policies of kernels: tags, so that what a kernel does is part of its type.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <type_traits>
 
@@ -35,5 +36,19 @@ template <std::size_t... D>
 struct all_dimensions_but_t {};
 template <std::size_t... D>
 inline constexpr all_dimensions_but_t<D...> all_dimensions_but{};
+
+/// Which of `Rank` dimensions a kernel leaves alone. Dimensions that do not exist are passed over: who asks refuses them.
+template <std::size_t Rank, std::size_t... D>
+constexpr std::array<bool, Rank> kept_dimensions(dimensions_t<D...>) {
+  std::array<bool, Rank> kept{};
+  for (std::size_t d = 0; d < Rank; ++d) kept[d] = ((d != D) && ...);
+  return kept;
+}
+template <std::size_t Rank, std::size_t... D>
+constexpr std::array<bool, Rank> kept_dimensions(all_dimensions_but_t<D...>) {
+  std::array<bool, Rank> kept{};
+  for (std::size_t d = 0; d < Rank; ++d) kept[d] = ((d == D) || ...);
+  return kept;
+}
 
 }  // namespace partita

@@ -1,0 +1,126 @@
+// Broadcasts and sums of blocks for all workers at once, inside one process, from the plans that the workers would follow.
+#pragma once
+
+#include <cstddef>
+#include <partita/array/strided.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <vector>
+
+namespace partita::sequentially::detail {
+
+/// The place of a value of another type: a partition stands for its grid.
+template <class Extents>
+const grid<Extents>& grid_of(const grid<Extents>& g) {
+  return g;
+}
+template <class P>
+  requires requires(const P& p) { p.grid(); }
+const auto& grid_of(const P& p) {
+  return p.grid();
+}
+
+/// Refuses blocks of fewer workers than a grid speaks of.
+template <class Extents>
+void expect_blocks(const grid<Extents>& p, std::size_t blocks, const char* call) {
+  if (p.workers().bound() <= blocks) return;
+  throw partition_error(text("partita::sequentially::") << call << ": requires one block for each worker of the world, got " << blocks
+                                                        << " blocks and a partition with worker " << p.workers().bound() - 1
+                                                        << "; give zero_volume() for workers that hold nothing");
+}
+
+template <ranked_array X>
+std::array<std::size_t, rank_of<X>> shape_of(const X& x) {
+  std::array<std::size_t, rank_of<X>> shape{};
+  for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
+  return shape;
+}
+
+template <ranked_array X>
+xt::xtensor<element_of<X>, rank_of<X>> copied(const X& x) {
+  const block_argument<X> from(x);
+  auto y = uninitialised<element_of<X>, rank_of<X>>(from.block().shape);
+  copy<element_of<X>, rank_of<X>>(block_of(y), from.block());
+  return y;
+}
+
+template <ranked_array X>
+xt::xtensor<element_of<X>, rank_of<X>> nothing_for(const X& x, bool keep_batch) {
+  const auto shape = shape_of(x);
+  return zero_volume<element_of<X>, rank_of<X>>(keep_batch && shape.size() > 0 ? shape[0] : 0);
+}
+
+/// The sum of the blocks of members `first` and after, which must have one shape.
+template <ranked_array X>
+xt::xtensor<element_of<X>, rank_of<X>> sum_of(const std::vector<X>& x, const std::vector<std::size_t>& members, std::size_t first,
+                                              const char* call) {
+  auto sum = copied(x[members[first]]);
+  const auto to = block_of(sum);
+  for (std::size_t k = first + 1; k < members.size(); ++k) {
+    const block_argument<X> from(x[members[k]]);
+    if (from.block().shape != to.shape)
+      throw shape_error(text("partita::sequentially::")
+                        << call << ": requires the blocks that are summed to have one shape, got " << to.shape << " on worker "
+                        << members[first] << " and " << from.block().shape << " on worker " << members[k]
+                        << "; give every worker of a sum a block of the same shape");
+    if (from.block().size() != 0)
+      add_block(to.data, to.strides.data(), from.block().data, from.block().strides.data(), to.shape.data(), rank_of<X>);
+  }
+  return sum;
+}
+
+/// The two movements between a small and a large grid.
+template <class Small, class Large>
+class groups {
+ public:
+  groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large, bool reduction, bool keep_batch)
+      : small_(small), large_(large), name_(reduction ? "sum_reduce" : "broadcast"), keep_batch_(keep_batch) {
+    const auto verdict = judge_worker_broadcast(small.shape(), large.shape(), transpose_small, transpose_large, reduction);
+    if (!verdict) throw partition_error(explain_verdict(verdict, small.shape(), large.shape(), transpose_small, transpose_large));
+    pairing_ = worker_pairing<Large::rank()>(small.shape(), large.shape(), transpose_small, transpose_large);
+  }
+
+  group_plan plan(std::size_t worker) const { return plan_groups(small_, large_, pairing_, worker); }
+
+  /// Each large worker gets the block of the small worker it pairs with.
+  template <ranked_array X>
+  auto spread(const std::vector<X>& x) const {
+    expect_blocks(small_, x.size(), name_);
+    expect_blocks(large_, x.size(), name_);
+    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
+    y.reserve(x.size());
+    for (std::size_t worker = 0; worker < x.size(); ++worker) {
+      const group_plan p = plan(worker);
+      if (p.large)
+        y.push_back(copied(x[p.joined()->members[0]]));
+      else
+        y.push_back(p.small ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
+    }
+    return y;
+  }
+
+  /// Each small worker gets the sum of the blocks of the large workers it pairs with.
+  template <ranked_array X>
+  auto collect(const std::vector<X>& x) const {
+    expect_blocks(small_, x.size(), name_);
+    expect_blocks(large_, x.size(), name_);
+    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
+    y.reserve(x.size());
+    for (std::size_t worker = 0; worker < x.size(); ++worker) {
+      const group_plan p = plan(worker);
+      if (p.small)
+        y.push_back(sum_of(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_));
+      else
+        y.push_back(p.large ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
+    }
+    return y;
+  }
+
+ private:
+  grid<Small> small_;
+  grid<Large> large_;
+  worker_pairing<Large::rank()> pairing_;
+  const char* name_;
+  bool keep_batch_;
+};
+
+}  // namespace partita::sequentially::detail

@@ -1,0 +1,174 @@
+// The sequential executor: every kernel for all workers of a world inside one process, from the plans that the workers follow.
+//
+// A vector of blocks in, one for each worker by id, a vector of blocks out. It knows no MPI: grids say who stands where. It
+// is the oracle of the tests, and shows a user what a program on many workers would compute.
+#pragma once
+
+#include <partita/kernel/detail/sequential_groups.hpp>
+#include <partita/kernel/detail/sequential_moves.hpp>
+#include <partita/rule/policy.hpp>
+
+namespace partita::sequentially {
+
+/// `sequentially::broadcast(p_x, p_y, policies...)(x)`: what partita::broadcast gives each worker. p_x and p_y are grids, or
+/// partitions of a world.
+/// Shapes:   x holds one block for each worker of the world, inactive ones included; so does the result.
+/// Requires: what partita::broadcast requires [partition_error, shape_error].
+/// Cost:     one copy of every block received.
+/// Adjoint:  adjoint(dy).
+template <class Src, class Dst, class... Policies>
+class broadcast {
+  static_assert((broadcast_policy<Policies> && ...), "partita::sequentially::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch");
+  static_assert(Src::rank() <= Dst::rank(), "partita::sequentially::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the opposite direction");
+
+ public:
+  template <class P, class Q>
+  broadcast(const P& p_x, const Q& p_y, Policies...)
+      : groups_(detail::grid_of(p_x), detail::grid_of(p_y), has_policy<transpose_src_t, Policies...>,
+                has_policy<transpose_dest_t, Policies...>, false, !has_policy<discard_batch_t, Policies...>) {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) const {
+    return groups_.spread(x);
+  }
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    return groups_.collect(dy);
+  }
+  /// The plan of one worker.
+  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
+
+ private:
+  detail::groups<Src, Dst> groups_;
+};
+
+/// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: what partita::sum_reduce gives each worker.
+template <class Src, class Dst, class... Policies>
+class sum_reduce {
+  static_assert((broadcast_policy<Policies> && ...), "partita::sequentially::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch");
+  static_assert(Dst::rank() <= Src::rank(), "partita::sequentially::sum_reduce(p_x, p_y): requires rank(p_y) <= rank(p_x); use broadcast for the opposite direction");
+
+ public:
+  template <class P, class Q>
+  sum_reduce(const P& p_x, const Q& p_y, Policies...)
+      : groups_(detail::grid_of(p_y), detail::grid_of(p_x), has_policy<transpose_dest_t, Policies...>,
+                has_policy<transpose_src_t, Policies...>, true, !has_policy<discard_batch_t, Policies...>) {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) const {
+    return groups_.collect(x);
+  }
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    return groups_.spread(dy);
+  }
+  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
+
+ private:
+  detail::groups<Dst, Src> groups_;
+};
+
+/// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: what partita::all_sum_reduce gives each worker.
+template <class Extents>
+class all_sum_reduce {
+ public:
+  template <class P, class Dimensions>
+    requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
+  all_sum_reduce(const P& p, Dimensions named) : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {}
+  /// With the dimensions known at run time: kept[d] says that blocks along dimension d are not summed.
+  template <class P>
+  all_sum_reduce(const P& p, const std::array<bool, Extents::rank()>& kept) : grid_(detail::grid_of(p)), kept_(kept) {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) const {
+    detail::expect_blocks(grid_, x.size(), "all_sum_reduce");
+    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
+    y.reserve(x.size());
+    for (std::size_t worker = 0; worker < x.size(); ++worker) {
+      const group_plan p = plan(worker);
+      y.push_back(p.large ? detail::sum_of(x, p.groups[0].members, 0, "all_sum_reduce") : detail::copied(x[worker]));
+    }
+    return y;
+  }
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    return (*this)(dy);
+  }
+  group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_, worker); }
+
+ private:
+  grid<Extents> grid_;
+  std::array<bool, Extents::rank()> kept_;
+};
+
+/// `sequentially::repartition(p_x, p_y)(x)`: what partita::repartition gives each worker.
+template <class Src, class Dst, class... Policies>
+class repartition {
+  static constexpr std::size_t rank = Src::rank();
+  static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;
+  static_assert(Src::rank() == Dst::rank(), "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
+  static_assert((std::is_same_v<Policies, discard_batch_t> && ...), "partita::sequentially::repartition(p_x, p_y, policies...): requires no other policy than discard_batch");
+
+ public:
+  template <class P, class Q>
+  repartition(const P& p_x, const Q& p_y, Policies...) : p_x_(detail::grid_of(p_x)), p_y_(detail::grid_of(p_y)) {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) {
+    static_assert(rank_of<X> == rank, "partita::sequentially::repartition(p_x, p_y)(x): requires blocks of the rank of the partitions");
+    there_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), x.size());
+    return detail::carry_out(there_, x, keep_batch);
+  }
+  /// Back to the cut of the last x, or to the balanced one if dy is of another tensor than its result.
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    static_assert(rank_of<Y> == rank, "partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires blocks of the rank of the partitions");
+    const auto shapes = shapes_on(p_y_, dy);
+    const layout_of_blocks<rank> layout = lay_out(shapes, p_y_.shape());
+    const auto wanted = decomposition<rank>::balanced(layout.extents, p_y_.shape());
+    for (std::size_t place = 0; place < shapes.size(); ++place)
+      if (shapes[place] != wanted.shape(p_y_.index(place)))
+        throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over p_y as the result of the forward call was (the balanced cut of ")
+                          << layout.extents << " over " << p_y_.shape() << "), got a block of " << shapes[place] << " at "
+                          << p_y_.index(place));
+    if (there_.size() == dy.size() && !dy.empty() && there_[0].extents == layout.extents)
+      return detail::carry_out(detail::reversed(there_), dy, keep_batch);
+    return detail::carry_out(detail::reversed(balanced(layout.extents, dy.size())), dy, keep_batch);
+  }
+  /// The plan of one worker for a tensor of these extents with a balanced cut.
+  repartition_plan<rank> plan(const std::array<std::size_t, rank>& global, std::size_t worker) const {
+    using cuts = decomposition<rank>;
+    return plan_repartition(p_x_, cuts::balanced(global, p_x_.shape()), p_y_, cuts::balanced(global, p_y_.shape()), worker);
+  }
+
+ private:
+  detail::all_plans<rank> balanced(const std::array<std::size_t, rank>& global, std::size_t workers) const {
+    detail::all_plans<rank> plans;
+    for (std::size_t worker = 0; worker < workers; ++worker) plans.push_back(plan(global, worker));
+    return plans;
+  }
+
+  template <class Extents, class X>
+  static std::vector<std::array<std::size_t, rank>> shapes_on(const grid<Extents>& p, const std::vector<X>& x) {
+    detail::expect_blocks(p, x.size(), "repartition");
+    std::vector<std::array<std::size_t, rank>> shapes;
+    shapes.reserve(p.size());
+    for (std::size_t place = 0; place < p.size(); ++place) shapes.push_back(detail::shape_of(x[p.workers()[place]]));
+    return shapes;
+  }
+
+  grid<Src> p_x_;
+  grid<Dst> p_y_;
+  detail::all_plans<rank> there_;
+};
+
+template <class P, class Q, class... Policies>
+broadcast(const P&, const Q&, Policies...) -> broadcast<typename P::extents_type, typename Q::extents_type, Policies...>;
+template <class P, class Q, class... Policies>
+sum_reduce(const P&, const Q&, Policies...) -> sum_reduce<typename P::extents_type, typename Q::extents_type, Policies...>;
+template <class P, class Dimensions>
+all_sum_reduce(const P&, Dimensions) -> all_sum_reduce<typename P::extents_type>;
+template <class P, class Q, class... Policies>
+repartition(const P&, const Q&, Policies...) -> repartition<typename P::extents_type, typename Q::extents_type, Policies...>;
+
+}  // namespace partita::sequentially
