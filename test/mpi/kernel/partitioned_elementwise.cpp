@@ -107,7 +107,8 @@ void check_example(const std::array<std::size_t, L>& lhs, const std::array<std::
     const auto x = L >= R ? cut_along(lhs, d) : whole_on_the_last(lhs);
     const auto y = L >= R ? whole_on_the_last(rhs) : cut_along(rhs, d);
     check(partitioned_elementwise(minus, x, y, dims, p_z(d)), x, y, dims);
-    const auto u = cut_along(lhs, 0), v = cut_along(rhs, 0);
+    const auto u = cut_along(lhs, 0);
+    const auto v = cut_along(rhs, 0);
     check(partitioned_elementwise(minus, u, v, dims, p_z(d)), u, v, dims);
   }
 }
