@@ -41,11 +41,11 @@ class every_way {
     for (bool better = true; better;) {
       better = false;
       const auto known = cost_;
-      for (const auto& [at, cost] : known)
-        for_each_step(at, [&](const place& next, double seconds) {
+      for (const auto& one : known)
+        for_each_step(one.first, [&](const place& next, double seconds) {
           const auto found = cost_.find(next);
-          if (found != cost_.end() && found->second <= cost + seconds + 1e-18) return;
-          cost_[next] = cost + seconds;
+          if (found != cost_.end() && found->second <= one.second + seconds + 1e-18) return;
+          cost_[next] = one.second + seconds;
           better = true;
         });
     }
