@@ -44,11 +44,15 @@ class page {
     return *this << (basic_text<24>() << value);
   }
 
-  /// Fills up with blanks to this many columns; bytes that continue a UTF-8 character take none.
-  page& pad(std::size_t columns) {
-    std::size_t taken = 0;
-    for (const char c : *this) taken += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
-    for (; taken < columns; ++taken) *this << ' ';
+  /// How many characters are seen: bytes that continue a UTF-8 character are not.
+  std::size_t columns() const {
+    std::size_t n = 0;
+    for (const char c : *this) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
+    return n;
+  }
+  /// Fills up with blanks to this many columns.
+  page& pad(std::size_t columns_wanted) {
+    for (std::size_t n = columns(); n < columns_wanted; ++n) *this << ' ';
     return *this;
   }
 

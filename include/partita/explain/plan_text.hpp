@@ -16,9 +16,9 @@ namespace detail {
 
 /// 2 x 3; a scalar's is "scalar".
 template <std::size_t Rank>
-page in_words(const std::array<std::size_t, Rank>& shape) {
+page in_words(const std::array<std::size_t, Rank>& shape, const char* times = " x ") {
   page words(Rank == 0 ? "scalar" : "");
-  for (std::size_t d = 0; d < Rank; ++d) words << (d == 0 ? "" : " x ") << shape[d];
+  for (std::size_t d = 0; d < Rank; ++d) words << (d == 0 ? "" : times) << shape[d];
   return words;
 }
 
