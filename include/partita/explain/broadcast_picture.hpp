@@ -37,36 +37,36 @@ inline pictured_cell cell_of(const dimension_map& map, const shape_list& operand
   return {map.spans(d, operand, result) ? spans : expanded, result[d]};
 }
 
-inline page joined(const shape_list& shape) {
-  page all(shape.empty() ? "scalar" : "");
+inline prose joined(const shape_list& shape) {
+  prose all(shape.empty() ? "scalar" : "");
   for (std::size_t d = 0; d < shape.size(); ++d) all << (d == 0 ? "" : " x ") << shape[d];
   return all;
 }
 
 /// The dimensions that the adjoint of an operand sums over: "adjoint sums 0, 2".
-inline page summed(const dimension_map& map, const shape_list& operand, const shape_list& result) {
-  page all("adjoint sums ");
+inline prose summed(const dimension_map& map, const shape_list& operand, const shape_list& result) {
+  prose all("adjoint sums ");
   bool any = false;
   for (std::size_t d = 0; d < result.size(); ++d) {
     if (map.spans(d, operand, result)) continue;
     all << (any ? ", " : "") << d;
     any = true;
   }
-  return any ? all : page("adjoint sums nothing");
+  return any ? all : prose("adjoint sums nothing");
 }
 
 }  // namespace detail
 
 /// Three lines, one column for each dimension of the result: `*` is repeated, `1 > 3` is expanded.
-inline page to_text(const broadcast_picture& picture) {
+inline prose to_text(const broadcast_picture& picture) {
   using enum detail::pictured_cell::kind;
   const shape_list& result = picture.all.result;
-  page all;
+  prose all;
   const auto line = [&](const char* name, const shape_list& operand, const dimension_map& map) {
-    all << page(name).pad(8);
+    all << prose(name).pad(8);
     for (std::size_t d = 0; d < result.size(); ++d) {
       const auto cell = detail::cell_of(map, operand, result, d);
-      page words(cell.what == repeated ? "*" : cell.what == expanded ? "1 > " : "");
+      prose words(cell.what == repeated ? "*" : cell.what == expanded ? "1 > " : "");
       if (cell.what != repeated) words << cell.extent;
       all << words.pad(9);
     }
@@ -74,35 +74,35 @@ inline page to_text(const broadcast_picture& picture) {
   };
   line("lhs", picture.lhs, picture.all.lhs);
   line("rhs", picture.rhs, picture.all.rhs);
-  all << page("result").pad(8);
-  for (const std::size_t extent : result) all << (page() << extent).pad(9);
+  all << prose("result").pad(8);
+  for (const std::size_t extent : result) all << (prose() << extent).pad(9);
   return all << "\n";
 }
 
 /// The same as a drawing: blue cells are the operand's own, dashed ones repeat it, orange ones expand a 1.
-inline page to_svg(const broadcast_picture& picture) {
+inline prose to_svg(const broadcast_picture& picture) {
   using enum detail::pictured_cell::kind;
   constexpr drawing::px cell = 84, row = 46, left = 150, wide = cell - 8, high = 36;
   const shape_list& result = picture.all.result;
   const auto column = [](std::size_t d) { return left + static_cast<drawing::px>(d) * cell; };
   drawing on;
   const auto draw = [&](std::size_t d, drawing::px y, const detail::pictured_cell& content) {
-    const colour painted = content.what == spans ? colour_of(0) : content.what == expanded ? colour_of(1) : colour{"none", pale.ink};
+    const colour painted = content.what == spans ? colour_of(0) : content.what == expanded ? colour_of(1) : colour{"none", detail::pale.ink};
     on.rectangle(column(d), y, wide, high, painted, 1, content.what == repeated, 5);
-    page words(content.what == repeated ? "repeated" : content.what == expanded ? "1 → " : "");
+    prose words(content.what == repeated ? "repeated" : content.what == expanded ? "1 → " : "");
     if (content.what != repeated) words << content.extent;
     on.words(column(d) + wide / 2, y + 23, words, {.size = 15, .at = drawing::anchor::middle, .ink = painted.ink});
   };
   const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, drawing::px y) {
-    on.words(0, y + 23, page(name) << "  " << detail::joined(shape), {.size = 15});
+    on.words(0, y + 23, prose(name) << "  " << detail::joined(shape), {.size = 15});
     for (std::size_t d = 0; d < result.size(); ++d) draw(d, y, detail::cell_of(map, shape, result, d));
     on.words(column(result.size()) + 8, y + 23, detail::summed(map, shape, result), {.size = 15});
   };
   for (std::size_t d = 0; d < result.size(); ++d)
-    on.words(column(d) + wide / 2, 14, page("dim ") << d, {.size = 15, .at = drawing::anchor::middle});
+    on.words(column(d) + wide / 2, 14, prose("dim ") << d, {.size = 15, .at = drawing::anchor::middle});
   operand("lhs", picture.lhs, picture.all.lhs, 24);
   operand("rhs", picture.rhs, picture.all.rhs, 24 + row);
-  on.words(0, 24 + 2 * row + 23, page("result  ") << detail::joined(result), {.size = 15});
+  on.words(0, 24 + 2 * row + 23, prose("result  ") << detail::joined(result), {.size = 15});
   for (std::size_t d = 0; d < result.size(); ++d) draw(d, 24 + 2 * row, {spans, result[d]});
   return on.svg();
 }

@@ -17,7 +17,7 @@ struct drawn_part {
   index<Rank> at{};
   std::array<std::size_t, Rank> shape{};
   colour painted{};
-  page label, short_label;
+  prose label, short_label;
 };
 
 /// How long a number of indices is on paper, along one direction.
@@ -77,7 +77,7 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
     }
     const drawing::style small{.size = 12, .at = drawing::anchor::middle, .ink = part.painted.ink, .bold = true};
     if (!labelled || height < 14) return;
-    for (const page* label : {&part.label, &part.short_label})
+    for (const prose* label : {&part.label, &part.short_label})
       if (drawing::width_of(*label, small) + 2 <= width) return on.words(left + width / 2, top + height / 2 + 4, *label, small);
   };
   for (const drawn_part<Rank>& part : parts) {
@@ -109,15 +109,15 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
 template <std::size_t Rank>
 std::vector<drawn_part<Rank>> given_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
-  for (const auto& t : plan.sends) parts.push_back({t.at, t.where.shape(), colour_of(plan.worker), page("to ") << t.worker, page() << t.worker});
-  for (const auto& k : plan.kept) parts.push_back({k.at_source, k.where.shape(), colour_of(plan.worker), "stays", page() << plan.worker});
+  for (const auto& t : plan.sends) parts.push_back({t.at, t.where.shape(), colour_of(plan.worker), prose("to ") << t.worker, prose() << t.worker});
+  for (const auto& k : plan.kept) parts.push_back({k.at_source, k.where.shape(), colour_of(plan.worker), "stays", prose() << plan.worker});
   return parts;
 }
 template <std::size_t Rank>
 std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
-  for (const auto& t : plan.receives) parts.push_back({t.at, t.where.shape(), colour_of(t.worker), page("from ") << t.worker, page() << t.worker});
-  for (const auto& k : plan.kept) parts.push_back({k.at_destination, k.where.shape(), colour_of(plan.worker), "stayed", page() << plan.worker});
+  for (const auto& t : plan.receives) parts.push_back({t.at, t.where.shape(), colour_of(t.worker), prose("from ") << t.worker, prose() << t.worker});
+  for (const auto& k : plan.kept) parts.push_back({k.at_destination, k.where.shape(), colour_of(plan.worker), "stayed", prose() << plan.worker});
   return parts;
 }
 
@@ -129,7 +129,7 @@ inline constexpr drawing::style code{.size = 12, .code = true};
 
 /// The plan of one worker: the block it gives, the block it takes, and the words beneath.
 template <std::size_t Rank>
-page to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
+prose to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   drawing on;
   const auto larger = [](std::size_t a, std::size_t b) { return a > b ? a : b; };
   const detail::scales length(
@@ -137,12 +137,12 @@ page to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
       larger(detail::columns_of(plan.source_shape), detail::columns_of(plan.destination_shape)));
   drawing::px x = 0;
   if (plan.gives) {
-    on.words(0, 12, page("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "), detail::heading);
+    on.words(0, 12, prose("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "), detail::heading);
     detail::draw_block(on, 0, 24, plan.source_shape, length, detail::given_parts(plan));
     x = on.width() + 40;
   }
   if (plan.takes) {
-    page title(plan.gives ? "and takes " : "worker ");
+    prose title(plan.gives ? "and takes " : "worker ");
     if (!plan.gives) title << plan.worker << " takes ";
     on.words(x, 12, title << detail::in_words(plan.destination_shape, " × "), detail::heading);
     detail::draw_block(on, x, 24, plan.destination_shape, length, detail::taken_parts(plan));

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <partita/core/box.hpp>
-#include <partita/explain/page.hpp>
+#include <partita/explain/prose.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/cost.hpp>
 #include <partita/plan/elementwise_plan.hpp>
@@ -16,22 +16,22 @@ namespace detail {
 
 /// 2 x 3; a scalar's is "scalar".
 template <std::size_t Rank>
-page in_words(const std::array<std::size_t, Rank>& shape, const char* times = " x ") {
-  page words(Rank == 0 ? "scalar" : "");
+prose in_words(const std::array<std::size_t, Rank>& shape, const char* times = " x ") {
+  prose words(Rank == 0 ? "scalar" : "");
   for (std::size_t d = 0; d < Rank; ++d) words << (d == 0 ? "" : times) << shape[d];
   return words;
 }
 
 /// "1 message", "2 messages".
-inline page counted(std::size_t n, const char* what) {
-  page words;
+inline prose counted(std::size_t n, const char* what) {
+  prose words;
   words << n << " " << what << (n == 1 ? "" : "s");
   return words;
 }
 
 /// "6 elements", with their bytes if the size of one is known.
-inline page amount(std::size_t elements, std::size_t element_bytes) {
-  page words = counted(elements, "element");
+inline prose amount(std::size_t elements, std::size_t element_bytes) {
+  prose words = counted(elements, "element");
   if (element_bytes != 0) words << " (" << elements * element_bytes << " bytes)";
   return words;
 }
@@ -48,9 +48,9 @@ std::size_t run_length(const std::array<std::size_t, Rank>& part, const std::arr
 }
 
 /// "worker 3", "workers 1, 4, 7", "workers 0 to 99"; of long lists the beginning.
-inline page list_of_workers(const std::vector<std::size_t>& ids) {
+inline prose list_of_workers(const std::vector<std::size_t>& ids) {
   const std::size_t n = ids.size(), most = 12;
-  page words(n == 1 ? "worker " : "workers ");
+  prose words(n == 1 ? "worker " : "workers ");
   bool contiguous = n > 3;
   for (std::size_t k = 1; k < n; ++k) contiguous = contiguous && ids[k] == ids[k - 1] + 1;
   if (contiguous) return words << ids[0] << " to " << ids[n - 1];
@@ -63,8 +63,8 @@ inline page list_of_workers(const std::vector<std::size_t>& ids) {
 
 /// The plan in words, one line for each box; bytes are told if the size of an element is given.
 template <std::size_t Rank>
-page to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
-  page all;
+prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
+  prose all;
   all << "worker " << plan.worker << (Rank == 0 ? ", " : ", tensor ") << detail::in_words(plan.extents) << ": ";
   if (!plan.gives && !plan.takes) return all << "takes no part\n";
   if (plan.gives) all << "gives " << detail::in_words(plan.source_shape) << (plan.takes ? ", " : "");
@@ -77,12 +77,12 @@ page to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) 
   }
 
   struct row {
-    page who, where, what;
+    prose who, where, what;
   };
   std::vector<row> rows;
-  const auto add = [&](page who, const box<Rank>& where, const std::array<std::size_t, Rank>& block) {
+  const auto add = [&](prose who, const box<Rank>& where, const std::array<std::size_t, Rank>& block) {
     row next;
-    next.who = static_cast<page&&>(who);
+    next.who = static_cast<prose&&>(who);
     next.where << where;
     const std::size_t n = where.volume(), run = detail::run_length(where.shape(), block);
     next.what << detail::amount(n, element_bytes);
@@ -91,7 +91,7 @@ page to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) 
   };
   const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* way, const std::array<std::size_t, Rank>& block) {
     for (std::size_t k = 0; k < moves.size(); ++k) {
-      page who;
+      prose who;
       if (k == 0 || moves[k - 1].worker != moves[k].worker) who << way << " worker " << moves[k].worker;
       add(who, moves[k].where, block);
     }
@@ -114,9 +114,9 @@ page to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) 
 }
 
 /// What one worker does in a broadcast or a sum: whose block goes to whom, and the messages that carry it along the tree.
-inline page to_text(const group_plan& plan) {
+inline prose to_text(const group_plan& plan) {
   using kind = group_plan::kind;
-  page all;
+  prose all;
   all << "worker " << plan.worker << " in "
       << (plan.movement == kind::broadcast ? "broadcast" : plan.movement == kind::sum_reduce ? "sum_reduce" : "all_sum_reduce");
   if (plan.groups.empty()) return all << ": takes no part\n";
@@ -149,15 +149,15 @@ inline page to_text(const group_plan& plan) {
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.
-inline page to_text(const elementwise_plan& plan) {
-  page all;
+inline prose to_text(const elementwise_plan& plan) {
+  prose all;
   all << plan;
   return all;
 }
 
 /// What all workers together move, and how evenly.
-inline page to_text(const movement_cost& cost, std::size_t element_bytes = 0) {
-  page all;
+inline prose to_text(const movement_cost& cost, std::size_t element_bytes = 0) {
+  prose all;
   all << detail::amount(cost.elements_moved, element_bytes) << " moved in " << detail::counted(cost.messages, "message") << ", "
       << detail::amount(cost.elements_kept, element_bytes) << " kept, by " << detail::counted(cost.workers, "worker") << "\n";
   if (cost.elements_moved == 0) return all;

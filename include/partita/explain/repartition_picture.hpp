@@ -13,8 +13,8 @@ namespace detail {
 
 /// "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
-page title(const char* name, const std::array<std::size_t, Rank>& extents, const std::array<std::size_t, Rank>& partition) {
-  page words(name);
+prose title(const char* name, const std::array<std::size_t, Rank>& extents, const std::array<std::size_t, Rank>& partition) {
+  prose words(name);
   words << ", " << in_words(extents, " × ");
   if (Rank > 0) words << ", on " << in_words(partition, " × ");
   return words;
@@ -76,7 +76,7 @@ repartition_picture(const P&, const Q&, const Cuts&...)
 
 /// Both partitions side by side; beneath them, in words, the plan of one worker.
 template <class Src, class Dst, std::size_t Rank>
-page to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker, std::size_t element_bytes = 0) {
+prose to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker, std::size_t element_bytes = 0) {
   drawing on;
   const auto extents = picture.from.extents();
   const detail::scales length(detail::rows_of(extents), detail::columns_of(extents));
@@ -91,14 +91,14 @@ page to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t work
       const drawing::px left = x + tiles.x(place), y = top + tiles.y(place);
       drawing::style who = detail::caption;
       if (gives) who.ink = colour_of(k).ink;
-      on.words(left, y - 5, page("worker ") << k, who);
+      on.words(left, y - 5, prose("worker ") << k, who);
       detail::draw_block(on, left, y, gives ? plan.source_shape : plan.destination_shape, length,
                          gives ? detail::given_parts(plan) : detail::taken_parts(plan));
     }
   };
   side(0, "x", picture.p_x, before, true);
   const drawing::px middle = on.width() + 24, centre = 26 + tallest / 2 + detail::tiling<Rank>::label / 2;
-  on.arrow(middle, centre, middle + 84, centre, dark.ink);
+  on.arrow(middle, centre, middle + 84, centre, detail::dark.ink);
   on.words(middle + 38, centre - 10, "repartition", {.size = 12, .at = drawing::anchor::middle});
   side(middle + 112, "y", picture.p_y, after, false);
   on.lines(0, on.height() + 34, to_text(picture.plan(worker), element_bytes), detail::code);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/explain/page.hpp>
+#include <partita/explain/prose.hpp>
 
 namespace partita {
 
@@ -12,16 +12,20 @@ struct colour {
   const char* ink;
 };
 
+namespace detail {
 inline constexpr colour dark{"none", "#2b3440"};
 inline constexpr colour pale{"#f4f6f8", "#717c88"};
+}  // namespace detail
 
-inline constexpr colour colour_of(std::size_t worker) {
+/// The colour of a worker, or of the block it holds.
+constexpr colour colour_of(std::size_t worker) {
   constexpr colour palette[] = {{"#cfe3f7", "#1f4e79"}, {"#fbdcc0", "#a04d00"}, {"#d3ebcf", "#2c6b2f"}, {"#e2d6f0", "#5b3a8c"},
                                 {"#f8d0d2", "#9b2226"}, {"#c9ebe7", "#12655d"}, {"#f9ecb5", "#7a5c00"}, {"#f7d3e8", "#8c2a66"},
                                 {"#dfe3e8", "#44505c"}, {"#e3edb9", "#55650f"}, {"#ead9c9", "#6b4423"}, {"#d4ecfb", "#0b5c85"}};
   return palette[worker % (sizeof palette / sizeof *palette)];
 }
 
+/// What is drawn on. Starts empty.
 class drawing {
  public:
   using px = long;  ///< a length or a place, in pixels; both are never negative
@@ -29,7 +33,7 @@ class drawing {
   struct style {
     px size = 14;
     anchor at = anchor::start;
-    const char* ink = dark.ink;
+    const char* ink = detail::dark.ink;
     bool bold = false;
     bool code = false;  ///< in letters of one width
   };
@@ -61,7 +65,7 @@ class drawing {
   }
 
   /// One line of words that stands on y.
-  void words(px x, px y, const page& what, const style& how) {
+  void words(px x, px y, const prose& what, const style& how) {
     if (what.empty()) return;
     const px wide = width_of(what, how);
     reach(how.at == anchor::start ? x + wide : how.at == anchor::middle ? x + wide / 2 : x, y + how.size / 4);
@@ -80,9 +84,9 @@ class drawing {
   }
 
   /// Lines of code under each other, from the first one's y on; returns where the next would stand.
-  px lines(px x, px y, const page& what, style how) {
+  px lines(px x, px y, const prose& what, style how) {
     how.code = true;
-    page next;
+    prose next;
     for (const char c : what) {
       if (c != '\n') {
         next << c;
@@ -90,22 +94,22 @@ class drawing {
       }
       words(x, y, next, how);
       y += how.size * 3 / 2;
-      next = page();
+      next = prose();
     }
     return y;
   }
 
   /// About how wide words are: letters differ, and so do fonts.
-  static px width_of(const page& what, const style& how) {
+  static px width_of(const prose& what, const style& how) {
     return static_cast<px>(what.columns()) * how.size * (how.code ? 61 : how.bold ? 66 : 58) / 100;
   }
 
   px width() const { return width_; }
   px height() const { return height_; }
 
-  page svg() const {
+  prose svg() const {
     const px margin = 16;
-    page all;
+    prose all;
     all << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-" << margin << " -" << margin << " " << width_ + 2 * margin << " "
         << height_ + 2 * margin << "\" width=\"" << width_ + 2 * margin << "\" height=\"" << height_ + 2 * margin
         << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n<rect x=\"-" << margin << "\" y=\"-" << margin
@@ -120,7 +124,7 @@ class drawing {
     if (y > height_) height_ = y;
   }
 
-  page body_;
+  prose body_;
   px width_ = 0;
   px height_ = 0;
 };

@@ -14,9 +14,11 @@ namespace partita {
 namespace detail {
 
 /// A block's symbol: x₁₂.
-inline page symbol(const char* letter, std::size_t number) {
-  page all(letter);
-  for (const char digit : basic_text<24>() << number) all << "\xE2\x82" << static_cast<char>(0x80 + (digit - '0'));
+inline prose symbol(const char* letter, std::size_t number) {
+  prose all(letter);
+  basic_text<24> digits;
+  digits << number;
+  for (const char digit : digits) all << "\xE2\x82" << static_cast<char>(0x80 + (digit - '0'));
   return all;
 }
 
@@ -43,11 +45,11 @@ struct tiles {
 };
 
 /// One worker with what it holds.
-inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const page& held, const colour& painted) {
+inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const prose& held, const colour& painted) {
   constexpr drawing::px wide = tiles<0>::wide, high = tiles<0>::high;
   on.rectangle(x, y, wide, high, painted, 1, false, 5);
   on.words(x + wide / 2, y + 24, held, {.size = 17, .at = drawing::anchor::middle, .ink = painted.ink, .bold = true});
-  on.words(x + wide / 2, y + 43, page("worker ") << worker, {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
+  on.words(x + wide / 2, y + 43, prose("worker ") << worker, {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
 }
 
 }  // namespace detail
@@ -82,7 +84,7 @@ worker_broadcast_picture(const P&, const Q&, Policies...)
 
 /// Both partitions side by side, the arrows of the movement and of its adjoint between them; beneath, both for every block.
 template <class Src, class Dst>
-page to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
+prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   using px = drawing::px;
   drawing on;
   const auto pairing = picture.pairing();
@@ -91,20 +93,20 @@ page to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   const px top = 28, tallest = from.height() > to.height() ? from.height() : to.height();
   const drawing::style heading{.size = 14, .bold = true};
 
-  on.words(0, 14, page("p_x, ") << detail::in_words(from.shape, " × ") << (picture.from_transposed ? ", transposed" : ""), heading);
+  on.words(0, 14, prose("p_x, ") << detail::in_words(from.shape, " × ") << (picture.from_transposed ? ", transposed" : ""), heading);
   const px left_top = top + (tallest - from.height()) / 2;
   for (std::size_t place = 0; place < picture.p_x.size(); ++place)
     detail::draw_tile(on, from.x(place), left_top + from.y(place), picture.p_x.workers()[place], detail::symbol("x", place),
                       colour_of(place));
 
   const px between = on.width() + 20, length = 134, centre = top + tallest / 2;
-  on.arrow(between, centre - 8, between + length, centre - 8, dark.ink);
-  on.arrow(between + length, centre + 8, between, centre + 8, dark.ink);
+  on.arrow(between, centre - 8, between + length, centre - 8, detail::dark.ink);
+  on.arrow(between + length, centre + 8, between, centre + 8, detail::dark.ink);
   on.words(between + length / 2, centre - 18, "broadcast copies", {.size = 12, .at = drawing::anchor::middle});
   on.words(between + length / 2, centre + 27, "its adjoint sums", {.size = 12, .at = drawing::anchor::middle});
 
   const px right = between + length + 20, right_top = top + (tallest - to.height()) / 2;
-  on.words(right, 14, page("p_y, ") << detail::in_words(to.shape, " × ") << (picture.to_transposed ? ", transposed" : ""), heading);
+  on.words(right, 14, prose("p_y, ") << detail::in_words(to.shape, " × ") << (picture.to_transposed ? ", transposed" : ""), heading);
   for (std::size_t place = 0; place < picture.p_y.size(); ++place) {
     const std::size_t block = pairing.small_of(picture.p_y.index(place));
     detail::draw_tile(on, right + to.x(place), right_top + to.y(place), picture.p_y.workers()[place], detail::symbol("x", block),
@@ -115,7 +117,7 @@ page to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   const std::size_t most = 12, fan = pairing.fan();
   for (std::size_t block = 0; block < picture.p_x.size() && block < most; ++block, y += 20) {
     std::vector<std::size_t> takers;
-    page sum;
+    prose sum;
     for (std::size_t k = 0; k < fan; ++k) {
       const std::size_t taker = picture.p_y.workers()[pairing.large_of(block, k)];
       takers.push_back(taker);

@@ -9,10 +9,10 @@
 namespace partita {
 
 /// Characters of any number. Converts to std::string, and is written to any stream.
-class page {
+class prose {
  public:
-  page() = default;
-  page(const char* characters) { *this << characters; }  // NOLINT: a literal is a page
+  prose() = default;
+  prose(const char* characters) { *this << characters; }  // NOLINT: a literal is prose
 
   std::size_t size() const { return characters_.size() - 1; }
   bool empty() const { return size() == 0; }
@@ -20,27 +20,27 @@ class page {
   const char* begin() const { return characters_.data(); }
   const char* end() const { return characters_.data() + size(); }
 
-  page& operator<<(char c) {
+  prose& operator<<(char c) {
     characters_.back() = c;
     characters_.push_back('\0');
     return *this;
   }
-  page& operator<<(const char* characters) {
+  prose& operator<<(const char* characters) {
     while (*characters != '\0') *this << *characters++;
     return *this;
   }
-  page& operator<<(const page& other) {
+  prose& operator<<(const prose& other) {
     characters_.reserve(characters_.size() + other.size());
     for (std::size_t k = 0, n = other.size(); k < n; ++k) *this << other.characters_[k];
     return *this;
   }
   template <std::size_t Capacity>
-  page& operator<<(const basic_text<Capacity>& sentence) {
+  prose& operator<<(const basic_text<Capacity>& sentence) {
     return *this << sentence.c_str();
   }
   template <class Integer>
     requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> && !std::is_same_v<Integer, bool>)
-  page& operator<<(Integer value) {
+  prose& operator<<(Integer value) {
     return *this << (basic_text<24>() << value);
   }
 
@@ -51,7 +51,7 @@ class page {
     return n;
   }
   /// Fills up with blanks to this many columns.
-  page& pad(std::size_t columns_wanted) {
+  prose& pad(std::size_t columns_wanted) {
     for (std::size_t n = columns(); n < columns_wanted; ++n) *this << ' ';
     return *this;
   }
@@ -59,12 +59,12 @@ class page {
   /// As a std::string, or whatever else is made from a pointer and a length.
   template <class String>
     requires(std::is_constructible_v<String, const char*, std::size_t>)
-  operator String() const {  // NOLINT: a page is a string
+  operator String() const {  // NOLINT: prose is a string
     return String(c_str(), size());
   }
 
-  friend bool operator==(const page& a, const page& b) { return a.characters_ == b.characters_; }
-  friend bool operator==(const page& a, const char* b) {
+  friend bool operator==(const prose& a, const prose& b) { return a.characters_ == b.characters_; }
+  friend bool operator==(const prose& a, const char* b) {
     std::size_t k = 0;
     while (k < a.size() && b[k] != '\0' && a.characters_[k] == b[k]) ++k;
     return k == a.size() && b[k] == '\0';
@@ -74,10 +74,10 @@ class page {
   std::vector<char> characters_ = std::vector<char>(1, '\0');
 };
 
-/// Writes a page to a stream (any stream with `write`). Deduced, so that a literal on its way to a stream is no page.
-template <class Stream, class Page>
-  requires(std::is_same_v<Page, page> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
-Stream& operator<<(Stream& stream, const Page& written) {
+/// Writes prose to a stream (any stream with `write`). Deduced, so that a literal on its way to a stream stays one.
+template <class Stream, class Prose>
+  requires(std::is_same_v<Prose, prose> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
+Stream& operator<<(Stream& stream, const Prose& written) {
   stream.write(written.c_str(), static_cast<std::ptrdiff_t>(written.size()));
   return stream;
 }
