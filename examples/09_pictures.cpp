@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   save("linear", to_svg(linear_picture(grid(extents<1, 4>{}), grid(extents<1, 3>{}, workers(4, 7)), p_w)));
   save("transposed", to_svg(worker_broadcast_picture(grid(extents<1, 3>{}), grid(extents<3, 2>{}), transpose_src)));
   const grid root(extents<1, 1>{});
-  save("scatter", to_svg(repartition_picture(root, grid(extents<4, 1>{}), extents<10, 3>{}), 0));
+  save("gather", to_svg(repartition_picture(grid(extents<4, 1>{}), root, extents<10, 3>{}), 0));
 
   save("array-broadcast-mapped", to_svg(broadcast_picture({2U, 3U, 4U}, {3U}, {1})));
   save("array-broadcast-outer", to_svg(broadcast_picture({4U, 1U}, {1U, 3U})));
