@@ -1,0 +1,167 @@
+// Binding: a rule meets the shapes of its tensors, and every factor gets its size.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/rule.hpp>
+
+namespace partita {
+namespace detail {
+
+/// Written as "operand 1 [32, 48] of matmul bmk,kn->bmn".
+struct tensor_name {
+  const rule& of;
+  std::size_t t;
+  const shape_list& shape;
+
+  template <std::size_t Capacity>
+  friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const tensor_name& name) {
+    const bool is_operand = name.t < name.of.operand_count;
+    return out << (is_operand ? "operand " : "result ") << (is_operand ? name.t : name.t - name.of.operand_count) << ' '
+               << name.shape << " of " << name.of.name() << ' ' << name.of;
+  }
+};
+
+// Templates because a function that only throws is no constant expression, and a compiler may say so of any other.
+template <class = void>
+[[noreturn]] constexpr void refuse_size(const rule& r, std::size_t t, const shape_list& shape, char letter, std::size_t before,
+                                        std::size_t now) {
+  throw shape_error(text("partita::propagate: requires one size of each factor, but '") << letter << "' is " << before
+                    << " before and " << now << " in " << tensor_name{r, t, shape} << "; give shapes that fit");
+}
+template <class = void>
+[[noreturn]] constexpr void refuse_rank(const rule& r, std::size_t t, const shape_list& shape, std::size_t rank) {
+  throw shape_error(text("partita::propagate: requires as many dimensions as the notation has, ") << rank << ", but there are "
+                    << shape.size() << " in " << tensor_name{r, t, shape} << "; write \"...\" for those in front");
+}
+template <class = void>
+[[noreturn]] constexpr void refuse_merged(const rule& r, std::size_t t, const shape_list& shape, std::size_t d) {
+  throw shape_error(text("partita::propagate: requires factors whose product is the extent, one of them unknown at most, but not so is dimension ")
+                    << d << " of " << tensor_name{r, t, shape} << "; give the sizes of the factors");
+}
+template <class = void>
+[[noreturn]] constexpr void refuse_count(const rule& r, const char* what, std::size_t wanted, std::size_t given) {
+  throw shape_error(text("partita::propagate: requires as many tensors as the notation has, ") << wanted << ' ' << what << " of "
+                    << r.name() << ' ' << r << ", but there are " << given << "; give those");
+}
+
+/// The rule with as many batch factors for each "..." as the shapes have dimensions left.
+constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const shape_span& results) {
+  rule all = r;
+  all.dimension_count = all.term_count = 0;
+  std::size_t batch = 0;
+  for (std::size_t t = 0; t < r.operand_count + results.size(); ++t) {
+    if (r.tensors[t].ellipsis == rule::tensor::no_ellipsis) continue;
+    const shape_list& shape = t < r.operand_count ? operands[t] : results[t - r.operand_count];
+    if (shape.size() < r.rank(t)) refuse_rank(r, t, shape, r.rank(t));
+    if (shape.size() - r.rank(t) > batch) batch = shape.size() - r.rank(t);
+  }
+  std::array<std::size_t, most_dimensions> added{};
+  char letter = 'A';
+  for (std::size_t k = 0; k < batch; ++k, ++letter) {
+    for (std::size_t f = 0; f < r.factor_count; ++f)
+      if (r.factors[f].letter == letter) ++letter, f = 0;
+    added[k] = all.add_factor(dynamic, letter);
+    all.factors[added[k]].broadcasts = true;
+  }
+  for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+    all.tensors[t] = {all.dimension_count, 0, rule::tensor::no_ellipsis};
+    const auto add_dimension = [&] {
+      all.dimensions[all.dimension_count++] = {all.term_count, 0};
+      ++all.tensors[t].rank;
+    };
+    const auto add_term = [&](std::size_t f) {
+      all.terms[all.term_count++] = static_cast<std::uint8_t>(f);
+      ++all.dimensions[all.dimension_count - std::size_t{1}].count;
+    };
+    for (std::size_t d = 0; d <= r.rank(t); ++d) {
+      if (d == r.tensors[t].ellipsis) {
+        const std::size_t own = t < r.operand_count ? operands[t].size() - r.rank(t) : batch;
+        for (std::size_t k = batch - own; k < batch; ++k) add_dimension(), add_term(added[k]);
+      }
+      if (d == r.rank(t)) break;
+      add_dimension();
+      for (std::size_t k = 0; k < r.at(t, d).count; ++k) add_term(r.term(r.at(t, d), k));
+    }
+  }
+  for (std::size_t k = 0; k < batch; ++k) {
+    factor& one = all.factors[added[k]];
+    one.precedence = 0;
+    for (std::size_t t = all.operand_count; t < all.tensor_count(); ++t)
+      if ((all.factors_of(t) >> added[k] & 1U) == 0) one.kind = factor_kind::reduce;
+  }
+  return all;
+}
+
+/// Gives the factors of dimension d of tensor t their sizes, or refuses what contradicts them.
+constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const shape_list& shape) {
+  const std::size_t extent = shape[d];
+  const rule::dimension& here = all.at(t, d);
+  if (extent == dynamic) return;
+  if (here.count == 0) {
+    if (extent != 1) refuse_size(all, t, shape, '1', 1, extent);
+    return;
+  }
+  if (here.count == 1) {
+    factor& one = all.factors[all.term(here, 0)];
+    if (one.loose || one.size == extent) return;
+    if (one.size == dynamic || (one.broadcasts && one.size == 1))
+      one.size = extent;
+    else if (!(one.broadcasts && extent == 1 && t < all.operand_count))
+      refuse_size(all, t, shape, one.letter, one.size, extent);
+    return;
+  }
+  std::size_t known = 1, open = most_factors;
+  for (std::size_t k = 0; k < here.count; ++k) {
+    const std::size_t f = all.term(here, k);
+    if (all.factors[f].size != dynamic)
+      known *= all.factors[f].size;
+    else if (open == most_factors)
+      open = f;
+    else
+      refuse_merged(all, t, shape, d);
+  }
+  if (open == most_factors ? known != extent : known == 0 || extent % known != 0) refuse_merged(all, t, shape, d);
+  if (open != most_factors) all.factors[open].size = extent / known;
+}
+
+}  // namespace detail
+
+/// The rule for tensors of these shapes: without "...", every factor with its size, and a dimension of 1 that is broadcast
+/// without a factor. A shape_error names the factor, the tensor and both sizes that contradict each other.
+constexpr rule bound(const rule& r, const shape_span& operands, const shape_span& results = {}) {
+  if (operands.size() != r.operand_count) detail::refuse_count(r, "operands", r.operand_count, operands.size());
+  if (results.size() != 0 && results.size() != r.result_count)
+    detail::refuse_count(r, "results", r.result_count, results.size());
+  rule all = r.has_ellipsis() ? detail::without_ellipsis(r, operands, results) : r;
+  bool broadcasts = false;
+  for (std::size_t f = 0; f < all.factor_count; ++f) broadcasts = broadcasts || all.factors[f].broadcasts;
+  const std::size_t said = all.operand_count + results.size();
+  for (std::size_t t = 0; t < said; ++t) {
+    const shape_list& shape = t < all.operand_count ? operands[t] : results[t - all.operand_count];
+    if (shape.size() != all.rank(t)) detail::refuse_rank(all, t, shape, all.rank(t));
+    for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);
+  }
+  for (std::size_t t = 0; broadcasts && t < all.operand_count; ++t)
+    for (std::size_t d = 0; d < all.rank(t); ++d) {
+      rule::dimension& here = all.dimensions[all.tensors[t].first + d];
+      if (here.count == 1 && operands[t][d] == 1 && all.factors[all.term(here, 0)].size != 1) here.count = 0;
+    }
+  return all;
+}
+
+/// The shape of result j of a bound rule; what no shape has said is `dynamic`.
+constexpr shape_list result_shape(const rule& bound_rule, std::size_t j) {
+  shape_list shape;
+  const std::size_t t = bound_rule.operand_count + j;
+  for (std::size_t d = 0; d < bound_rule.rank(t); ++d) {
+    std::size_t extent = 1;
+    for (std::size_t k = 0; k < bound_rule.at(t, d).count; ++k) {
+      const std::size_t size = bound_rule.factors[bound_rule.term(bound_rule.at(t, d), k)].size;
+      extent = size == dynamic || extent == dynamic ? dynamic : extent * size;
+    }
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+}  // namespace partita

@@ -1,0 +1,106 @@
+// Einsum notation: how a rule is read from one string and written again.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/rule.hpp>
+
+namespace partita {
+namespace detail {
+
+/// Reads "bmk,kn->bmn" from left to right.
+struct notation_reader {
+  const char* notation;
+  rule read{};
+  std::size_t at = 0;
+  std::uint8_t groups = 0;
+
+  template <class = void>
+  constexpr void refuse(const char* requirement) const {
+    throw shape_error(text("partita::rule: requires ") << requirement << ", but character " << at << " of \"" << notation
+                      << "\" is not; write for example \"bmk,kn->bmn\"");
+  }
+  static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+  constexpr std::size_t factor_of(char c) {
+    for (std::size_t f = 0; f < read.factor_count; ++f)
+      if (read.factors[f].letter == c && c != '_') return f;
+    return read.add_factor(dynamic, c, c == '_' ? factor_kind::replicate : factor_kind::pass);
+  }
+  constexpr void merged_dimension() {
+    read.add_dimension();
+    const std::size_t begin = read.term_count;
+    for (++at; notation[at] != ')'; ++at) {
+      if (!is_letter(notation[at])) refuse("letters between '(' and ')'");
+      read.add_term(factor_of(notation[at]));
+    }
+    if (read.term_count - begin < 2) return;
+    ++groups;
+    for (std::size_t k = begin; k < read.term_count; ++k) {
+      const std::uint8_t old = read.factors[read.terms[k]].group;
+      read.factors[read.terms[k]].group = groups;
+      for (std::size_t f = 0; old != 0 && f < read.factor_count; ++f)
+        if (read.factors[f].group == old) read.factors[f].group = groups;
+    }
+  }
+  constexpr void ellipsis() {
+    rule::tensor& t = read.tensors[read.tensor_count() - 1];
+    if (notation[at + 1] != '.' || notation[at + 2] != '.' || t.ellipsis != rule::tensor::no_ellipsis)
+      refuse("\"...\" at most once in each tensor");
+    t.ellipsis = t.rank;
+    at += 2;
+  }
+  constexpr rule all() {
+    bool results = false;
+    read.begin_operand();
+    for (; notation[at] != '\0'; ++at) {
+      const char c = notation[at];
+      if (c == ' ') continue;
+      if (c == ',') {
+        results ? read.begin_result() : read.begin_operand();
+      } else if (c == '-' && notation[at + 1] == '>' && !results) {
+        ++at;
+        results = true;
+        read.begin_result();
+      } else if (c == '(') {
+        merged_dimension();
+      } else if (c == '.') {
+        ellipsis();
+      } else if (c == '1') {
+        read.add_dimension();
+      } else if (c == '_' || is_letter(c)) {
+        read.add_dimension(factor_of(c));
+      } else {
+        refuse("letters, '1', '_', \"...\", '(', ')', ',' and one \"->\"");
+      }
+    }
+    if (!results) refuse("\"->\" between operands and results");
+    return read.complete();
+  }
+};
+
+}  // namespace detail
+
+constexpr rule::rule(const char* notation) : rule(detail::notation_reader{notation}.all()) {}
+
+/// Writes a rule as its notation: bmk,kn->bmn.
+template <std::size_t Capacity>
+constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const rule& r) {
+  for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+    if (t == r.operand_count)
+      out << "->";
+    else if (t > 0)
+      out << ',';
+    for (std::size_t d = 0; d <= r.rank(t); ++d) {
+      if (d == r.tensors[t].ellipsis) out << "...";
+      if (d == r.rank(t)) break;
+      const rule::dimension& all = r.at(t, d);
+      if (all.count == 0) out << '1';
+      if (all.count > 1) out << '(';
+      for (std::size_t k = 0; k < all.count; ++k) out << r.factors[r.term(all, k)].letter;
+      if (all.count > 1) out << ')';
+    }
+  }
+  return out;
+}
+
+}  // namespace partita

@@ -1,0 +1,178 @@
+// Propagation: given how some tensors of an operation are cut, how all of them should be.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/moved_bytes.hpp>
+#include <partita/rule/sharding/settle.hpp>
+
+namespace partita {
+
+/// The answer. `operands` are the shardings the operation needs, `results` those it leaves; `reshards` lists what must move for
+/// that, `log` why it is so. Tensors are numbered with the operands first.
+struct propagation {
+  bounded_list<sharding, most_operands> operands{};
+  bounded_list<sharding, most_results> results{};
+  bounded_list<reshard_need, most_operands + most_results> reshards{};
+  detail::decision_log log{};
+
+  /// The bytes of all reshards together.
+  constexpr std::size_t bytes() const {
+    std::size_t all = 0;
+    for (const reshard_need& one : reshards) all += one.bytes;
+    return all;
+  }
+  /// The sharding of tensor t, operands first.
+  constexpr const sharding& operator[](std::size_t t) const {
+    return t < operands.size() ? operands[t] : results[t - operands.size()];
+  }
+};
+
+namespace detail {
+
+template <class = void>
+[[noreturn]] constexpr void refuse_move(const rule& r, std::size_t t, const sharding& from, const sharding& to, const shape_list& shape) {
+  throw partition_error(text("partita::propagate: requires tensors that need not be moved, but ") << "" << tensor_name{r, t, shape}
+                        << " lies " << from << " and must lie " << to << "; reshard it before, or allow resharding");
+}
+
+/// Reads the settled factors back as shardings, and follows what is owed.
+struct conclusion {
+  settlement& s;
+  propagation& out;
+
+  constexpr sharding cut_of(std::size_t t) const {
+    sharding layout(s.m, s.r.rank(t));
+    for (std::size_t d = 0; d < s.r.rank(t); ++d) {
+      const rule::dimension& here = s.r.at(t, d);
+      for (std::size_t k = 0; k < here.count; ++k) layout.cuts[d].append(s.cut[s.r.term(here, k)]);
+    }
+    return layout;
+  }
+  constexpr bool owes(std::size_t i, std::size_t a, reduce kind) const {
+    return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.owed[a] == kind;
+  }
+  /// Whether the results may owe what operand i owes over axis a, so that it need not be finished first.
+  constexpr bool passes(std::size_t i, std::size_t a, reduce kind) const {
+    if ((s.taken >> a & 1U) != 0 || (s.r.constant >> i & 1U) != 0 || !commutes(s.r.how, kind)) return false;
+    for (std::size_t f = 0; f < s.r.factor_count; ++f)
+      if (s.r.factors[f].kind == factor_kind::reduce && !commutes(s.r.factors[f].how, kind)) return false;
+    for (std::size_t k = 0; k < s.r.operand_count; ++k) {
+      if (k == i || (s.r.unread >> k & 1U) != 0) continue;
+      const bool together = s.r.how != linearity::multilinear && (s.r.constant >> k & 1U) == 0;
+      if (!owes(k, a, together ? kind : reduce::none) && !(k < s.operands.size() && !s.operands[k].known && !together)) return false;
+    }
+    return true;
+  }
+  constexpr void conclude_operand(std::size_t i, std::array<reduce, most_axes>& passed) const {
+    const bool given = s.is_given(i), unread = given && (s.r.unread >> i & 1U) != 0;
+    sharding need = cut_of(i);
+    if (unread) {
+      need = s.operands[i].layout;
+      need.open = need.kept_whole = 0;
+      need.priority = 0;
+    }
+    for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
+      const reduce kind = s.operands[i].layout.owed[a];
+      if (kind == reduce::none) continue;
+      const bool stays = s.towards != direction::backward && passes(i, a, kind);
+      if (stays) need.owed[a] = passed[a] = kind;
+      s.note(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::nobody, decision::nobody, a,
+             decision::nobody, kind);
+    }
+    out.operands.push_back(need);
+    if (given) move(i, s.operands[i].layout, need, s.operands[i]);
+  }
+  constexpr void conclude_result(std::size_t j, const std::array<reduce, most_axes>& passed) const {
+    const std::size_t t = s.r.operand_count + j;
+    sharding left = cut_of(t);
+    left.owed = passed;
+    const std::uint32_t here = s.r.factors_of(t);
+    for (std::size_t f = 0; f < s.r.factor_count; ++f) {
+      const factor& one = s.r.factors[f];
+      if ((here >> f & 1U) != 0 || one.kind != factor_kind::reduce) continue;
+      for (std::size_t k = 0; k < s.cut[f].size(); ++k) {
+        left.owed[s.cut[f][k]] = one.how;
+        s.note(decision::what::owes, t, decision::nobody, f, s.cut[f][k], decision::nobody, one.how);
+      }
+    }
+    if (s.is_given(t) && s.towards != direction::forward) {
+      const spec& given = s.results[j];
+      const sharding made = left;
+      const std::uint32_t used = left.cutting();
+      for (std::size_t a = 0; s.by.keep_result_partials && a < s.m.rank(); ++a)
+        if (const reduce kind = given.layout.owed[a]; kind != reduce::none && (used >> a & 1U) == 0) {
+          left.owed[a] = kind;
+          s.note(decision::what::keeps_partial, t, decision::nobody, decision::nobody, a, decision::nobody, kind);
+        }
+      move(t, made, given.layout, given);
+    }
+    out.results.push_back(left);
+  }
+  constexpr void move(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
+    if (from.cuts == to.cuts && from.owed == to.owed) return;
+    const std::size_t bytes = moved_bytes(from, to, of.shape, of.element_bytes);
+    if (s.by.moves == policy::reshard::forbid && bytes > 0) refuse_move(s.r, t, from, to, of.shape);
+    out.reshards.push_back({static_cast<std::uint8_t>(t), bytes});
+  }
+};
+
+constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) {
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!all[k].known) continue;
+    const mesh& other = all[k].layout.on;
+    bool same = other.count == m.count;
+    for (std::size_t a = 0; same && a < m.count; ++a) same = other.axes[a].size == m.axes[a].size;
+    if (!same)
+      throw partition_error(text("partita::propagate: requires shardings of one mesh, but tensor ") << k << " of " << r.name()
+                            << " lies on another; make its sharding from the mesh that is given");
+  }
+}
+
+}  // namespace detail
+
+/// Infers the shardings of all operands and results of an operation from those of the operands (forward), of the results
+/// (backward) or of both (mixed).
+/// Shapes:   operands and results as the rule has them; specs without a sharding say the shape only.
+/// Requires: extents that fit the rule [shape_error]; what the policy refuses [partition_error].
+/// Cost:     no allocation; below a microsecond for a matrix product; a constant expression where its arguments are.
+/// Adjoint:  propagate with gradient(rule).
+constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results, direction towards,
+                                const policy& by = {}) {
+  detail::require_mesh(m, r, operands);
+  detail::require_mesh(m, r, results);
+  const rule all = bound(r, operands, results);
+  propagation out;
+  detail::settlement settled{m, all, operands, results, towards, by, out.log};
+  settled.settle();
+  const detail::conclusion conclude{settled, out};
+  std::array<reduce, most_axes> passed{};
+  for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);
+  for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, passed);
+  return out;
+}
+constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const policy& by = {}) {
+  return propagate(m, r, operands, spec_list(), direction::forward, by);
+}
+constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_list<spec> operands, const policy& by = {}) {
+  return propagate(m, r, spec_list(operands), spec_list(), direction::forward, by);
+}
+
+/// The same for an operation that makes its rule from the shapes of its operands, as those of `rules::` do.
+template <class Operation>
+  requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
+constexpr propagation propagate(const mesh& m, const Operation& op, const spec_list& operands, const spec_list& results,
+                                direction towards, const policy& by = {}) {
+  return propagate(m, rule(op(shape_span(operands))), operands, results, towards, by);
+}
+template <class Operation>
+  requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
+constexpr propagation propagate(const mesh& m, const Operation& op, const spec_list& operands, const policy& by = {}) {
+  return propagate(m, rule(op(shape_span(operands))), operands, spec_list(), direction::forward, by);
+}
+template <class Operation>
+  requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
+constexpr propagation propagate(const mesh& m, const Operation& op, std::initializer_list<spec> operands, const policy& by = {}) {
+  return propagate(m, op, spec_list(operands), by);
+}
+
+}  // namespace partita

@@ -1,0 +1,211 @@
+// A rule: which dimensions of an operation's operands and results are cut together. Data, no behaviour of its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/reduce.hpp>
+#include <partita/rule/sharding/spec.hpp>
+
+namespace partita {
+
+/// What may be done with the axes that cut a factor.
+enum class factor_kind : std::uint8_t {
+  pass,        ///< every result has it: what cuts the operands cuts the results
+  reduce,      ///< some result lacks it, and is partial over the axes that cut it
+  replicate,   ///< the operation needs it whole: it is never cut
+  collective,  ///< it may be cut; the operation itself communicates, and results without it are whole
+};
+
+/// One loop of the operation. Dimensions that share a factor are cut by the same axes.
+struct factor {
+  std::size_t size = dynamic;  ///< until it is bound by a shape
+  factor_kind kind = factor_kind::pass;
+  reduce how = reduce::sum;     ///< what a result without it owes
+  std::uint8_t precedence = 1;  ///< 0 for batch, 1 for rows and columns, 2 for what is summed
+  std::uint8_t group = 0;       ///< of factors that share merged dimensions; 0 for none
+  char letter = '_';
+  bool broadcasts = false;      ///< a dimension of 1 stands for it, too
+  bool loose = false;           ///< only the axes must agree, not the extents
+  friend constexpr bool operator==(const factor&, const factor&) = default;
+};
+
+inline constexpr std::size_t most_factors = 32;
+
+/// Factors for each dimension of each operand and result, major to minor. Written as einsum notation: letters are factors,
+/// a factor missing on the right is summed, `(ab)` is a merged dimension, `1` a dimension of one element, `_` a dimension
+/// that stays whole, `...` as many leading dimensions as there are, broadcast as NumPy does. Usable as a template argument.
+struct rule {
+  struct dimension {
+    std::uint8_t first = 0, count = 0;  ///< its factors among `terms`; none for an extent of 1
+    friend constexpr bool operator==(const dimension&, const dimension&) = default;
+  };
+  struct tensor {
+    static constexpr std::uint8_t no_ellipsis = 255;
+    std::uint8_t first = 0, rank = 0;       ///< its dimensions among `dimensions`
+    std::uint8_t ellipsis = no_ellipsis;    ///< the dimension before which `...` stands
+    friend constexpr bool operator==(const tensor&, const tensor&) = default;
+  };
+
+  std::array<factor, most_factors> factors{};
+  std::array<std::uint8_t, 128> terms{};
+  std::array<dimension, 96> dimensions{};
+  std::array<tensor, most_operands + most_results> tensors{};  ///< operands, then results
+  std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
+  std::uint8_t operand_count = 0, result_count = 0;
+  linearity how = linearity::multilinear;
+  bool alike = false;                   ///< no operand is before the others (concatenate, stack)
+  std::uint16_t followers = 0;          ///< a bit for each tensor that is not listened to if leaders decide
+  std::uint16_t unread = 0;             ///< a bit for each operand whose values do not matter: it lies as it likes
+  std::uint16_t constant = 0;           ///< a bit for each operand the operation is not linear in (indices, masks)
+  std::array<char, 32> letters_of_name{};
+
+  constexpr rule() = default;
+  /// From notation; a shape_error says what cannot be read.
+  constexpr rule(const char* notation);  // NOLINT: a literal is a rule
+
+  constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }
+  constexpr std::size_t rank(std::size_t t) const { return tensors[t].rank; }
+  constexpr const dimension& at(std::size_t t, std::size_t d) const { return dimensions[tensors[t].first + d]; }
+  constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }
+  constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name.data(); }
+  constexpr bool has_ellipsis() const {
+    for (std::size_t t = 0; t < tensor_count(); ++t)
+      if (tensors[t].ellipsis != tensor::no_ellipsis) return true;
+    return false;
+  }
+  /// The factors of tensor t, as bits.
+  constexpr std::uint32_t factors_of(std::size_t t) const {
+    std::uint32_t bits = 0;
+    for (std::size_t d = 0; d < rank(t); ++d)
+      for (std::size_t k = 0; k < at(t, d).count; ++k) bits |= std::uint32_t{1} << term(at(t, d), k);
+    return bits;
+  }
+
+  // --- building: operands first, then results; dimensions go to the tensor that was begun last ---
+
+  constexpr std::size_t add_factor(std::size_t size, char letter, factor_kind kind = factor_kind::pass) {
+    if (factor_count == most_factors)
+      throw shape_error(text("partita::rule: requires at most ") << most_factors << " factors; split the operation");
+    factors[factor_count].size = size;
+    factors[factor_count].kind = kind;
+    factors[factor_count].letter = letter;
+    return factor_count++;
+  }
+  constexpr void begin_operand() {
+    if (operand_count == most_operands || result_count != 0)
+      throw shape_error(text("partita::rule: requires at most ") << most_operands << " operands, before the results; split the operation");
+    tensors[operand_count++] = {dimension_count, 0, tensor::no_ellipsis};
+  }
+  constexpr void begin_result() {
+    if (result_count == most_results)
+      throw shape_error(text("partita::rule: requires at most ") << most_results << " results; split the operation");
+    tensors[operand_count + result_count++] = {dimension_count, 0, tensor::no_ellipsis};
+  }
+  constexpr void add_dimension() {
+    if (dimension_count == dimensions.size())
+      throw shape_error(text("partita::rule: requires at most ") << dimensions.size() << " dimensions in all; split the operation");
+    dimensions[dimension_count++] = {term_count, 0};
+    ++tensors[tensor_count() - 1].rank;
+  }
+  /// One more minor factor of the dimension that was added last.
+  constexpr void add_term(std::size_t f) {
+    if (term_count == terms.size())
+      throw shape_error(text("partita::rule: requires at most ") << terms.size() << " factors in all; split the operation");
+    terms[term_count++] = static_cast<std::uint8_t>(f);
+    ++dimensions[dimension_count - std::size_t{1}].count;
+  }
+  constexpr void add_dimension(std::size_t f) {
+    add_dimension();
+    add_term(f);
+  }
+  /// A dimension of the operand begun last that must be whole.
+  constexpr void add_whole_dimension(std::size_t size = dynamic) {
+    add_dimension(add_factor(size, '_', factor_kind::replicate));
+  }
+  /// Sets kinds and precedences from where the factors stand. Called when all tensors are there.
+  constexpr rule& complete() {
+    std::uint32_t everywhere = ~std::uint32_t{0}, in_all_results = ~std::uint32_t{0};
+    for (std::size_t t = 0; t < tensor_count(); ++t) {
+      const std::uint32_t here = factors_of(t);
+      everywhere &= here;
+      if (t >= operand_count) in_all_results &= here;
+    }
+    for (std::size_t f = 0; f < factor_count; ++f) {
+      factor& one = factors[f];
+      const bool reduced = (in_all_results >> f & 1U) == 0;
+      if (one.kind == factor_kind::pass && reduced) one.kind = factor_kind::reduce;
+      one.precedence = (everywhere >> f & 1U) != 0 || one.broadcasts ? 0 : reduced ? 2 : 1;
+    }
+    return *this;
+  }
+
+  // --- the same rule, said more precisely ---
+
+  constexpr rule named(const char* name) const {
+    rule r = *this;
+    r.letters_of_name = {};
+    for (std::size_t k = 0; name[k] != '\0' && k + 1 < r.letters_of_name.size(); ++k) r.letters_of_name[k] = name[k];
+    return r;
+  }
+  /// The factors of these letters must be whole.
+  constexpr rule replicate(const char* letters) const { return with_kind(letters, factor_kind::replicate); }
+  /// The operation itself communicates over the axes that cut these factors.
+  constexpr rule collective(const char* letters) const { return with_kind(letters, factor_kind::collective); }
+  /// Results without these factors owe this reduction; kinds that do not commute in one rule are a shape_error.
+  constexpr rule reduces(const char* letters, reduce kind) const {
+    rule r = *this;
+    for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].how = kind;
+    for (std::size_t f = 0; f < r.factor_count; ++f)
+      for (std::size_t g = 0; g < f; ++g)
+        if (r.factors[f].kind == factor_kind::reduce && r.factors[g].kind == factor_kind::reduce &&
+            !commutes(r.factors[f].how, r.factors[g].how))
+          throw shape_error(text("partita::rule: requires reductions that commute, not ") << name_of(r.factors[f].how)
+                            << " and " << name_of(r.factors[g].how) << "; write one rule for each");
+    if (!is_linear(kind)) r.how = kind == reduce::max || kind == reduce::min ? linearity::monotone : linearity::none;
+    return r;
+  }
+  constexpr rule with(linearity l) const {
+    rule r = *this;
+    r.how = l;
+    return r;
+  }
+  /// The operation is linear in these operands only.
+  constexpr rule linear_in(std::initializer_list<std::size_t> operands) const {
+    rule r = *this;
+    r.constant = static_cast<std::uint16_t>((1U << operand_count) - 1U);
+    for (const std::size_t i : operands) r.constant = static_cast<std::uint16_t>(r.constant & ~(1U << i));
+    return r;
+  }
+  /// These operands follow the others where the policy lets leaders decide.
+  constexpr rule followed_by(std::initializer_list<std::size_t> operands) const {
+    rule r = *this;
+    for (const std::size_t i : operands) r.followers = static_cast<std::uint16_t>(r.followers | 1U << i);
+    return r;
+  }
+  /// The values of these operands do not matter, only their shapes.
+  constexpr rule not_reading(std::initializer_list<std::size_t> operands) const {
+    rule r = *this;
+    for (const std::size_t i : operands) r.unread = static_cast<std::uint16_t>(r.unread | 1U << i);
+    return r;
+  }
+  /// The number of the factor with this letter; a shape_error if there is none.
+  constexpr std::size_t number(char letter) const {
+    for (std::size_t f = 0; f < factor_count; ++f)
+      if (factors[f].letter == letter && letter != '_') return f;
+    throw shape_error(text("partita::rule: requires a letter of the notation, and there is no '") << letter << "' in it");
+  }
+
+  friend constexpr bool operator==(const rule&, const rule&) = default;
+
+ private:
+  constexpr rule with_kind(const char* letters, factor_kind kind) const {
+    rule r = *this;
+    for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].kind = kind;
+    return r;
+  }
+};
+
+}  // namespace partita
+
+#include <partita/rule/sharding/notation.hpp>

@@ -1,0 +1,69 @@
+// What propagation is told of one tensor: its shape, and how it lies on the mesh if that is known.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <partita/rule/sharding/sharding.hpp>
+
+namespace partita {
+
+/// The most operands and results of one operation.
+inline constexpr std::size_t most_operands = 12;
+inline constexpr std::size_t most_results = 8;
+
+/// A tensor of an operation. Without a sharding nothing is known of how it lies.
+struct spec {
+  sharding layout{};
+  shape_list shape{};
+  std::size_t element_bytes = 4;
+  bool known = false;
+
+  constexpr spec() = default;
+  constexpr explicit spec(const shape_list& s) : shape(s) {}
+  /// A shape_error if the sharding is of another rank.
+  constexpr spec(const sharding& l, const shape_list& s) : layout(l), shape(s), known(true) {
+    if (l.rank() != s.size())
+      throw shape_error(text("partita::spec: requires one entry of the sharding for each dimension, but there are ") << l.rank()
+                        << " in " << l << " and the shape is " << s << "; write \"\" for a dimension that is not cut");
+  }
+  constexpr spec of_bytes(std::size_t n) const {
+    spec s = *this;
+    s.element_bytes = n;
+    return s;
+  }
+};
+
+/// Specs in a row that live elsewhere: a braced list, an array, a vector.
+struct spec_list {
+  const spec* first = nullptr;
+  std::size_t count = 0;
+
+  constexpr spec_list() = default;
+  constexpr spec_list(std::initializer_list<spec> all) : count(all.size()) { first = all.begin(); }
+  constexpr spec_list(const spec* begin, std::size_t n) : first(begin), count(n) {}
+  template <class Range>
+    requires requires(const Range& r) { static_cast<const spec*>(r.data()); r.size(); }
+  constexpr spec_list(const Range& all) : first(all.data()), count(all.size()) {}  // NOLINT: any row of specs
+
+  constexpr std::size_t size() const { return count; }
+  constexpr bool empty() const { return count == 0; }
+  constexpr const spec& operator[](std::size_t k) const { return first[k]; }
+};
+
+/// The shapes of several tensors, read from specs or from shapes that live elsewhere.
+struct shape_span {
+  const spec* specs = nullptr;
+  const shape_list* shapes = nullptr;
+  std::size_t count = 0;
+  bool of_specs = false;  // a pointer to a temporary cannot be compared in a constant expression (g++ 12)
+
+  constexpr shape_span() = default;
+  constexpr shape_span(const spec_list& all) : specs(all.first), count(all.count), of_specs(true) {}  // NOLINT
+  constexpr shape_span(std::initializer_list<shape_list> all) : count(all.size()) { shapes = all.begin(); }
+  constexpr shape_span(const shape_list* begin, std::size_t n) : shapes(begin), count(n) {}
+
+  constexpr std::size_t size() const { return count; }
+  constexpr const shape_list& operator[](std::size_t k) const { return of_specs ? specs[k].shape : shapes[k]; }
+};
+
+}  // namespace partita
