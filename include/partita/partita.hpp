@@ -30,3 +30,5 @@
 #include <partita/nn/softmax_cross_entropy.hpp>
 #include <partita/plan/cost.hpp>
 #include <partita/plan/relabel.hpp>
+#include <partita/rule/sharding/propagate.hpp>
+#include <partita/rule/sharding/reshape_rule.hpp>
