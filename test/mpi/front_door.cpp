@@ -18,6 +18,8 @@ constexpr sharding ws = m.layout("", "model");
 constexpr rule product = "bmk,kn->bmn";
 constexpr auto s = propagate(m, product, {spec{xs, {8, 128, 64}}, spec{ws, {64, 256}}});
 static_assert(s.results[0] == m.layout("data", "", "model"));
+constexpr auto steps = plan_reshard(m, m.layout("data", ""), m.layout("", "data"), extents<8, 256>{});
+static_assert(steps.size() == 1);
 
 }  // namespace
 
