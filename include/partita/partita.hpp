@@ -9,10 +9,18 @@
 #include <partita/array/select_and_clamp.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/explain/broadcast_picture.hpp>
+#include <partita/explain/linear_picture.hpp>
+#include <partita/explain/plan_svg.hpp>
+#include <partita/explain/plan_text.hpp>
+#include <partita/explain/repartition_picture.hpp>
+#include <partita/explain/worker_broadcast_picture.hpp>
 #include <partita/kernel/adjoint_test.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/partitioned_elementwise.hpp>
 #include <partita/kernel/repartition.hpp>
+#include <partita/kernel/sequentially.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/nn/initialise.hpp>
@@ -20,3 +28,8 @@
 #include <partita/nn/optimiser.hpp>
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>
+#include <partita/plan/cost.hpp>
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/plan/relabel.hpp>
+#include <partita/rule/sharding/propagate.hpp>
+#include <partita/rule/sharding/reshape_rule.hpp>

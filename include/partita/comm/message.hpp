@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <partita/comm/datatype.hpp>
 #include <partita/comm/world.hpp>
+#include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/group_plan.hpp>
 #include <vector>
 
@@ -33,12 +34,10 @@ void receive(const world_state& world, T* data, std::size_t n, std::size_t worke
 /// Copies the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
 template <class T>
 void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag about) {
-  const std::size_t g = group.members.size(), me = group.position;
-  std::size_t step = 1;
-  while (step < g && (me & step) == 0) step *= 2;
-  if (me != 0) receive(world, data, n, group.members[me - step], about);
-  for (step /= 2; step > 0; step /= 2)
-    if (me + step < g) send(world, static_cast<const T*>(data), n, group.members[me + step], about);
+  const binomial_tree tree{group.members.size()};
+  const std::size_t me = group.position;
+  if (me != 0) receive(world, data, n, group.members[tree.above(me)], about);
+  tree.for_below(me, [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], about); });
 }
 
 /// Brings values together at the root along the same tree, in an order that depends on the group alone. `mine` is what this
@@ -47,7 +46,8 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
 template <class T, class Combine>
 void collect(const world_state& world, const worker_group& group, const T* mine, T* into, T* incoming, std::size_t n,
              tag about, Combine combine) {
-  const std::size_t g = group.members.size(), me = group.position;
+  const binomial_tree tree{group.members.size()};
+  const std::size_t me = group.position;
   bool filled = false;
   const auto begin = [&] {
     if (filled || mine == nullptr) return;
@@ -55,22 +55,20 @@ void collect(const world_state& world, const worker_group& group, const T* mine,
       for (std::size_t i = 0; i < n; ++i) into[i] = mine[i];
     filled = true;
   };
-  for (std::size_t step = 1; step < g; step *= 2) {
-    if ((me & step) != 0) {
-      send(world, filled ? static_cast<const T*>(into) : mine, n, group.members[me - step], about);
-      return;
-    }
-    if (me + step >= g) continue;
+  tree.for_below_smallest_first(me, [&](std::size_t other) {
     begin();
     if (filled) {
-      receive(world, incoming, n, group.members[me + step], about);
+      receive(world, incoming, n, group.members[other], about);
       for (std::size_t i = 0; i < n; ++i) combine(into[i], incoming[i]);
     } else {
-      receive(world, into, n, group.members[me + step], about);
+      receive(world, into, n, group.members[other], about);
       filled = true;
     }
-  }
-  begin();
+  });
+  if (me != 0)
+    send(world, filled ? static_cast<const T*>(into) : mine, n, group.members[tree.above(me)], about);
+  else
+    begin();
 }
 
 }  // namespace partita::detail

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <partita/core/short_list.hpp>
+#include <partita/explain/svg.hpp>
 #include <partita/rule/array_broadcast.hpp>
 #include <partita/rule/broadcast_sentence.hpp>
-#include <string>
 
 namespace partita {
 
@@ -26,90 +26,85 @@ struct broadcast_picture {
 
 namespace detail {
 
-/// What stands in one dimension of the result: an extent, a 1 that is expanded, or nothing (the operand is repeated).
+/// What stands in one dimension of the result: an extent, a 1 that is expanded to `extent`, or nothing (the operand is repeated).
 struct pictured_cell {
   enum class kind { spans, expanded, repeated } what = kind::spans;
-  std::string words;
+  std::size_t extent = 0;
 };
 inline pictured_cell cell_of(const dimension_map& map, const shape_list& operand, const shape_list& result, std::size_t d) {
   using enum pictured_cell::kind;
-  if (map.source(d) == dimension_map::unmapped) return {repeated, "*"};
-  const std::string extent = std::to_string(operand[map.source(d)]);
-  if (map.spans(d, operand, result)) return {spans, extent};
-  return {expanded, extent + " > " + std::to_string(result[d])};
+  if (map.source(d) == dimension_map::unmapped) return {repeated, result[d]};
+  return {map.spans(d, operand, result) ? spans : expanded, result[d]};
 }
 
-inline std::string joined(const shape_list& shape) {
-  if (shape.empty()) return "scalar";
-  std::string all;
-  for (std::size_t d = 0; d < shape.size(); ++d) all += (d == 0 ? "" : " x ") + std::to_string(shape[d]);
+inline prose joined(const shape_list& shape) {
+  prose all(shape.empty() ? "scalar" : "");
+  for (std::size_t d = 0; d < shape.size(); ++d) all << (d == 0 ? "" : " x ") << shape[d];
   return all;
 }
 
-/// The dimensions that the adjoint of an operand sums over: "0 and 2".
-inline std::string summed(const dimension_map& map, const shape_list& operand, const shape_list& result) {
-  std::string all;
-  for (std::size_t d = 0; d < result.size(); ++d)
-    if (!map.spans(d, operand, result)) all += (all.empty() ? "" : ", ") + std::to_string(d);
-  return all.empty() ? "adjoint sums nothing" : "adjoint sums " + all;
+/// The dimensions that the adjoint of an operand sums over: "adjoint sums 0, 2".
+inline prose summed(const dimension_map& map, const shape_list& operand, const shape_list& result) {
+  prose all("adjoint sums ");
+  bool any = false;
+  for (std::size_t d = 0; d < result.size(); ++d) {
+    if (map.spans(d, operand, result)) continue;
+    all << (any ? ", " : "") << d;
+    any = true;
+  }
+  return any ? all : prose("adjoint sums nothing");
 }
 
 }  // namespace detail
 
 /// Three lines, one column for each dimension of the result: `*` is repeated, `1 > 3` is expanded.
-inline std::string to_text(const broadcast_picture& picture) {
-  const std::size_t width = 9;
-  const auto padded = [](std::string words, std::size_t n) {
-    while (words.size() < n) words += ' ';
-    return words;
-  };
+inline prose to_text(const broadcast_picture& picture) {
+  using enum detail::pictured_cell::kind;
+  const shape_list& result = picture.all.result;
+  prose all;
   const auto line = [&](const char* name, const shape_list& operand, const dimension_map& map) {
-    std::string words = padded(name, 8);
-    for (std::size_t d = 0; d < picture.all.result.size(); ++d)
-      words += padded(detail::cell_of(map, operand, picture.all.result, d).words, width);
-    return words + detail::summed(map, operand, picture.all.result) + "\n";
+    all << prose(name).pad(8);
+    for (std::size_t d = 0; d < result.size(); ++d) {
+      const auto cell = detail::cell_of(map, operand, result, d);
+      prose words(cell.what == repeated ? "*" : cell.what == expanded ? "1 > " : "");
+      if (cell.what != repeated) words << cell.extent;
+      all << words.pad(9);
+    }
+    all << detail::summed(map, operand, result) << "\n";
   };
-  std::string result = padded("result", 8);
-  for (const std::size_t extent : picture.all.result) result += padded(std::to_string(extent), width);
-  return line("lhs", picture.lhs, picture.all.lhs) + line("rhs", picture.rhs, picture.all.rhs) + result + "\n";
+  line("lhs", picture.lhs, picture.all.lhs);
+  line("rhs", picture.rhs, picture.all.rhs);
+  all << prose("result").pad(8);
+  for (const std::size_t extent : result) all << (prose() << extent).pad(9);
+  return all << "\n";
 }
 
-/// The same as a drawing: solid cells are the operand's own, dashed ones repeat it, shaded ones expand a 1.
-inline std::string to_svg(const broadcast_picture& picture) {
-  const std::size_t cell = 84, row = 46, left = 150;
-  const std::size_t columns = picture.all.result.size();
-  const std::size_t width = left + cell * columns + 190, height = 3 * row + 20;
-  const auto number = [](std::size_t n) { return std::to_string(n); };
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
-                    "\" font-family=\"sans-serif\" font-size=\"15\">\n";
-  const auto write = [&](std::size_t x, std::size_t y, const std::string& words, const char* anchor) {
-    out += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\">" + words + "</text>\n";
+/// The same as a drawing: blue cells are the operand's own, dashed ones repeat it, orange ones expand a 1.
+inline prose to_svg(const broadcast_picture& picture) {
+  using enum detail::pictured_cell::kind;
+  constexpr drawing::px cell = 84, row = 46, left = 150, wide = cell - 8, high = 36;
+  const shape_list& result = picture.all.result;
+  const auto column = [](std::size_t d) { return left + static_cast<drawing::px>(d) * cell; };
+  drawing on;
+  const auto draw = [&](std::size_t d, drawing::px y, const detail::pictured_cell& content) {
+    const colour painted = content.what == spans ? colour_of(0) : content.what == expanded ? colour_of(1) : colour{"none", detail::pale.ink};
+    on.rectangle(column(d), y, wide, high, painted, 1, content.what == repeated, 5);
+    prose words(content.what == repeated ? "repeated" : content.what == expanded ? "1 → " : "");
+    if (content.what != repeated) words << content.extent;
+    on.words(column(d) + wide / 2, y + 23, words, {.size = 15, .at = drawing::anchor::middle, .ink = painted.ink});
   };
-  const auto box = [&](std::size_t d, std::size_t line, const detail::pictured_cell& content) {
-    using enum detail::pictured_cell::kind;
-    const char* style = content.what == spans      ? "fill=\"#cfe3f7\" stroke=\"#1f4e79\""
-                        : content.what == expanded ? "fill=\"#fbe3c0\" stroke=\"#8a5a00\""
-                                                   : "fill=\"none\" stroke=\"#888888\" stroke-dasharray=\"5 4\"";
-    out += "<rect x=\"" + number(left + d * cell) + "\" y=\"" + number(line * row - 26) + "\" width=\"" +
-           number(cell - 8) + "\" height=\"36\" rx=\"4\" " + style + "/>\n";
-    const std::string words = content.what == expanded
-                                  ? content.words.substr(0, content.words.find('>')) + "&#8594;" +
-                                        content.words.substr(content.words.find('>') + 1)
-                                  : content.what == repeated ? "repeated" : content.words;
-    write(left + d * cell + (cell - 8) / 2, line * row - 3, words, "middle");
+  const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, drawing::px y) {
+    on.words(0, y + 23, prose(name) << "  " << detail::joined(shape), {.size = 15});
+    for (std::size_t d = 0; d < result.size(); ++d) draw(d, y, detail::cell_of(map, shape, result, d));
+    on.words(column(result.size()) + 8, y + 23, detail::summed(map, shape, result), {.size = 15});
   };
-  for (std::size_t d = 0; d < columns; ++d) write(left + d * cell + (cell - 8) / 2, 14, "dim " + number(d), "middle");
-  const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, std::size_t line) {
-    write(8, line * row - 3, std::string(name) + "  " + detail::joined(shape), "start");
-    for (std::size_t d = 0; d < columns; ++d) box(d, line, detail::cell_of(map, shape, picture.all.result, d));
-    write(left + columns * cell + 4, line * row - 3, detail::summed(map, shape, picture.all.result), "start");
-  };
-  operand("lhs", picture.lhs, picture.all.lhs, 1);
-  operand("rhs", picture.rhs, picture.all.rhs, 2);
-  write(8, 3 * row - 3, "result  " + detail::joined(picture.all.result), "start");
-  for (std::size_t d = 0; d < columns; ++d)
-    box(d, 3, {detail::pictured_cell::kind::spans, number(picture.all.result[d])});
-  return out + "</svg>\n";
+  for (std::size_t d = 0; d < result.size(); ++d)
+    on.words(column(d) + wide / 2, 14, prose("dim ") << d, {.size = 15, .at = drawing::anchor::middle});
+  operand("lhs", picture.lhs, picture.all.lhs, 24);
+  operand("rhs", picture.rhs, picture.all.rhs, 24 + row);
+  on.words(0, 24 + 2 * row + 23, prose("result  ") << detail::joined(result), {.size = 15});
+  for (std::size_t d = 0; d < result.size(); ++d) draw(d, 24 + 2 * row, {spans, result[d]});
+  return on.svg();
 }
 
 }  // namespace partita

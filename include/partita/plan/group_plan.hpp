@@ -21,10 +21,13 @@ struct worker_group {
 
 /// The groups that one worker takes part in: at most one as a small worker and one as a large worker.
 struct group_plan {
+  enum class kind { broadcast, sum_reduce, all_sum_reduce };
+
   std::size_t worker = 0;
   bool small = false;                ///< active on the small partition
   bool large = false;                ///< active on the large partition
   std::vector<worker_group> groups;  ///< one or two, by ascending number; a worker that is small and large in one group has one
+  kind movement = kind::broadcast;   ///< which way the blocks go: from the small partition, to it, or there and back
 
   /// The group this worker stands for as a small worker (is the root of), or nullptr.
   const worker_group* rooted() const {
@@ -70,8 +73,10 @@ worker_group group_number(const grid<Small>& small, const grid<Large>& large,
 /// Cost: O(members of its own groups), for any number of workers.
 template <class Small, class Large>
 group_plan plan_groups(const grid<Small>& small, const grid<Large>& large,
-                       const worker_pairing<Large::rank()>& pairing, std::size_t worker) {
+                       const worker_pairing<Large::rank()>& pairing, std::size_t worker,
+                       group_plan::kind movement = group_plan::kind::broadcast) {
   group_plan plan;
+  plan.movement = movement;
   plan.worker = worker;
   const std::size_t as_small = small.place(worker), as_large = large.place(worker);
   plan.small = as_small < small.size();
@@ -90,6 +95,7 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large,
 template <class Extents>
 group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
   group_plan plan;
+  plan.movement = group_plan::kind::all_sum_reduce;
   plan.worker = worker;
   const std::size_t place = p.place(worker);
   if (place >= p.size()) return plan;

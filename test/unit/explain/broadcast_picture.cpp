@@ -2,6 +2,7 @@
 #include <partita/explain/broadcast_picture.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <string>
 
 namespace {
 
@@ -28,9 +29,9 @@ BOOST_AUTO_TEST_CASE(drawing_has_a_cell_for_each_dimension_of_operands_and_resul
   const std::string svg = to_svg(broadcast_picture({1U, 2U}, {4U, 3U, 1U}, {1, 2}));
   BOOST_TEST(svg.starts_with("<svg xmlns="));
   BOOST_TEST(svg.ends_with("</svg>\n"));
-  BOOST_TEST(count(svg, "<rect") == 9U);
+  BOOST_TEST(count(svg, "<rect") == 10U);  // and the paper
   BOOST_TEST(count(svg, "stroke-dasharray") == 1U);
-  BOOST_TEST(count(svg, "#fbe3c0") == 2U);
+  BOOST_TEST(count(svg, "\"#fbdcc0\"") == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_broadcast_has_no_picture) {

@@ -223,8 +223,9 @@ group_movement make_group_movement(const partition<Small>& small, const partitio
   std::uint64_t fingerprint = mixed(small.grid().fingerprint(), large.grid().fingerprint());
   fingerprint = mixed(fingerprint, (reduction ? 1U : 0U) + (transpose_small ? 2U : 0U) + (transpose_large ? 4U : 0U) +
                                        (keep_batch ? 8U : 0U));
-  return {small.world().state(), plan_groups(small.grid(), large.grid(), pairing, small.world().id()), name, call, fingerprint,
-          keep_batch};
+  const auto kind = reduction ? group_plan::kind::sum_reduce : group_plan::kind::broadcast;
+  return {small.world().state(), plan_groups(small.grid(), large.grid(), pairing, small.world().id(), kind), name, call,
+          fingerprint, keep_batch};
 }
 
 }  // namespace partita::detail

@@ -73,13 +73,17 @@ template <class Small, class Large>
 class groups {
  public:
   groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large, bool reduction, bool keep_batch)
-      : small_(small), large_(large), name_(reduction ? "sum_reduce" : "broadcast"), keep_batch_(keep_batch) {
+      : small_(small),
+        large_(large),
+        kind_(reduction ? group_plan::kind::sum_reduce : group_plan::kind::broadcast),
+        name_(reduction ? "sum_reduce" : "broadcast"),
+        keep_batch_(keep_batch) {
     const auto verdict = judge_worker_broadcast(small.shape(), large.shape(), transpose_small, transpose_large, reduction);
     if (!verdict) throw partition_error(explain_verdict(verdict, small.shape(), large.shape(), transpose_small, transpose_large));
     pairing_ = worker_pairing<Large::rank()>(small.shape(), large.shape(), transpose_small, transpose_large);
   }
 
-  group_plan plan(std::size_t worker) const { return plan_groups(small_, large_, pairing_, worker); }
+  group_plan plan(std::size_t worker) const { return plan_groups(small_, large_, pairing_, worker, kind_); }
 
   /// Each large worker gets the block of the small worker it pairs with.
   template <ranked_array X>
@@ -119,6 +123,7 @@ class groups {
   grid<Small> small_;
   grid<Large> large_;
   worker_pairing<Large::rank()> pairing_;
+  group_plan::kind kind_;
   const char* name_;
   bool keep_batch_;
 };

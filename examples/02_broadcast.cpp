@@ -1,0 +1,34 @@
+// Copies the blocks of a partition to the workers of a larger one, on 6 workers.
+#include <cstdlib>
+#include <iostream>
+#include <partita/partita.hpp>
+
+using namespace partita;
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+
+  // [kernel]
+  auto p_x = everyone.partition<1, 3>();  // workers 0 1 2
+  auto p_y = everyone.partition<2, 3>();  // workers 0 1 2 above 3 4 5
+  broadcast b(p_x, p_y);
+  // [/kernel]
+
+  // [call]
+  xt::xtensor<double, 2> x = zero_volume<double, 2>();  // what a worker gives that is not in p_x
+  if (p_x.active()) {
+    const std::size_t column = p_x.index()[1];
+    x = (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});  // blocks may differ in shape
+  }
+  const auto y = b(x);  // on every worker of p_y the block of its column
+  // [/call]
+
+  // [plan]
+  std::cout << b.plan();  // one line from each worker
+  // [/plan]
+
+  const std::size_t column = p_y.index()[1];
+  const xt::xtensor<double, 2> expected = (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});
+  return y == expected ? EXIT_SUCCESS : EXIT_FAILURE;
+}

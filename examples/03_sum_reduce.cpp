@@ -1,0 +1,38 @@
+// Sums blocks: to fewer workers, as the adjoint of a broadcast, and to all that hold one, on 6 workers.
+#include <cstdlib>
+#include <iostream>
+#include <partita/partita.hpp>
+
+using namespace partita;
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+  auto p_x = everyone.partition<1, 3>();
+  auto p_y = everyone.partition<2, 3>();
+  const auto id = static_cast<double>(everyone.id());
+
+  // [sum]
+  sum_reduce s(p_y, p_x);
+  const xt::xtensor<double, 1> y{id, 10 * id};
+  const auto x = s(y);  // on workers 0 1 2 the sum of their column; nothing on the others
+  // [/sum]
+  bool right = p_x.active() ? x == xt::xtensor<double, 1>{2 * id + 3, 20 * id + 30} : x.size() == 0;
+
+  // [adjoint]
+  broadcast b(p_x, p_y);  // its adjoint sums as s does, and the adjoint of s copies as b does
+  const auto products = adjoint_test(everyone, b, x, y);
+  // [/adjoint]
+  if (everyone.id() == 0) std::cout << "<B x, y> = " << products.forward << ", <x, B* y> = " << products.backward << "\n";
+  right = right && products.exact();
+
+  // [all]
+  all_sum_reduce rows(p_y, dimensions<0>);                // over dimension 0 of p_y: the same sums, on all six workers
+  const auto z = rows(y);
+  all_sum_reduce everything(p_y, all_dimensions_but<>);   // over every dimension
+  const auto total = everything(y);
+  // [/all]
+  std::cout << rows.plan();
+  right = right && z == s.adjoint(x) && total == xt::xtensor<double, 1>{15, 150};
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,41 @@
+// Scatters a tensor from one worker over all of them, and gathers it again, on 4 workers.
+#include <cstdlib>
+#include <iostream>
+#include <partita/partita.hpp>
+
+using namespace partita;
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+
+  // [kernels]
+  auto root = everyone.partition<1, 1>();  // worker 0
+  auto rows = everyone.partition<4, 1>();
+  repartition scatter(root, rows);
+  repartition gather(rows, root);
+  // [/kernels]
+
+  xt::xtensor<int, 2> x = zero_volume<int, 2>();
+  if (root.active()) {
+    x.resize({10, 3});
+    for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<int>(k);
+  }
+  // [call]
+  const auto mine = scatter(x);              // 3, 3, 2, 2 of the 10 rows
+  const auto squares = gather(mine * mine);  // an expression is as good as an array
+  // [/call]
+
+  if (everyone.id() == 0) std::cout << scatter.plan(extents<10, 3>{}) << gather.plan(extents<10, 3>{});
+  // [uneven]
+  // what goes in may be cut in any way: views of 2, 1, 2 and 1 rows make a tensor of 6
+  const auto some = gather(xt::view(mine, xt::range(everyone.id() % 2, std::size_t{2}), xt::all()));
+  // [/uneven]
+
+  bool right = mine.shape(0) == (everyone.id() < 2 ? 3U : 2U);
+  if (root.active()) {
+    right = right && some.shape(0) == 6;
+    for (std::size_t k = 0; k < x.size(); ++k) right = right && squares.data()[k] == x.data()[k] * x.data()[k];
+  }
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,46 @@
+// Draws partitions and movements as SVG, without any of the workers, on 1 worker.
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <partita/explain/broadcast_picture.hpp>
+#include <partita/explain/linear_picture.hpp>
+#include <partita/explain/repartition_picture.hpp>
+#include <partita/explain/worker_broadcast_picture.hpp>
+#include <string>
+
+using namespace partita;
+
+int main(int argc, char** argv) {
+  // into the folder given; without one, what would be drawn is named
+  bool right = true;
+  const auto save = [&](const char* name, const prose& svg) {
+    std::cout << name << ".svg, " << svg.size() << " bytes\n";
+    if (argc > 1) right = right && (std::ofstream(std::string(argv[1]) + "/" + name + ".svg") << svg).good();
+  };
+
+  // [movements]
+  const grid p_x(extents<1, 3>{});  // a partition without its world; partitions of a world do as well
+  const grid p_y(extents<2, 3>{});
+  save("broadcast", to_svg(worker_broadcast_picture(p_x, p_y)));
+
+  const grid quarters(extents<2, 2>{});
+  const grid columns(extents<1, 3>{});
+  const repartition_picture moved(quarters, columns, extents<7, 9>{});
+  save("repartition", to_svg(moved, 1));  // beneath it the plan of worker 1 in words
+  save("repartition-plan", to_svg(moved.plan(1), sizeof(float)));
+  // [/movements]
+
+  const worker_pairing<1> pairing(std::array<std::size_t, 1>{1}, std::array<std::size_t, 1>{6}, false, false);
+  save("broadcast-tree", to_svg(plan_groups(grid(extents<1>{}), grid(extents<6>{}), pairing, 2)));
+
+  const grid p_w(extents<3, 4>{});
+  save("linear", to_svg(linear_picture(grid(extents<1, 4>{}), grid(extents<1, 3>{}, workers(4, 7)), p_w)));
+  save("transposed", to_svg(worker_broadcast_picture(grid(extents<1, 3>{}), grid(extents<3, 2>{}), transpose_src)));
+  const grid root(extents<1, 1>{});
+  save("gather", to_svg(repartition_picture(grid(extents<4, 1>{}), root, extents<10, 3>{}), 0));
+
+  save("array-broadcast-mapped", to_svg(broadcast_picture({2U, 3U, 4U}, {3U}, {1})));
+  save("array-broadcast-outer", to_svg(broadcast_picture({4U, 1U}, {1U, 3U})));
+  save("array-broadcast-composed", to_svg(broadcast_picture({1U, 2U}, {4U, 3U, 1U}, {1, 2})));
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,95 @@
+// The plan of one worker as a drawing: the boxes it gives and takes, or the tree that its block goes along.
+#pragma once
+
+#include <cstddef>
+#include <partita/explain/block_on_paper.hpp>
+#include <partita/explain/plan_text.hpp>
+#include <partita/plan/binomial_tree.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <partita/plan/repartition_plan.hpp>
+#include <vector>
+
+namespace partita {
+
+namespace detail {
+
+/// The parts of the block that a worker gives, and of the one it takes.
+template <std::size_t Rank>
+std::vector<drawn_part<Rank>> given_parts(const repartition_plan<Rank>& plan) {
+  std::vector<drawn_part<Rank>> parts;
+  const colour own = colour_of(plan.worker);
+  for (const auto& t : plan.sends)
+    parts.push_back({t.at, t.where.shape(), own, prose("to ") << t.worker, prose() << t.worker});
+  for (const auto& k : plan.kept) parts.push_back({k.at_source, k.where.shape(), own, "stays", prose() << plan.worker});
+  return parts;
+}
+template <std::size_t Rank>
+std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
+  std::vector<drawn_part<Rank>> parts;
+  const colour own = colour_of(plan.worker);
+  for (const auto& t : plan.receives)
+    parts.push_back({t.at, t.where.shape(), colour_of(t.worker), prose("from ") << t.worker, prose() << t.worker});
+  for (const auto& k : plan.kept)
+    parts.push_back({k.at_destination, k.where.shape(), own, "stayed", prose() << plan.worker});
+  return parts;
+}
+
+}  // namespace detail
+
+/// What one worker does in a repartition: the block it gives, the block it takes, and the words beneath.
+template <std::size_t Rank>
+prose to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
+  drawing on;
+  const auto larger = [](std::size_t a, std::size_t b) { return a > b ? a : b; };
+  const detail::scales length(
+      larger(detail::rows_of(plan.source_shape), detail::rows_of(plan.destination_shape)),
+      larger(detail::columns_of(plan.source_shape), detail::columns_of(plan.destination_shape)));
+  drawing::px x = 0;
+  if (plan.gives) {
+    on.words(0, 12, prose("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "), detail::heading);
+    detail::draw_block(on, 0, 24, plan.source_shape, length, detail::given_parts(plan));
+    x = on.width() + 40;
+  }
+  if (plan.takes) {
+    prose title(plan.gives ? "and takes " : "worker ");
+    if (!plan.gives) title << plan.worker << " takes ";
+    on.words(x, 12, title << detail::in_words(plan.destination_shape, " × "), detail::heading);
+    detail::draw_block(on, x, 24, plan.destination_shape, length, detail::taken_parts(plan));
+  }
+  on.lines(0, on.height() + 28, to_text(plan, element_bytes), detail::code);
+  return on.svg();
+}
+
+/// What one worker does in a broadcast or a sum: the tree of each of its groups, and the words beneath. Of a large group, the
+/// first members.
+inline prose to_svg(const group_plan& plan) {
+  using px = drawing::px;
+  constexpr px wide = 84, high = 30, step_x = 94, step_y = 62;
+  constexpr std::size_t most = 16;
+  drawing on;
+  for (const worker_group& g : plan.groups) {
+    const px top = on.height() + (on.height() > 0 ? 34 : 0);
+    const auto x = [](std::size_t position) { return static_cast<px>(position) * step_x; };
+    const auto y = [&](std::size_t position) {
+      px depth = 0;
+      for (; position != 0; position = binomial_tree::above(position)) ++depth;
+      return top + depth * step_y;
+    };
+    const std::size_t shown = g.members.size() < most ? g.members.size() : most;
+    for (std::size_t k = 1; k < shown; ++k) {
+      const std::size_t above = binomial_tree::above(k);
+      on.line(x(above) + wide / 2, y(above) + high, x(k) + wide / 2, y(k), detail::dark.ink);
+    }
+    for (std::size_t k = 0; k < shown; ++k) {
+      const bool here = k == g.position, holds = k != 0 || g.root_is_large || plan.movement == group_plan::kind::broadcast;
+      const colour painted = here ? colour_of(plan.worker) : detail::pale;
+      on.rectangle(x(k), y(k), wide, high, painted, here ? 2 : 1, !holds, 5);
+      on.words(x(k) + wide / 2, y(k) + 20, prose("worker ") << g.members[k],
+               {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink, .bold = here});
+    }
+  }
+  on.lines(0, on.height() + 28, to_text(plan), detail::code);
+  return on.svg();
+}
+
+}  // namespace partita

@@ -1,0 +1,85 @@
+// A text that grows: what explanations are written on. <string> alone would double the cost of this room.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/text.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace partita {
+
+/// Characters of any number. Converts to std::string, and is written to any stream.
+class prose {
+ public:
+  prose() = default;
+  prose(const char* characters) { *this << characters; }  // NOLINT: a literal is prose
+
+  std::size_t size() const { return characters_.size() - 1; }
+  bool empty() const { return size() == 0; }
+  const char* c_str() const { return characters_.data(); }
+  const char* begin() const { return characters_.data(); }
+  const char* end() const { return characters_.data() + size(); }
+
+  prose& operator<<(char c) {
+    characters_.back() = c;
+    characters_.push_back('\0');
+    return *this;
+  }
+  prose& operator<<(const char* characters) {
+    while (*characters != '\0') *this << *characters++;
+    return *this;
+  }
+  prose& operator<<(const prose& other) {
+    characters_.reserve(characters_.size() + other.size());
+    for (std::size_t k = 0, n = other.size(); k < n; ++k) *this << other.characters_[k];
+    return *this;
+  }
+  template <std::size_t Capacity>
+  prose& operator<<(const basic_text<Capacity>& sentence) {
+    return *this << sentence.c_str();
+  }
+  template <class Integer>
+    requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> && !std::is_same_v<Integer, bool>)
+  prose& operator<<(Integer value) {
+    return *this << (basic_text<24>() << value);
+  }
+
+  /// How many characters are seen: bytes that continue a UTF-8 character are not.
+  std::size_t columns() const {
+    std::size_t n = 0;
+    for (const char c : *this) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
+    return n;
+  }
+  /// Fills up with blanks to this many columns.
+  prose& pad(std::size_t columns_wanted) {
+    for (std::size_t n = columns(); n < columns_wanted; ++n) *this << ' ';
+    return *this;
+  }
+
+  /// As a std::string, or whatever else is made from a pointer and a length.
+  template <class String>
+    requires(std::is_constructible_v<String, const char*, std::size_t>)
+  operator String() const {  // NOLINT: prose is a string
+    return String(c_str(), size());
+  }
+
+  friend bool operator==(const prose& a, const prose& b) { return a.characters_ == b.characters_; }
+  friend bool operator==(const prose& a, const char* b) {
+    std::size_t k = 0;
+    while (k < a.size() && b[k] != '\0' && a.characters_[k] == b[k]) ++k;
+    return k == a.size() && b[k] == '\0';
+  }
+
+ private:
+  std::vector<char> characters_ = std::vector<char>(1, '\0');
+};
+
+/// Writes prose to a stream (any stream with `write`). Deduced, so that a literal on its way to a stream stays one.
+template <class Stream, class Prose>
+  requires(std::is_same_v<Prose, prose> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
+Stream& operator<<(Stream& stream, const Prose& written) {
+  stream.write(written.c_str(), static_cast<std::ptrdiff_t>(written.size()));
+  return stream;
+}
+
+}  // namespace partita

@@ -1,0 +1,108 @@
+// A repartition of a whole tensor as a drawing: the blocks before and after, cut where they overlap.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/explain/arrangement.hpp>
+#include <partita/explain/plan_svg.hpp>
+#include <partita/plan/decomposition.hpp>
+
+namespace partita {
+
+namespace detail {
+
+/// "x, 6 × 8, on 2 × 2".
+template <std::size_t Rank>
+prose title(const char* name, const std::array<std::size_t, Rank>& extents, const std::array<std::size_t, Rank>& partition) {
+  prose words(name);
+  words << ", " << in_words(extents, " × ");
+  if (Rank > 0) words << ", on " << in_words(partition, " × ");
+  return words;
+}
+
+/// A grid of blocks on paper: where each column and each row of blocks starts. Leading dimensions are laid under each other.
+template <std::size_t Rank>
+struct tiling {
+  static constexpr drawing::px gap = 14, label = 18;
+  std::array<std::size_t, Rank> places;
+  std::vector<drawing::px> columns, rows;
+
+  tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const scales& length) : places(shape) {
+    const std::size_t across = columns_of(shape), down = rows_of(shape);
+    std::vector<drawing::px> wide(across, 58), high(down, 8);  // the label of a block has to fit above it
+    for (std::size_t place = 0; place < across * down; ++place) {
+      const auto block = cuts.shape(index_of(place, shape));
+      const drawing::px w = length.across(columns_of(block)), h = length.down(rows_of(block));
+      if (w > wide[place % across]) wide[place % across] = w;
+      if (h > high[place / across]) high[place / across] = h;
+    }
+    columns.push_back(0);
+    for (const drawing::px w : wide) columns.push_back(columns.back() + w + gap);
+    rows.push_back(0);
+    for (const drawing::px h : high) rows.push_back(rows.back() + h + gap + label);
+  }
+  drawing::px x(std::size_t place) const { return columns[place % (columns.size() - 1)]; }
+  drawing::px y(std::size_t place) const { return rows[place / (columns.size() - 1)] + label; }
+  drawing::px width() const { return columns.back() - gap; }
+  drawing::px height() const { return rows.back() - gap; }
+};
+
+}  // namespace detail
+
+/// What every worker gives and takes when a tensor goes from one partition to another. `P` and `Q` are grids or partitions.
+/// Requires: partitions of the tensor's rank.
+template <class Src, class Dst, std::size_t Rank = Src::rank()>
+struct repartition_picture {
+  grid<Src> p_x;
+  grid<Dst> p_y;
+  decomposition<Rank> from;
+  decomposition<Rank> to;
+
+  template <class P, class Q>
+  repartition_picture(const P& x, const Q& y, const decomposition<Rank>& x_cuts, const decomposition<Rank>& y_cuts)
+      : p_x(detail::grid_in(x)), p_y(detail::grid_in(y)), from(x_cuts), to(y_cuts) {}
+  /// Balanced on both sides.
+  template <class P, class Q, std::size_t... E>
+  repartition_picture(const P& x, const Q& y, const extents<E...>& global)
+      : repartition_picture(x, y, decomposition<Rank>::balanced(global.array(), detail::grid_in(x).shape()),
+                            decomposition<Rank>::balanced(global.array(), detail::grid_in(y).shape())) {}
+
+  repartition_plan<Rank> plan(std::size_t worker) const { return plan_repartition(p_x, from, p_y, to, worker); }
+};
+
+template <class P, class Q, class... Cuts>
+repartition_picture(const P&, const Q&, const Cuts&...)
+    -> repartition_picture<detail::extents_in<P>, detail::extents_in<Q>, detail::extents_in<P>::rank()>;
+
+/// Both partitions side by side; beneath them, in words, the plan of one worker.
+template <class Src, class Dst, std::size_t Rank>
+prose to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker, std::size_t element_bytes = 0) {
+  drawing on;
+  const auto extents = picture.from.extents();
+  const detail::scales length(detail::rows_of(extents), detail::columns_of(extents));
+  const detail::tiling<Rank> before(picture.from, picture.p_x.shape(), length), after(picture.to, picture.p_y.shape(), length);
+  const drawing::px tallest = before.height() > after.height() ? before.height() : after.height();
+  const auto side = [&](drawing::px x, const char* name, const auto& p, const detail::tiling<Rank>& tiles, bool gives) {
+    on.words(x, 14, detail::title(name, extents, p.shape()), detail::heading);
+    const drawing::px top = 26 + (tallest - tiles.height()) / 2;
+    for (std::size_t place = 0; place < p.size(); ++place) {
+      const std::size_t k = p.workers()[place];
+      const auto plan = picture.plan(k);
+      const drawing::px left = x + tiles.x(place), y = top + tiles.y(place);
+      drawing::style who = detail::caption;
+      if (gives) who.ink = colour_of(k).ink;
+      on.words(left, y - 5, prose("worker ") << k, who);
+      detail::draw_block(on, left, y, gives ? plan.source_shape : plan.destination_shape, length,
+                         gives ? detail::given_parts(plan) : detail::taken_parts(plan));
+    }
+  };
+  side(0, "x", picture.p_x, before, true);
+  const drawing::px middle = on.width() + 24, centre = 26 + tallest / 2 + detail::tiling<Rank>::label / 2;
+  on.arrow(middle, centre, middle + 84, centre, detail::dark.ink);
+  on.words(middle + 38, centre - 10, "repartition", {.size = 12, .at = drawing::anchor::middle});
+  side(middle + 112, "y", picture.p_y, after, false);
+  on.lines(0, on.height() + 34, to_text(picture.plan(worker), element_bytes), detail::code);
+  return on.svg();
+}
+
+}  // namespace partita

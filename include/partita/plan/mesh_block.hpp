@@ -1,0 +1,36 @@
+// Which block of a tensor a worker of a mesh holds.
+//
+// The axes of a dimension cut it one after the other, major first: each cuts what those before it left, balanced. So a block
+// of "a+b" is always a part of a block of "a", also where the extent is not divisible, and gathering "b" gives that block.
+#pragma once
+
+#include <cstddef>
+#include <partita/plan/cut.hpp>
+#include <partita/rule/sharding/sharding.hpp>
+
+namespace partita {
+
+/// Where a worker stands along axis a; workers are numbered in C order over the axes.
+constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size_t a) {
+  for (std::size_t k = m.rank(); k-- > a + 1;) worker /= m.size(k);
+  return worker % m.size(a);
+}
+
+/// The indices that a worker holds of a dimension of n indices that these axes cut.
+constexpr interval mesh_part(const mesh& m, axis_list cut, std::size_t n, std::size_t worker) {
+  interval part{0, n};
+  for (std::size_t k = 0; k < cut.size(); ++k) {
+    const interval own = balanced_part(part.size(), m.size(cut[k]), coordinate_of(m, worker, cut[k]));
+    part = {part.start + own.start, part.start + own.stop};
+  }
+  return part;
+}
+
+/// The indices that a worker holds of each dimension of a tensor.
+constexpr short_list<interval> mesh_block(const sharding& s, const shape_list& shape, std::size_t worker) {
+  short_list<interval> block;
+  for (std::size_t d = 0; d < s.rank(); ++d) block.push_back(mesh_part(s.on, s.cuts[d], shape[d], worker));
+  return block;
+}
+
+}  // namespace partita

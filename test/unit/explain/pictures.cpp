@@ -1,0 +1,147 @@
+// Pictures of movements: every block and every box is drawn, inside the view, and nothing but XML comes out.
+#include <partita/explain/linear_picture.hpp>
+#include <partita/explain/repartition_picture.hpp>
+#include <partita/explain/worker_broadcast_picture.hpp>
+
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace partita;
+using boost::property_tree::ptree;
+
+struct parsed {
+  std::size_t rectangles = 0, words = 0, paths = 0;
+  bool inside = true;
+  std::string all_words;
+};
+
+/// Throws if it is not XML.
+parsed parse(const std::string& svg) {
+  ptree tree;
+  std::istringstream in(svg);
+  read_xml(in, tree);
+  const ptree& root = tree.get_child("svg");
+  std::istringstream view(root.get<std::string>("<xmlattr>.viewBox"));
+  long left = 0, top = 0, width = 0, height = 0;
+  view >> left >> top >> width >> height;
+  parsed found;
+  for (const auto& entry : root) {
+    const auto& [name, element] = entry;
+    const auto number = [&entry](const char* attribute) {
+      return std::stol(entry.second.get<std::string>(std::string("<xmlattr>.") + attribute));
+    };
+    if (name == "rect") {
+      ++found.rectangles;
+      const long x = number("x"), y = number("y"), w = number("width"), h = number("height");
+      found.inside = found.inside && w > 0 && h > 0 && x >= left && y >= top && x + w <= left + width && y + h <= top + height;
+    } else if (name == "text") {
+      ++found.words;
+      const long x = number("x"), y = number("y");
+      found.inside = found.inside && x >= left && y > top && x <= left + width && y <= top + height;
+      found.all_words += element.data() + "\n";
+    } else if (name == "path") {
+      ++found.paths;
+    }
+  }
+  return found;
+}
+
+bool says(const parsed& picture, const std::string& words) { return picture.all_words.find(words) != std::string::npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pictures)
+
+BOOST_AUTO_TEST_CASE(a_broadcast_shows_every_worker_and_both_directions) {
+  const auto found = parse(to_svg(worker_broadcast_picture(grid(extents<1, 3>{}), grid(extents<2, 3>{}))));
+  BOOST_TEST(found.inside);
+  BOOST_TEST(found.rectangles == 1U + 3U + 6U);  // the paper, p_x, p_y
+  BOOST_TEST(found.paths == 4U);                 // two arrows, each a line and a head
+  BOOST_TEST(says(found, "x₁ goes to workers 1, 4"));
+  BOOST_TEST(says(found, "dx₁ = dy₁ + dy₄"));
+}
+
+BOOST_AUTO_TEST_CASE(a_transposed_broadcast_pairs_by_number) {
+  const auto found = parse(to_svg(worker_broadcast_picture(grid(extents<2, 3>{}), grid(extents<3, 2>{}), transpose_src)));
+  BOOST_TEST(says(found, "p_x, 2 × 3, transposed"));
+  for (const char* line : {"x₀ goes to worker 0", "x₁ goes to worker 1", "x₅ goes to worker 5"}) BOOST_TEST(says(found, line));
+}
+
+BOOST_AUTO_TEST_CASE(a_broadcast_that_is_not_legal_has_no_picture) {
+  BOOST_CHECK_THROW(worker_broadcast_picture(grid(extents<2>{}), grid(extents<3>{})), partition_error);
+  BOOST_CHECK_THROW(worker_broadcast_picture(grid(extents<1, 1>{}), grid(extents<3>{})), partition_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_repartition_shows_every_box_on_both_sides_and_a_plan) {
+  const repartition_picture picture(grid(extents<2, 2>{}), grid(extents<1, 3>{}), extents<7, 9>{});
+  const auto found = parse(to_svg(picture, 1));
+  BOOST_TEST(found.inside);
+  // the paper; 8 overlaps on each side; 4 blocks before and 3 after
+  BOOST_TEST(found.rectangles == 1U + 2U * 8U + 4U + 3U);
+  BOOST_TEST(says(found, "x, 7 × 9, on 2 × 2"));
+  BOOST_TEST(says(found, "to worker 2    [0, 4) x [6, 9)  12 elements in 4 runs of 3"));
+}
+
+BOOST_AUTO_TEST_CASE(a_plan_shows_what_one_worker_gives_and_takes) {
+  const repartition_picture picture(grid(extents<2, 2>{}), grid(extents<1, 3>{}), extents<7, 9>{});
+  BOOST_TEST(parse(to_svg(picture.plan(1))).rectangles == 1U + 2U + 4U + 2U);
+  BOOST_TEST(says(parse(to_svg(picture.plan(3))), "worker 3 gives 3 × 4") == true);
+  BOOST_TEST(parse(to_svg(picture.plan(9))).rectangles == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_tree_of_a_group_has_an_edge_to_every_member_but_the_root) {
+  const grid one(extents<1>{}, workers{6});
+  const grid six(extents<6>{});
+  const worker_pairing<1> pairing(one.shape(), six.shape(), false, false);
+  for (const auto kind : {group_plan::kind::broadcast, group_plan::kind::sum_reduce}) {
+    const auto found = parse(to_svg(plan_groups(one, six, pairing, 3, kind)));
+    BOOST_TEST(found.inside);
+    BOOST_TEST(found.rectangles == 1U + 7U);
+    BOOST_TEST(found.paths == 6U);
+  }
+  const auto many = parse(to_svg(plan_sum_groups(grid(extents<1000>{}), {false}, 999)));
+  BOOST_TEST(many.rectangles == 1U + 16U);
+  BOOST_TEST(says(many, "workers 0 to 999"));
+}
+
+BOOST_AUTO_TEST_CASE(every_rank_shape_and_cut_stays_inside_the_view) {
+  const auto inside = [](const prose& svg) { return parse(svg).inside; };
+  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<>{}), grid(extents<>{}, workers{1}), extents<>{}), 0)));
+  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<1>{}), grid(extents<4>{}), extents<1000003>{}), 0)));
+  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<4>{}), grid(extents<3>{}), extents<2>{}), 0)));
+  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 1>{}), grid(extents<1, 2>{}), extents<0, 5>{}), 0)));
+  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 1>{}), grid(extents<1, 2>{}), extents<8192, 2>{}), 0)));
+  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 1, 2>{}), grid(extents<1, 2, 2>{}), extents<64, 64, 64>{}), 3)));
+  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 2>{}), grid(extents<1, 3>{}),
+                                               decomposition<2>::block_cyclic({8, 8}, {2, 2}, {2, 2}),
+                                               decomposition<2>::balanced({8, 8}, {1, 3})), 1)));
+  BOOST_TEST(inside(to_svg(worker_broadcast_picture(grid(extents<>{}), grid(extents<2, 2, 2, 2>{})))));
+}
+
+BOOST_AUTO_TEST_CASE(boxes_cut_in_leading_dimensions_are_drawn_where_they_are) {
+  // 4 x 4 x 6 from 2 x 1 x 1 to 1 x 2 x 1: each overlap is two stripes of the block before, one after
+  const repartition_picture picture(grid(extents<2, 1, 1>{}), grid(extents<1, 2, 1>{}), extents<4, 4, 6>{});
+  BOOST_TEST(parse(to_svg(picture, 0)).rectangles == 1U + 2U * 2U * 2U + 2U * 2U + 2U + 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_linear_layer_shows_weights_inputs_and_outputs) {
+  const auto found = parse(to_svg(linear_picture(grid(extents<1, 4>{}), grid(extents<1, 3>{}, workers(4, 7)), grid(extents<3, 4>{}))));
+  BOOST_TEST(found.inside);
+  BOOST_TEST(found.rectangles == 1U + 4U + 3U + 12U);
+  BOOST_TEST(found.paths == 2U * (4U + 3U));
+  BOOST_TEST(says(found, "b₂"));
+  BOOST_CHECK_THROW(linear_picture(grid(extents<1, 2>{}), grid(extents<1, 3>{}), grid(extents<3, 4>{})), partition_error);
+}
+
+BOOST_AUTO_TEST_CASE(characters_that_mean_something_to_xml_are_escaped) {
+  drawing on;
+  on.words(0, 10, "a < b && c > d", {});
+  BOOST_TEST(says(parse(on.svg()), "a < b && c > d"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
