@@ -31,6 +31,9 @@ int main(int argc, char** argv) {
   const auto y = layer(features_on(p_x));
   const auto dx = layer.adjoint(y);                    // adds to layer.weight_gradient() and layer.bias_gradient()
   // [/layer]
+  // [plan]
+  if (everyone.id() == 4) std::cout << layer.plan();
+  // [/plan]
 
   // the same product, computed by one worker alone
   double farthest = 0;

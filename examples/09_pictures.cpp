@@ -30,6 +30,9 @@ int main(int argc, char** argv) {
   save("repartition-plan", to_svg(moved.plan(1), sizeof(float)));
   // [/movements]
 
+  const worker_pairing<1> pairing(std::array<std::size_t, 1>{1}, std::array<std::size_t, 1>{6}, false, false);
+  save("broadcast-tree", to_svg(plan_groups(grid(extents<1>{}), grid(extents<6>{}), pairing, 2)));
+
   const grid p_w(extents<3, 4>{});
   save("linear", to_svg(linear_picture(grid(extents<1, 4>{}), grid(extents<1, 3>{}, workers(4, 7)), p_w)));
   save("transposed", to_svg(worker_broadcast_picture(grid(extents<1, 3>{}), grid(extents<3, 2>{}), transpose_src)));

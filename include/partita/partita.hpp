@@ -29,4 +29,7 @@
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>
 #include <partita/plan/cost.hpp>
+#include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>
+#include <partita/rule/sharding/propagate.hpp>
+#include <partita/rule/sharding/reshape_rule.hpp>

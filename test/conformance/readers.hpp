@@ -7,8 +7,9 @@
 
 namespace conformance {
 
+reader distdl_reader();
 reader xla_reader();
 
-inline std::vector<reader> all_readers() { return {xla_reader()}; }
+inline std::vector<reader> all_readers() { return {distdl_reader(), xla_reader()}; }
 
 }  // namespace conformance

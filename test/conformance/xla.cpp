@@ -14,6 +14,7 @@
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/elementwise_plan.hpp>
 #include <partita/rule/broadcast_factors.hpp>
+#include <partita/rule/sharding/reshape_rule.hpp>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -527,15 +528,30 @@ class factor_names {
     expect(numbers.size() == names.size(), what, " has ", numbers.size(), " dimensions and not ", names.size());
     for (std::size_t d = 0; d < numbers.size(); ++d) {
       expect(names[d].size() == 1, what, " has a compound factor in dimension ", d);
-      const std::string name = names[d].at(0);
-      const std::size_t number = number_of_.try_emplace(name, numbers[d]).first->second;
-      const std::string& same_name = name_of_.try_emplace(numbers[d], name).first->second;
-      expect(number == numbers[d] && same_name == name, what, " has another factor than ", name, " in dimension ", d);
-      expect(recorded_sizes_.at(name) == sizes[d], "factor ", name, " has size ", sizes[d]);
+      expect_same_factor(numbers[d], sizes[d], names[d].at(0), what + " in dimension " + std::to_string(d));
+    }
+  }
+  /// A tensor of a rule, whose dimensions may be compound.
+  void expect_same(const rule& r, std::size_t t, const json& names, const std::string& what) {
+    expect(r.rank(t) == names.size(), what, " has ", r.rank(t), " dimensions and not ", names.size());
+    for (std::size_t d = 0; d < r.rank(t); ++d) {
+      const auto& dimension = r.at(t, d);
+      expect(dimension.count == names[d].size(), what, " has ", dimension.count, " factors in dimension ", d, " and not ", names[d].dump());
+      for (std::size_t k = 0; k < dimension.count; ++k) {
+        const std::size_t f = r.term(dimension, k);
+        expect_same_factor(f, r.factors[f].size, names[d].at(k), what + " in dimension " + std::to_string(d));
+      }
     }
   }
 
  private:
+  void expect_same_factor(std::size_t number, std::size_t size, const std::string& name, const std::string& where) {
+    const std::size_t same_number = number_of_.try_emplace(name, number).first->second;
+    const std::string& same_name = name_of_.try_emplace(number, name).first->second;
+    expect(number == same_number && same_name == name, where, " has another factor than ", name);
+    expect(recorded_sizes_.at(name) == size, "factor ", name, " has size ", size);
+  }
+
   const json& recorded_sizes_;
   std::map<std::string, std::size_t> number_of_;
   std::map<std::size_t, std::string> name_of_;
@@ -650,6 +666,12 @@ void run_sharding_rule(const json& c, tally&, const std::string&) {
       tensors.push_back(shape_of_json(c.at(std::string(side) + "_shapes").at(k)));
       names.push_back(c.at(std::string(side) + "_factors").at(k));
     }
+  if (c.at("op") == "reshape") {
+    const rule factors = reshape_rule(tensors.at(0), tensors.at(1));
+    factor_names recorded(c.at("factor_sizes"));
+    for (std::size_t k = 0; k < tensors.size(); ++k) recorded.expect_same(factors, k, names[k], "tensor " + std::to_string(k));
+    return;
+  }
   const auto standing = standing_of(c, tensors);
   expect(standing.has_value(), "has the unknown operation ", c.at("op").dump());
   factor_names recorded(c.at("factor_sizes"));

@@ -49,7 +49,9 @@ prose to_svg(const linear_picture<X, Y, W>& picture) {
     const px x = weights.x(place), y = w_top + weights.y(place);
     detail::draw_tile(on, x, y, picture.p_w.workers()[place],
                       prose("W") << detail::symbol("", row) << "‚" << detail::symbol("", column), colour_of(column));
-    if (column == 0) on.words(x + weights.wide - 6, y + 15, detail::symbol("b", row), {.size = 12, .at = drawing::anchor::end, .ink = colour_of(column).ink});
+    if (column == 0)
+      on.words(x + weights.wide - 6, y + 15, detail::symbol("b", row),
+               {.size = 12, .at = drawing::anchor::end, .ink = colour_of(column).ink});
   }
   for (std::size_t row = 0; row < shape[0]; ++row) {
     const px y = w_top + weights.y(row * shape[1]);

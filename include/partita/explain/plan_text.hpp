@@ -8,6 +8,7 @@
 #include <partita/plan/cost.hpp>
 #include <partita/plan/elementwise_plan.hpp>
 #include <partita/plan/group_plan.hpp>
+#include <partita/plan/linear_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>
 
 namespace partita {
@@ -129,7 +130,9 @@ inline prose to_text(const group_plan& plan) {
     const binomial_tree tree{g.members.size()};
     const bool root = g.position == 0, gives = plan.movement == kind::broadcast, everywhere = plan.movement == kind::all_sum_reduce;
     std::vector<std::size_t> below;
-    tree.for_below(g.position, [&](std::size_t position) { below.push_back(g.members[position]); });
+    const auto add = [&](std::size_t position) { below.push_back(g.members[position]); };
+    if (gives) tree.for_below(g.position, add);
+    else tree.for_below_smallest_first(g.position, add);
     const auto large = detail::list_of_workers({g.members.begin() + (g.root_is_large ? 0 : 1), g.members.end()});
     if (root || everywhere)
       all << (gives ? "gives its block to " : "takes the sum of the blocks of ") << large;
@@ -146,6 +149,15 @@ inline prose to_text(const group_plan& plan) {
     all << "\n";
   }
   return all;
+}
+
+/// The weights that a worker holds, and its part in the broadcast of x and in the sum of the products.
+inline prose to_text(const linear_plan& plan) {
+  prose all;
+  all << "worker " << plan.worker << " in linear: ";
+  if (!plan.multiplies) all << "holds no weights";
+  else all << "multiplies by W " << plan.weights << (plan.has_bias ? " and adds the bias" : "");
+  return all << "\n" << to_text(plan.input) << to_text(plan.output);
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.
@@ -175,6 +187,11 @@ Stream& operator<<(Stream& stream, const repartition_plan<Rank>& plan) {
 template <class Stream>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const group_plan& plan) {
+  return stream << to_text(plan);
+}
+template <class Stream>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const linear_plan& plan) {
   return stream << to_text(plan);
 }
 template <class Stream>

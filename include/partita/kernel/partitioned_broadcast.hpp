@@ -8,7 +8,7 @@
 #include <optional>
 #include <partita/array/broadcast_in_dim.hpp>
 #include <partita/kernel/broadcast.hpp>
-#include <partita/kernel/placement.hpp>
+#include <partita/kernel/placed_tensor.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/plan/elementwise_plan.hpp>
 #include <utility>

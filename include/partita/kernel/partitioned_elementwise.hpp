@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <partita/array/elementwise.hpp>
 #include <partita/kernel/partitioned_broadcast.hpp>
-#include <partita/kernel/placement.hpp>
+#include <partita/kernel/placed_tensor.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -54,7 +54,7 @@ resolved_broadcast resolve_placed(const Lhs& lhs, const Rhs& rhs, const Dims& di
 template <class F, class Lhs, class Rhs, class Result, class Dims = broadcast_dimensions_t<>>
 class partitioned_elementwise {
  public:
-  using result_placement = placement<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
+  using result_placement = placed_tensor<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
 
   /// The result lives on the partition of the finer operand.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims = {})

@@ -8,6 +8,7 @@
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/nn/parameter.hpp>
 #include <partita/plan/cut.hpp>
+#include <partita/plan/linear_plan.hpp>
 #include <partita/rule/linear.hpp>
 #include <vector>
 
@@ -120,6 +121,11 @@ class linear {
   /// Where this worker's block stands in the global W.
   box<2> weight_box() const {
     return {{state_->rows.start, state_->columns.start}, {state_->rows.stop, state_->columns.stop}};
+  }
+  /// What this worker does: its weights, how x comes to it, where its product goes.
+  linear_plan plan() const {
+    const state& s = *state_;
+    return {s.p_w.world().id(), s.p_w.active(), s.has_bias(), weight_box(), s.spread.plan(), s.collect.plan()};
   }
   const linear_options& options() const { return state_->options; }
   const partition<anywhere>& weight_partition() const { return state_->p_w; }

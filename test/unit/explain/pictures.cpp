@@ -30,15 +30,18 @@ parsed parse(const std::string& svg) {
   long left = 0, top = 0, width = 0, height = 0;
   view >> left >> top >> width >> height;
   parsed found;
-  for (const auto& [name, element] : root) {
+  for (const auto& entry : root) {
+    const auto& [name, element] = entry;
+    const auto number = [&entry](const char* attribute) {
+      return std::stol(entry.second.get<std::string>(std::string("<xmlattr>.") + attribute));
+    };
     if (name == "rect") {
       ++found.rectangles;
-      const long x = element.get<long>("<xmlattr>.x"), y = element.get<long>("<xmlattr>.y");
-      const long w = element.get<long>("<xmlattr>.width"), h = element.get<long>("<xmlattr>.height");
+      const long x = number("x"), y = number("y"), w = number("width"), h = number("height");
       found.inside = found.inside && w > 0 && h > 0 && x >= left && y >= top && x + w <= left + width && y + h <= top + height;
     } else if (name == "text") {
       ++found.words;
-      const long x = element.get<long>("<xmlattr>.x"), y = element.get<long>("<xmlattr>.y");
+      const long x = number("x"), y = number("y");
       found.inside = found.inside && x >= left && y > top && x <= left + width && y <= top + height;
       found.all_words += element.data() + "\n";
     } else if (name == "path") {
@@ -89,6 +92,21 @@ BOOST_AUTO_TEST_CASE(a_plan_shows_what_one_worker_gives_and_takes) {
   BOOST_TEST(parse(to_svg(picture.plan(1))).rectangles == 1U + 2U + 4U + 2U);
   BOOST_TEST(says(parse(to_svg(picture.plan(3))), "worker 3 gives 3 × 4") == true);
   BOOST_TEST(parse(to_svg(picture.plan(9))).rectangles == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_tree_of_a_group_has_an_edge_to_every_member_but_the_root) {
+  const grid one(extents<1>{}, workers{6});
+  const grid six(extents<6>{});
+  const worker_pairing<1> pairing(one.shape(), six.shape(), false, false);
+  for (const auto kind : {group_plan::kind::broadcast, group_plan::kind::sum_reduce}) {
+    const auto found = parse(to_svg(plan_groups(one, six, pairing, 3, kind)));
+    BOOST_TEST(found.inside);
+    BOOST_TEST(found.rectangles == 1U + 7U);
+    BOOST_TEST(found.paths == 6U);
+  }
+  const auto many = parse(to_svg(plan_sum_groups(grid(extents<1000>{}), {false}, 999)));
+  BOOST_TEST(many.rectangles == 1U + 16U);
+  BOOST_TEST(says(many, "workers 0 to 999"));
 }
 
 BOOST_AUTO_TEST_CASE(every_rank_shape_and_cut_stays_inside_the_view) {

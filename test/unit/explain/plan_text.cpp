@@ -119,6 +119,19 @@ BOOST_AUTO_TEST_CASE(an_all_sum_goes_up_and_down_one_tree) {
              "worker 2 in all_sum_reduce: takes the sum of the blocks of workers 0 to 5; by way of worker 0, exchanges with worker 3\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_linear_layer_has_its_weights_and_both_movements) {
+  const grid above(extents<1, 3>{});
+  const linear_plan plan{4, true, false, {{4, 4}, {8, 8}}, groups_of(above, two_by_three, 4),
+                         groups_of(above, two_by_three, 4, group_plan::kind::sum_reduce)};
+  BOOST_TEST(to_text(plan) ==
+             "worker 4 in linear: multiplies by W [4, 8) x [4, 8)\n"
+             "worker 4 in broadcast: takes the block of worker 1\n"
+             "worker 4 in sum_reduce: gives its block to the sum of worker 1\n");
+  BOOST_TEST(to_text(linear_plan{}) ==
+             "worker 0 in linear: holds no weights\nworker 0 in broadcast: takes no part\nworker 0 in broadcast: takes no part\n");
+  BOOST_TEST(streamed(plan) == std::string(to_text(plan)));
+}
+
 BOOST_AUTO_TEST_CASE(long_lists_of_workers_are_cut) {
   std::vector<std::size_t> odd;
   for (std::size_t k = 0; k < 40; ++k) odd.push_back(2 * k + 1);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/rule/sharding/bounded_list.hpp>
+#include <partita/rule/sharding/reduce.hpp>
 
 namespace partita {
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <partita/rule/sharding/bound.hpp>
 #include <partita/rule/sharding/log.hpp>
+#include <partita/rule/sharding/moved_bytes.hpp>
 #include <partita/rule/sharding/policy.hpp>
 
 namespace partita::detail {

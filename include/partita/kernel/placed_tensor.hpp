@@ -14,7 +14,7 @@ namespace partita {
 
 /// A tensor of these global extents, cut in the balanced way over this partition.
 template <class Partition, class Extents>
-struct placement {
+struct placed_tensor {
   Partition partition;
   Extents extents;
 
@@ -32,7 +32,7 @@ struct placement {
                                 << partition.extents().array() << ", here of shape " << block_shape() << ", got "
                                 << detail::shape_of(x) << "; repartition the tensor first";
   }
-  /// A number that equal placements share.
+  /// A number that equal ones share.
   std::uint64_t fingerprint() const {
     std::uint64_t hash = partition.grid().fingerprint();
     for (std::size_t d = 0; d < rank(); ++d) hash = (hash ^ (extents[d] + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL;
@@ -42,7 +42,7 @@ struct placement {
 
 /// `on(p_x, extents<8, 16>{})`: says of an operand where it lives and how large it is as a whole.
 template <class Partition, std::size_t... E>
-placement<Partition, extents<E...>> on(const Partition& p, const extents<E...>& e) {
+placed_tensor<Partition, extents<E...>> on(const Partition& p, const extents<E...>& e) {
   static_assert(Partition::rank() == sizeof...(E),
                 "partita::on(p_x, extents): requires a partition of the tensor's rank; reshape() it with extents of 1");
   return {p, e};

@@ -1,0 +1,110 @@
+// A block of any rank on paper: rows and columns, cut into parts that are coloured and labelled.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/index.hpp>
+#include <partita/explain/svg.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+inline constexpr drawing::style heading{.size = 14, .bold = true};
+inline constexpr drawing::style caption{.size = 12};
+inline constexpr drawing::style code{.size = 12, .code = true};
+
+/// A part of a block that is drawn: where it starts in the block, its shape, its colour, its label and what is short for it.
+template <std::size_t Rank>
+struct drawn_part {
+  index<Rank> at{};
+  std::array<std::size_t, Rank> shape{};
+  colour painted{};
+  prose label, short_label;
+};
+
+/// How long a number of indices is on paper, along one direction.
+struct scale {
+  std::size_t extent;  ///< so many take `pixels`
+  std::size_t pixels;
+
+  drawing::px operator()(std::size_t n) const { return static_cast<drawing::px>((2 * n * pixels + extent) / (2 * extent)); }
+};
+
+/// The scales down and across: the same unless that made one direction too thin to see.
+struct scales {
+  scale down, across;
+
+  scales(std::size_t rows, std::size_t columns) : down{rows, 0}, across{columns, 0} {
+    constexpr std::size_t most = 240, unit = 30, least = 40;
+    if (down.extent == 0) down.extent = 1;
+    if (across.extent == 0) across.extent = 1;
+    const std::size_t longest = down.extent > across.extent ? down.extent : across.extent;
+    for (scale* s : {&down, &across}) {
+      s->pixels = longest * unit < most ? s->extent * unit : (s->extent * most + longest / 2) / longest;
+      if (s->pixels < least) s->pixels = s->extent * unit < least ? s->extent * unit : least;
+    }
+  }
+  /// Single elements can be told apart.
+  bool shows_elements() const { return down.extent * 10 <= down.pixels && across.extent * 10 <= across.pixels; }
+};
+
+/// A shape as paper has it: rows and columns; leading dimensions are laid under each other.
+template <std::size_t Rank>
+std::size_t columns_of(const std::array<std::size_t, Rank>& shape) {
+  if constexpr (Rank == 0) return 1;
+  else return shape[Rank - 1];
+}
+template <std::size_t Rank>
+std::size_t rows_of(const std::array<std::size_t, Rank>& shape) {
+  std::size_t rows = 1;
+  for (std::size_t d = 0; d + 1 < Rank; ++d) rows *= shape[d];
+  return rows;
+}
+
+/// Draws a block with its parts. A part that is cut in leading dimensions takes a stripe for each of its leading rows that
+/// follow each other.
+template <std::size_t Rank>
+void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std::size_t, Rank>& block, const scales& length,
+                const std::vector<drawn_part<Rank>>& parts) {
+  const auto stripe = [&](std::size_t row, std::size_t rows, std::size_t column, std::size_t columns, const drawn_part<Rank>& part,
+                          bool labelled) {
+    const drawing::px left = x + length.across(column), top = y + length.down(row);
+    const drawing::px width = x + length.across(column + columns) - left, height = y + length.down(row + rows) - top;
+    on.rectangle(left, top, width, height, part.painted);
+    if (length.shows_elements()) {
+      for (std::size_t r = row + 1; r < row + rows; ++r)
+        on.line(left, y + length.down(r), left + width, y + length.down(r), "#ffffff");
+      for (std::size_t c = column + 1; c < column + columns; ++c)
+        on.line(x + length.across(c), top, x + length.across(c), top + height, "#ffffff");
+    }
+    const drawing::style small{.size = 12, .at = drawing::anchor::middle, .ink = part.painted.ink, .bold = true};
+    if (!labelled || height < 14) return;
+    for (const prose* label : {&part.label, &part.short_label})
+      if (drawing::width_of(*label, small) + 2 <= width) return on.words(left + width / 2, top + height / 2 + 4, *label, small);
+  };
+  for (const drawn_part<Rank>& part : parts) {
+    if (volume_of(part.shape) == 0) continue;
+    if constexpr (Rank == 0) {
+      stripe(0, 1, 0, 1, part, true);
+    } else if constexpr (Rank == 1) {
+      stripe(0, 1, part.at[0], part.shape[0], part, true);
+    } else {
+      // the leading rows of a part: one stripe while they follow each other on paper
+      std::size_t run = part.shape[Rank - 2];
+      std::size_t d = Rank - 2;
+      while (d > 0 && part.shape[d] == block[d]) run *= part.shape[--d];
+      const std::size_t rows = rows_of(part.shape);
+      for (std::size_t first = 0; first < rows; first += run) {
+        std::size_t row = 0, rest = first, unit = 1;
+        for (std::size_t e = Rank - 1; e-- > 0; unit *= block[e], rest /= part.shape[e])
+          row += (part.at[e] + rest % part.shape[e]) * unit;
+        stripe(row, run, part.at[Rank - 1], part.shape[Rank - 1], part, first == 0);
+      }
+    }
+  }
+  const drawing::px width = length.across(columns_of(block)), height = length.down(rows_of(block));
+  if (volume_of(block) == 0) on.rectangle(x, y, width > 0 ? width : 8, height > 0 ? height : 8, pale, 1, true);
+  else on.rectangle(x, y, width, height, dark, 2);
+}
+
+}  // namespace partita::detail
