@@ -22,17 +22,6 @@ inline std::string name_of(const graph& g, value v) {
 }
 inline std::string name_of(const graph::node& n) { return std::string(n.name.c_str()) + " " + words(n.how); }
 
-inline const cut_origin* origin_of(const completion& done, value v, std::size_t d, std::size_t a) {
-  for (std::uint32_t k = done.first_origin[v.number]; k != graph::nobody; k = done.origins[k].next)
-    if (done.origins[k].dimension == d && done.origins[k].axis == a) return &done.origins[k];
-  return nullptr;
-}
-inline const cut_origin* origin_of(const completion& done, value v, std::size_t a) {
-  for (std::uint32_t k = done.first_origin[v.number]; k != graph::nobody; k = done.origins[k].next)
-    if (done.origins[k].axis == a) return &done.origins[k];
-  return nullptr;
-}
-
 /// What operation o decided against what its tensor t wanted.
 inline std::string losses(const completion& done, std::size_t o, std::size_t t) {
   const graph& g = *done.program;
@@ -71,7 +60,7 @@ inline std::string explain(const completion& done, value v) {
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
       const std::size_t a = layout.cuts[d][k];
       all += "  dimension " + std::to_string(d) + " is cut by " + g.on().axes[a].name();
-      const cut_origin* why = detail::origin_of(done, v, d, a);
+      const cut_origin* why = done.origin(v, d, a);
       for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
         const value here{why->of};
         if (why->operation == graph::nobody) {
@@ -82,8 +71,7 @@ inline std::string explain(const completion& done, value v) {
         const graph::node& n = g.operation(why->operation);
         all += "\n    because " + detail::name_of(g, value{why->from}) + " is, by '" + n.how.factors[why->factor].letter + "' of " + detail::name_of(n);
         if (why->from == why->of) break;
-        const cut_origin* before = detail::origin_of(done, value{why->from}, a);
-        why = before;
+        why = done.origin(value{why->from}, why->from_dimension, a);
       }
       all += "\n";
     }

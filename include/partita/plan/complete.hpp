@@ -20,7 +20,8 @@ struct cut_origin {
   std::uint8_t dimension = 0, axis = 0;
   std::uint32_t operation = graph::nobody; ///< nobody: annotated
   std::uint8_t factor = 0;                 ///< of that operation's rule
-  std::uint32_t from = 0;                  ///< the value that had it before
+  std::uint32_t from = 0;                  ///< the value that had it before, in
+  std::uint8_t from_dimension = 0;
   std::uint32_t next = graph::nobody;      ///< the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
@@ -45,6 +46,12 @@ struct completion {
   std::size_t visits = 0;                   ///< how many operations were asked
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
+  /// Where an axis of a dimension comes from, or null if it does not cut it.
+  const cut_origin* origin(value v, std::size_t d, std::size_t a) const {
+    for (std::uint32_t k = first_origin[v.number]; k != graph::nobody; k = origins[k].next)
+      if (origins[k].dimension == d && origins[k].axis == a) return &origins[k];
+    return nullptr;
+  }
   /// The steps of a move and what they take.
   reshard_plan plan(const graph_reshard& move, const mesh_links& over = {}) const {
     return plan_reshard(program->on(), move.from, move.to, (*program)[value{move.of}].shape, over);
@@ -73,7 +80,7 @@ class completer {
       if (const sharding* said = g_.annotation(one)) {
         out_.layouts.back() = *said;
         for (std::size_t d = 0; d < said->rank(); ++d)
-          for (std::size_t k = 0; k < said->cuts[d].size(); ++k) note(one, d, said->cuts[d][k], graph::nobody, 0, one);
+          for (std::size_t k = 0; k < said->cuts[d].size(); ++k) note(one, d, said->cuts[d][k], graph::nobody, {one, d, 0});
       } else {
         out_.layouts.back().open = 0xffff;
       }
@@ -177,9 +184,9 @@ class completer {
       for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
         const std::size_t a = next[k];
         if ((now.cutting() >> a & 1U) != 0 || now.owed[a] != reduce::none || (now.kept_whole >> a & 1U) != 0) break;
-        const auto [from, factor] = giver(n, t, d, a);
+        const gift had = giver(n, t, d, a);
         now.cuts[d].push_back(a);
-        note(v, d, a, o, factor, from);
+        note(v, d, a, o, had);
         changed = true;
       }
     }
@@ -187,7 +194,7 @@ class completer {
   }
   struct gift {
     value from;
-    std::size_t factor;
+    std::size_t dimension, factor;
   };
   /// Who of the operation's tensors had the axis for a factor of this dimension; itself if nobody (axes that were joined).
   gift giver(const graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
@@ -198,13 +205,14 @@ class completer {
         for (std::size_t e = 0; e < n.how.rank(u); ++e)
           for (std::size_t l = 0; l < n.how.at(u, e).count; ++l)
             if (n.how.term(n.how.at(u, e), l) == n.how.term(here, k) && out_.layouts[g_.of(n, u).number].cuts[e].contains(a))
-              return {g_.of(n, u), n.how.term(here, k)};
+              return {g_.of(n, u), e, n.how.term(here, k)};
       }
-    return {g_.of(n, t), here.count == 0 ? 0 : n.how.term(here, 0)};
+    return {g_.of(n, t), d, here.count == 0 ? std::size_t{0} : n.how.term(here, 0)};
   }
-  void note(value v, std::size_t d, std::size_t a, std::size_t o, std::size_t factor, value from) {
+  void note(value v, std::size_t d, std::size_t a, std::size_t o, const gift& had) {
     out_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a), static_cast<std::uint32_t>(o),
-                            static_cast<std::uint8_t>(factor), from.number, out_.first_origin[v.number]});
+                            static_cast<std::uint8_t>(had.factor), had.from.number, static_cast<std::uint8_t>(had.dimension),
+                            out_.first_origin[v.number]});
     out_.first_origin[v.number] = static_cast<std::uint32_t>(out_.origins.size() - 1);
   }
 
@@ -226,10 +234,21 @@ class completer {
         sharding& layout = out_.layouts[v.number];
         // Nobody asked for a move, so the value lies as it was made; owed to one reader at most, who may have it reduced into what
         // it needs. Several readers, or nobody who would, have it finished once.
-        if (g_.annotation(v) == nullptr) layout = readers(v) == 1 ? made : made.finished();
+        if (g_.annotation(v) == nullptr) {
+          layout = readers(v) == 1 ? made : made.finished();
+          note_made(o, n.operands + j);
+        }
         move(o, n.operands + j, made, layout);
       }
     }
+  }
+  /// The origin of axes that a value has only because its operation leaves them there.
+  void note_made(std::size_t o, std::size_t t) {
+    const value v = g_.of(g_.operation(o), t);
+    const sharding& layout = out_.layouts[v.number];
+    for (std::size_t d = 0; d < layout.rank(); ++d)
+      for (std::size_t k = 0; k < layout.cuts[d].size(); ++k)
+        if (const std::size_t a = layout.cuts[d][k]; out_.origin(v, d, a) == nullptr) note(v, d, a, o, giver(g_.operation(o), t, d, a));
   }
   void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
     if (from.cuts == to.cuts && from.owed == to.owed) return;
