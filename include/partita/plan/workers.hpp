@@ -58,7 +58,8 @@ class workers {
     if (chosen.bound() > count_)
       throw partition_error(text("partita::workers::subset: requires places below ")
                             << count_ << " (this many workers are chosen from), got place " << chosen.bound() - 1);
-    if (ids_.empty() && chosen.is_range() && !chosen.empty()) return workers(first_ + chosen[0], first_ + chosen[0] + chosen.size());  // braces would make a list of two
+    if (ids_.empty() && chosen.is_range() && !chosen.empty())  // braces would make a list of two
+      return workers(first_ + chosen[0], first_ + chosen[0] + chosen.size());
     std::vector<std::size_t> ids(chosen.size());
     for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = (*this)[chosen[k]];
     return workers(static_cast<std::vector<std::size_t>&&>(ids));
