@@ -37,7 +37,8 @@ shape<2> block_of_group(std::size_t number) { return {1 + number % 3, number % 4
 template <std::size_t S, std::size_t L, class Broadcast, class SumReduce, class Sequential, class SequentialSum>
 void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Broadcast& b, const SumReduce& s, const Sequential& b_1,
                             const SequentialSum& s_1) {
-  const auto small = r.from.on(everyone), large = r.to.on(everyone);
+  const auto small = r.from.on(everyone);
+  const auto large = r.to.on(everyone);
   const auto x_of = [&](std::size_t worker) {
     const std::size_t place = small.grid().place(worker);
     return place < small.size() ? integers<double, 2>(block_of_group(place), worker) : zero_volume<double, 2>(worker);

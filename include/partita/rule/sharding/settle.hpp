@@ -232,7 +232,7 @@ struct settlement {
     }
     if (r.factors[f].kind != factor_kind::reduce) return bytes;
     for (std::size_t j = 0; j < r.result_count; ++j)
-      if ((r.factors_of(r.operand_count + j) >> f & 1U) == 0) {
+      if ((r.summed_in(j) >> f & 1U) != 0) {
         double block = 4;
         for (const std::size_t extent : result_shape(r, j)) block *= extent == dynamic ? 1 : static_cast<double>(extent);
         for (std::size_t g = 0; g < r.factor_count; ++g)
@@ -261,7 +261,8 @@ struct settlement {
   /// Cuts a factor back to what divides it, where blocks must be equal.
   constexpr void truncate(std::size_t f) {
     const factor& one = r.factors[f];
-    const bool equal_blocks = by.blocks == policy::uneven::forbid || one.group != 0 ||
+    const bool alone = by.uneven_if_alone && r.operand_count == 1;
+    const bool equal_blocks = (by.blocks == policy::uneven::forbid && !alone) || one.group != 0 ||
                               (one.kind == factor_kind::reduce && one.how == reduce::avg);
     if (!equal_blocks || one.size == dynamic || one.loose) return;
     while (!cut[f].empty() && one.size % m.size(cut[f]) != 0) {

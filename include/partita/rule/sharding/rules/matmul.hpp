@@ -70,7 +70,7 @@ inline constexpr rule bmm = rule("bmk,bkn->bmn").named("bmm");
 /// y = x W^T, W out × in.
 inline constexpr rule linear = rule("...i,oi->...o").named("linear");
 /// The gradients of weight and bias of a linear layer from x and dy, over all leading dimensions.
-inline constexpr rule linear_weight_gradient = rule("...k,...n->kn,n").named("linear_weight_gradient");
+inline constexpr rule linear_weight_gradient = rule("...k,...n->kn,n").result_reads(1, {1}).named("linear_weight_gradient");
 inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
 
 }  // namespace rules
