@@ -90,4 +90,17 @@ inline std::string explain(const completion& done, value v) {
   return all;
 }
 
+/// All that moves, in the order of the program: where, what, by which steps, and the bytes that come to a worker.
+inline std::string to_text(const completion& done) {
+  const graph& g = *done.program;
+  std::string all;
+  for (const graph_reshard& move : done.reshards) {
+    const graph::node& n = g.operation(move.operation);
+    all += (move.tensor < n.operands ? "before " : "after ") + detail::name_of(n) + ", " + detail::name_of(g, value{move.of}) + " " +
+           detail::words(move.from) + "\n";
+    for (const reshard_step& one : done.plan(move)) all += "  " + detail::words(one) + "\n";
+  }
+  return all + std::to_string(done.reshards.size()) + " moves, " + std::to_string(done.bytes()) + " bytes to each worker\n";
+}
+
 }  // namespace partita
