@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <partita/plan/plan_reshard.hpp>
-#include <partita/rule/sharding/rules.hpp>
+#include <partita/rule/sharding/registry.hpp>
 
 using namespace partita;
 
@@ -13,6 +13,7 @@ constexpr sharding ws = m.layout("", "model");                      // columns a
 constexpr sharding both = m.layout("data+model", "");               // by data, and each half by model
 constexpr sharding owing = m.layout("data", "").partial("model");   // four summands of each half
 // [/mesh]
+static_assert(both[0].size() == 2 && owing.is_partial());
 
 // [propagate]
 constexpr rule product = "bmk,kn->bmn";  // k is missing on the right: it is summed
@@ -39,7 +40,10 @@ static_assert(steps.size() == 1 && steps[0].done == reshard_step::what::all_to_a
 // every row of x is ranked against all others: rows pass, the columns a worker needs are all of them
 constexpr rule rank_rows = rule("rc->r").replicate("c").with(linearity::none).named("rank_rows");
 static_assert(propagate(m, rank_rows, {spec{m.layout("data", "model"), {64, 32}}}).operands[0] == m.layout("data", ""));
+
+constexpr registry mine = registry::standard().add("scale_rows", "rc,r->rc");  // and all ready-made ones, by name
 // [/own]
+static_assert(mine.knows("scale_rows") && mine.knows("softmax"));
 
 int main() {
   // [links]

@@ -34,5 +34,6 @@
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>
 #include <partita/rule/sharding/propagate.hpp>
+#include <partita/rule/sharding/registry.hpp>
 #include <partita/rule/sharding/reshape_rule.hpp>
 #include <partita/rule/sharding/rules.hpp>
