@@ -219,7 +219,7 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const std::vector<
       return cut::at({b.start[d], b.stop[d] - b.start[d], plan.extents[d] - b.stop[d]});
     });
     index<Rank> middle{};
-    for (std::size_t d = 0; d < Rank; ++d) middle[d] = 1;
+    middle.fill(1);
     detail::for_each_overlap(own, middle, to, f);
   };
   if (plan.gives) {
