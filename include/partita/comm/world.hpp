@@ -57,7 +57,8 @@ class world_state {
       if (MPI_Iallreduce(mine, all, words, MPI_UINT64_T, MPI_BAND, communicator_, &request) != MPI_SUCCESS) return;
       if (!completed(request)) return;  // the others are elsewhere: the communicator cannot be freed safely
       const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-      if (!same && gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")}).empty()) return;
+      if (!same) gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")});
+      lost_ = !same;  // freeing is for all workers together, and the others have not come to it
     }
     if (lost_) return;
     MPI_Comm_free(&communicator_);
@@ -89,6 +90,9 @@ class world_state {
   /// Throws the same error on all workers. Cost: one MPI_Iallreduce of 32 bytes.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
+    if (lost_)
+      throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
+                                << describe() << " needs all; make a new world of the workers that are there");
     std::uint64_t mine[words] = {fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
     std::uint64_t all[words] = {};
     all_and(mine, all);
@@ -142,6 +146,7 @@ class world_state {
       throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << mine
                                 << "; a worker of this world has ended or hangs");
     if (!same) {
+      for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
       std::size_t other = 0;
       while (other + 1 < size_ && letters[other].fingerprint == letters[0].fingerprint) ++other;
       throw disagreement_error(text("partita: workers make different calls: worker 0 makes ")
@@ -157,7 +162,7 @@ class world_state {
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks level_;
-  bool lost_ = false;  // a worker did not answer: nothing more is agreed on
+  bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
   std::vector<std::vector<std::max_align_t>> buffers_;
 };
 
