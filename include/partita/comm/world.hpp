@@ -85,11 +85,11 @@ class world_state {
   /// call) one MPI_Iallreduce of 32 bytes.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
+    if (lost_)
+      throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
+                                << describe() << " needs all; make a new world of the workers that are there");
     const words mine{fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
     words all{};
-    if (lost_)
-      throw communication_error(text("partita: a worker of this world has left or did not answer before, so worker ")
-                                << id_ << " cannot make " << describe() << "; make a new world of the workers that remain");
     meet(mine, all);
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
     if (!same || all[3] == 0) report(fingerprint, same, kind, describe());
@@ -141,7 +141,7 @@ class world_state {
     if (!board_->shared()) board_.reset();
   }
 
-  /// Whether all workers have left, or know of it, so that nobody waits on the communicator any more.
+  /// Tells the others; whether all have left, so that they free together what they share.
   bool taken_leave() {
     if (size_ == 1) return true;
     // on the heap: if the others do not come in time, MPI may still read and write there
@@ -158,9 +158,9 @@ class world_state {
       return false;
     }
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-    if (same) return true;
-    lost_ = gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")}).empty();
-    return !lost_;
+    if (!same) gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")});
+    lost_ = !same;  // freeing is for all workers together, and the others have not come to it
+    return same;
   }
 
   /// Waits for a collective that the others may never enter; false if they did not in time.
@@ -190,8 +190,8 @@ class world_state {
     if (letters.empty())
       throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << mine
                                 << "; a worker of this world has ended or hangs");
-    for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
     if (!same) {
+      for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
       std::size_t other = 0;
       while (other + 1 < size_ && letters[other].fingerprint == letters[0].fingerprint) ++other;
       throw disagreement_error(text("partita: workers make different calls: worker 0 makes ")
@@ -207,7 +207,7 @@ class world_state {
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks level_;
-  bool lost_ = false;  // a worker did not answer: nothing more is agreed on
+  bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
   bool sought_board_ = false;
   std::unique_ptr<board> board_;
   std::vector<std::vector<std::max_align_t>> buffers_;
