@@ -19,7 +19,7 @@ class message_exchange {
   void operator()(detail::world_state& world, const repartition_plan<Rank>& plan, const strided<const T, Rank>& x,
                   const strided<T, Rank>& y) {
     requests_.clear();
-    const axes_order<Rank> same = same_axes<Rank>(), back = inverse(plan.axes);
+    const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(plan.axes);
     T* incoming = world.buffer_of<T>(1, plan.elements_received());
     T* outgoing = world.buffer_of<T>(0, plan.elements_sent());
     T* place = incoming;

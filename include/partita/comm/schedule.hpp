@@ -43,7 +43,7 @@ void group_boxes_by_worker(Boxes& boxes) {
 template <class Src, class From, class Dst, class To, std::size_t Rank>
 exchange_schedule<Rank> schedule_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
                                              const axes_order<Rank>& axes, std::size_t worker) {
-  const axes_order<Rank> same = same_axes<Rank>(), back = inverse(axes);
+  const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(axes);
   const auto nothing_expected = [](std::size_t) {};
   exchange_schedule<Rank> schedule;
   schedule.worker = worker;

@@ -14,10 +14,10 @@
 namespace partita {
 
 /// Moves a tensor from p_x to p_y. Scatter and gather are the cases in which one of them has a single worker. Policies:
-/// `to(cuts...)` cuts the result otherwise than in balance, `from(cuts...)` says how x is cut where the shapes of its blocks
+/// `to_cuts(...)` cuts the result otherwise than in balance, `from_cuts(...)` says how x is cut where the shapes of its blocks
 /// do not (block-cyclic), `permute<1, 0>` hands on the dimensions in another order, `discard_batch`.
 /// Shapes:   x is this worker's block on p_x, cut in any way that tiles the tensor (uneven, empty, staggered along one
-///           dimension) or as `from` says; the result is its block on p_y, of the balanced cut or as `to` says. A worker of
+///           dimension) or as `from_cuts` says; the result is its block on p_y, of the balanced cut or as `to_cuts` says. A worker of
 ///           p_x only gets zero volume (the extent of what becomes dimension 0 kept unless discard_batch), one of neither a copy.
 /// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents that the given cuts add
 ///           up to [shape_error, on all workers].
@@ -63,7 +63,7 @@ class repartition {
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, cut as given or in balance.
-  /// Requires: the extents that from(cuts...) and to(cuts...) add up to [shape_error]. Cost: no communication.
+  /// Requires: the extents that from_cuts(...) and to_cuts(...) add up to [shape_error]. Cost: no communication.
   template <std::size_t... E>
   repartition_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank, "partita::repartition::plan(extents): requires extents of the rank of the partitions");

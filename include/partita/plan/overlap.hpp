@@ -88,11 +88,11 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
 // dimension of that side which is the d-th in the common order.
 
 template <std::size_t Rank>
-std::array<std::size_t, Rank> extents_of(const decomposition<Rank>& cuts) {
+std::array<std::size_t, Rank> tensor_extents(const decomposition<Rank>& cuts) {
   return cuts.extents();
 }
 template <std::size_t Rank>
-std::array<std::size_t, Rank> extents_of(const std::vector<box<Rank>>& boxes) {
+std::array<std::size_t, Rank> tensor_extents(const std::vector<box<Rank>>& boxes) {
   std::array<std::size_t, Rank> extents{};
   for (const box<Rank>& b : boxes)
     for (std::size_t d = 0; d < Rank; ++d) extents[d] = b.stop[d] > extents[d] ? b.stop[d] : extents[d];
@@ -117,7 +117,7 @@ void as_part(const grid<Extents>& side, const decomposition<Rank>& blocks, std::
 }
 template <class Extents, std::size_t Rank, class F>
 void as_part(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place, const axes_order<Rank>& order, F f) {
-  const decomposition<Rank> around = cuts_around(blocks[place], extents_of(blocks));
+  const decomposition<Rank> around = cuts_around(blocks[place], tensor_extents(blocks));
   f(cuts_of(around, order), middle<Rank>(), blocks[place].shape());
 }
 
@@ -137,7 +137,7 @@ void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>
 template <class Extents, std::size_t Rank, class F, class Expect>
 void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>&,
                       const std::vector<box<Rank>>& blocks, const axes_order<Rank>& order, F f, Expect) {
-  const auto extents = extents_of(blocks);
+  const auto extents = tensor_extents(blocks);
   for (std::size_t place = 0; place < blocks.size(); ++place) {
     if (blocks[place].empty()) continue;
     const decomposition<Rank> around = cuts_around(blocks[place], extents);

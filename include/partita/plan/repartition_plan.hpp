@@ -113,10 +113,10 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, 
   static_assert(Src::rank() == Rank && Dst::rank() == Rank,
                 "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
                 "them with extents of 1");
-  const axes_order<Rank> same = same_axes<Rank>(), back = inverse(axes);
+  const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(axes);
   repartition_plan<Rank> plan;
   plan.worker = worker;
-  plan.extents = detail::extents_of(from);
+  plan.extents = detail::tensor_extents(from);
   plan.axes = axes;
   if (in_result_order(plan.extents, axes) != to.extents())
     throw shape_error(text("partita::plan_repartition: requires two decompositions of one tensor, got extents ")
@@ -166,7 +166,7 @@ repartition_plan<Rank> reversed(const repartition_plan<Rank>& plan) {
                               plan.receives,
                               plan.sends,
                               plan.kept,
-                              inverse(plan.axes)};
+                              inverse_axes(plan.axes)};
   for (kept_box<Rank>& k : back.kept) {
     const index<Rank> at = k.at_source;
     k.at_source = k.at_destination;

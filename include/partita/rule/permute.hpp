@@ -35,9 +35,9 @@ constexpr bool is_order(const axes_order<Rank>& axes) {
   return true;
 }
 
-/// The way back: inverse(axes)[axes[k]] == k.
+/// The way back: inverse_axes(axes)[axes[k]] == k.
 template <std::size_t Rank>
-constexpr axes_order<Rank> inverse(const axes_order<Rank>& axes) {
+constexpr axes_order<Rank> inverse_axes(const axes_order<Rank>& axes) {
   axes_order<Rank> back{};
   for (std::size_t k = 0; k < Rank; ++k) back[axes[k]] = k;
   return back;

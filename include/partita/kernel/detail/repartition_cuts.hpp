@@ -28,11 +28,11 @@ struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void
   static constexpr bool orders = is_order<sizeof...(P)>({P...});
 };
 template <std::size_t Rank, std::size_t R>
-struct repartition_policy<Rank, from_t<R>> : repartition_policy<Rank, void> {
+struct repartition_policy<Rank, from_cuts_t<R>> : repartition_policy<Rank, void> {
   static constexpr bool known = true, gives_from = true, fits = R == Rank;
 };
 template <std::size_t Rank, std::size_t R>
-struct repartition_policy<Rank, to_t<R>> : repartition_policy<Rank, void> {
+struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
   static constexpr bool known = true, gives_to = true, fits = R == Rank;
 };
 
@@ -42,16 +42,16 @@ class repartition_cuts {
   template <class T>
   using about = repartition_policy<Rank, T>;
   static_assert((about<Policies>::known && ...),
-                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, from(cuts...) and to(cuts...)");
+                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, from_cuts(...) and to_cuts(...)");
   static_assert((0 + ... + (about<Policies>::permutes ? 1 : 0)) <= 1 && (0 + ... + (about<Policies>::gives_from ? 1 : 0)) <= 1 &&
                     (0 + ... + (about<Policies>::gives_to ? 1 : 0)) <= 1,
-                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from(cuts...) and one to(cuts...); leave one of them out");
+                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) and one to_cuts(...); leave one of them out");
   static_assert(((!about<Policies>::permutes || about<Policies>::fits) && ...),
                 "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the partitions; name those that stay, too");
   static_assert(((!about<Policies>::permutes || about<Policies>::orders) && ...),
                 "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, 0> transposes a matrix");
   static_assert(((!(about<Policies>::gives_from || about<Policies>::gives_to) || about<Policies>::fits) && ...),
-                "partita::repartition(p_x, p_y, from(cuts...), to(cuts...)): requires one cut for each dimension of the partitions; cut::balanced(n, 1) leaves one whole");
+                "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of the partitions; cut::balanced(n, 1) leaves one whole");
 
  public:
   using shape_type = std::array<std::size_t, Rank>;
@@ -60,11 +60,11 @@ class repartition_cuts {
   /// `p_x` and `p_y` are the shapes of the partitions.
   repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies) : p_x_(p_x), p_y_(p_y) {
     (heed(policies), ...);
-    if (from_) expect_parts("from", *from_, "p_x", p_x_);
-    if (to_) expect_parts("to", *to_, "p_y", p_y_);
+    if (from_) expect_parts("from_cuts", *from_, "p_x", p_x_);
+    if (to_) expect_parts("to_cuts", *to_, "p_y", p_y_);
     if (from_) {
       const text problem = objection(from_->extents());
-      if (!problem.empty()) throw shape_error(text("partita::repartition(p_x, p_y, from(cuts...), to(cuts...)): ") << problem);
+      if (!problem.empty()) throw shape_error(text("partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): ") << problem);
     }
   }
 
@@ -83,11 +83,11 @@ class repartition_cuts {
   text objection(const shape_type& x) const {
     text problem;
     if (from_ && from_->extents() != x) {
-      problem << "requires cuts that add up to the extents of the tensor; x has extents " << x << ", from(cuts...) cuts "
+      problem << "requires cuts that add up to the extents of the tensor; x has extents " << x << ", from_cuts(...) cuts "
               << from_->extents() << "; make the cuts for " << x;
     } else if (to_ && to_->extents() != in_result_order(x, axes_)) {
       const shape_type y = in_result_order(x, axes_);
-      problem << "requires cuts that add up to the extents of the tensor; the result has extents " << y << ", to(cuts...) cuts "
+      problem << "requires cuts that add up to the extents of the tensor; the result has extents " << y << ", to_cuts(...) cuts "
               << to_->extents() << "; make the cuts for " << y;
     }
     return problem;
@@ -112,18 +112,18 @@ class repartition_cuts {
     if constexpr (sizeof...(P) == Rank) axes_ = {P...};
   }
   template <std::size_t R>
-  void heed(const from_t<R>& given) {
+  void heed(const from_cuts_t<R>& given) {
     if constexpr (R == Rank) from_ = given.cuts;
   }
   template <std::size_t R>
-  void heed(const to_t<R>& given) {
+  void heed(const to_cuts_t<R>& given) {
     if constexpr (R == Rank) to_ = given.cuts;
   }
 
   static void expect_parts(const char* name, const cuts& given, const char* partition, const shape_type& grid) {
     if (given.parts() == grid) return;
     throw partition_error(text("partita::repartition(p_x, p_y, ")
-                          << name << "(cuts...)): requires as many parts along each dimension as " << partition
+                          << name << "(...)): requires as many parts along each dimension as " << partition
                           << " has workers; the cuts have " << given.parts() << " parts, " << partition << " = " << grid
                           << "; cut into " << grid << " parts, or choose a partition of " << given.parts());
   }

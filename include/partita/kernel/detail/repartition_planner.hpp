@@ -58,7 +58,7 @@ class repartition_planner {
   structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
     if (cuts_.from()) {
       if (p_x_.active() && mine != cuts_.from()->shape(p_x_.index()))
-        complain(trouble, text("partita::repartition(p_x, p_y, from(cuts...))(x): requires blocks that are cut as from(cuts...) says, which gives worker ")
+        complain(trouble, text("partita::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as from_cuts(...) says, which gives worker ")
                               << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of " << cuts_.from()->extents()
                               << "; got a block of " << mine << "; give that block, or other cuts");
       return regular(cuts_.from()->extents(), *cuts_.from(), ways);
@@ -138,7 +138,7 @@ class repartition_planner {
   void schedule(structure& s, const From& from, const decomposition<rank>& to, std::shared_ptr<transport>& ways) const {
     if (!ways) ways = std::make_shared<transport>(state().communicator());
     s.go = schedule_repartition(p_x_.grid(), from, p_y_.grid(), to, cuts_.axes(), state().id());
-    s.come = schedule_repartition(p_y_.grid(), to, p_x_.grid(), from, inverse(cuts_.axes()), state().id());
+    s.come = schedule_repartition(p_y_.grid(), to, p_x_.grid(), from, inverse_axes(cuts_.axes()), state().id());
   }
 
   /// The extents of the global tensor: those of the blocks along the lines through index 0, added up.

@@ -47,7 +47,7 @@ all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst, const std:
   if (cuts.from()) {
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != cuts.from()->shape(src.index(place)))
-        throw shape_error(text("partita::sequentially::repartition(p_x, p_y, from(cuts...))(x): requires blocks that are cut as from(cuts...) says, which gives ")
+        throw shape_error(text("partita::sequentially::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as from_cuts(...) says, which gives ")
                           << cuts.from()->shape(src.index(place)) << " at " << src.index(place) << "; got a block of "
                           << shapes[place]);
     return plans_between(src, *cuts.from(), dst, cuts.of_y(cuts.from()->extents()), cuts.axes(), workers);
