@@ -14,13 +14,24 @@
 // expect REDUCE_BOOL: sum_reduce.p_x, p_y..x.: requires elements that can be summed; bool cannot
 // expect ALL_REDUCE_DIMENSION: all_sum_reduce.p, dimensions<...>.: requires dimensions below rank.p.
 // expect ALL_REDUCE_TWICE: all_sum_reduce.p, dimensions<...>.: requires each dimension once
+// expect GATHER_DIMENSION: all_gather.p, dimensions<...>.: requires dimensions below rank.p.
+// expect GATHER_TWICE: all_gather.p, dimensions<...>.: requires each dimension once
+// expect GATHER_TENSOR_RANK: all_gather.p, dimensions<...>..x.: requires a block of the rank of its partition; reshape
+// expect GATHER_ELEMENT: all_gather.p, dimensions<...>..x.: requires elements that MPI can move
+// expect GATHER_ADJOINT_OF_BOOL: all_gather.p, dimensions<...>..adjoint.dy.: requires elements that can be summed; bool cannot
+// expect SCATTER_DIMENSION: reduce_scatter.p, dimensions<...>.: requires dimensions below rank.p.
+// expect SCATTER_TWICE: reduce_scatter.p, dimensions<...>.: requires each dimension once
+// expect SCATTER_TENSOR_RANK: reduce_scatter.p, dimensions<...>..x.: requires a block of the rank of its partition; reshape
+// expect SCATTER_BOOL: reduce_scatter.p, dimensions<...>..x.: requires elements that can be summed; bool cannot
 // expect REPARTITION_RANKS: repartition.p_x, p_y.: requires partitions of equal rank; reshape.. one of them
 // expect REPARTITION_TENSOR_RANK: repartition.p_x, p_y..x.: requires a block of the rank of its partitions
 // expect REPARTITION_ELEMENT: repartition.p_x, p_y..x.: requires elements that MPI can move
 // expect REPARTITION_PLAN: repartition::plan.extents.: requires extents of the rank of the partitions
 // expect DYNAMIC_WITHOUT_EXTENT: partition<E...>..: requires extents that are all known; pass extents<dynamic, ...>.n. as an argument
+#include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
@@ -73,6 +84,24 @@ int main() {
   all_sum_reduce wrong(p_2x3, dimensions<2>);
 #elif defined(ALL_REDUCE_TWICE)
   all_sum_reduce wrong(p_2x3, dimensions<1, 1>);
+#elif defined(GATHER_DIMENSION)
+  all_gather wrong(p_2x3, dimensions<0, 2>);
+#elif defined(GATHER_TWICE)
+  all_gather wrong(p_2x3, dimensions<1, 1>);
+#elif defined(GATHER_TENSOR_RANK)
+  all_gather(p_2x3, dimensions<1>)(cube);
+#elif defined(GATHER_ELEMENT)
+  all_gather(p_2x3, dimensions<1>)(strange);
+#elif defined(GATHER_ADJOINT_OF_BOOL)
+  all_gather(p_2x3, dimensions<1>).adjoint(flags);
+#elif defined(SCATTER_DIMENSION)
+  reduce_scatter wrong(p_2x3, all_dimensions_but<2>);
+#elif defined(SCATTER_TWICE)
+  reduce_scatter wrong(p_2x3, dimensions<0, 0>);
+#elif defined(SCATTER_TENSOR_RANK)
+  reduce_scatter(p_2x3, dimensions<1>)(cube);
+#elif defined(SCATTER_BOOL)
+  reduce_scatter(p_2x3, dimensions<1>)(flags);
 #elif defined(REPARTITION_RANKS)
   repartition wrong(p_2, p_2x3);
 #elif defined(REPARTITION_TENSOR_RANK)
