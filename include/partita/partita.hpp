@@ -33,5 +33,4 @@
 #include <partita/plan/cost.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>
-#include <partita/rule/sharding/propagate.hpp>
-#include <partita/rule/sharding/reshape_rule.hpp>
+#include <partita/rule/sharding/registry.hpp>
