@@ -12,12 +12,20 @@
 // expect SEQUENTIAL_TOO: requires each of 0, 1, ..., rank - 1 once
 // expect PARTITIONS_OF_TWO_RANKS: requires partitions of equal rank; reshape.. one of them with extents of 1
 // expect BLOCK_OF_ANOTHER_RANK: requires a block of the rank of its partitions
+// expect ADJOINT_RANK: requires a block of the rank of its partitions
+// expect ELEMENTS: partita::repartition\(p_x, p_y\)\(x\): requires elements that MPI can move
+// expect PLAN: partita::repartition::plan\(extents\): requires extents of the rank of the partitions
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
 
 using namespace partita;
 
-void calls(const world& everyone, const xt::xtensor<float, 2>& x, const decomposition<2>& cuts) {
+struct unknown_to_mpi {
+  double* somewhere = nullptr;
+};
+
+void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused]] const xt::xtensor<unknown_to_mpi, 2>& pointers,
+           const decomposition<2>& cuts) {
   const auto p = everyone.partition<2, 1>();
   const repartition legal(p, p, permute<1, 0>, from_cuts(cuts), to_cuts(cut::at({3, 1}), cut::balanced(5, 1)), discard_batch);
   legal(x);
@@ -45,6 +53,12 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const decompos
   repartition(p, everyone.partition<2>());
 #elif defined(BLOCK_OF_ANOTHER_RANK)
   legal(xt::xtensor<float, 3>());
+#elif defined(ADJOINT_RANK)
+  legal.adjoint(xt::xtensor<float, 3>());
+#elif defined(ELEMENTS)
+  repartition(p, p)(pointers);
+#elif defined(PLAN)
+  static_cast<void>(legal.plan(extents<48>{}));
 #endif
 }
 
