@@ -17,9 +17,11 @@
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 #include <partita/kernel/adjoint_test.hpp>
+#include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/partitioned_elementwise.hpp>
+#include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
 #include <partita/kernel/sum_reduce.hpp>
