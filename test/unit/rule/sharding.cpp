@@ -10,7 +10,7 @@ namespace {
 
 const mesh m{axis{"data", 2}, axis{"model", 4}};
 const rule product = rule("bmk,kn->bmn").named("product");
-const spec x(m.layout("data", "", ""), {8, 128, 64}), w(m.layout("", "model"), {64, 256});
+const spec x(m.layout("data", "", ""), {8, 128, 64});
 
 template <class Call>
 std::string sentence_of(Call call) {
