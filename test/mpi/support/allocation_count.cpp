@@ -19,7 +19,8 @@ std::size_t allocations() { return count; }
 }
 [[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
   ++count;
-  if (void* p = std::aligned_alloc(static_cast<std::size_t>(a), n)) return p;
+  const auto unit = static_cast<std::size_t>(a);
+  if (void* p = std::aligned_alloc(unit, (n + unit - 1) / unit * unit)) return p;  // whole units, as the standard asks
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
