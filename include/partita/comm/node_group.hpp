@@ -34,9 +34,8 @@ struct group_page {
 class node_group {
  public:
   /// `pages` are those of all members, the root's first; this worker is number `me`.
-  node_group(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
-             bool oversubscribed)
-      : arena_(&memory), places_(std::move(places)), pages_(std::move(pages)), me_(me), oversubscribed_(oversubscribed) {}
+  node_group(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me)
+      : arena_(&memory), places_(std::move(places)), pages_(std::move(pages)), me_(me) {}
 
   std::size_t size() const { return pages_.size(); }
 
@@ -87,7 +86,7 @@ class node_group {
   }
   group_page& own() const { return *pages_[me_]; }
   void wait(const group_page::notice& n, std::uint64_t count) const {
-    for (patience p(true); !n.posted(count);) p.pause();  // cores may be shared with strangers: yield early
+    for (patience p(true); !n.posted(count);) p.pause();  // yields early: a core shared with strangers costs 50 us a wait else
   }
   void wait_for_all(group_page::notice group_page::*which, std::uint64_t count) const {
     for (std::size_t k = 0; k < size(); ++k)
@@ -310,7 +309,6 @@ class node_group {
   std::vector<std::size_t> places_;
   std::vector<group_page*> pages_;
   std::size_t me_;
-  bool oversubscribed_;
   std::uint64_t call_ = 0;
 };
 

@@ -137,8 +137,7 @@ class group_ways {
     }
     way.within.number = way.across.number = g.number;
     if (shared && way.within.members.size() > 1)
-      way.shared = std::make_unique<node_group>(memory_, std::move(places), std::move(pages), way.within.position,
-                                                members_.oversubscribed());
+      way.shared = std::make_unique<node_group>(memory_, std::move(places), std::move(pages), way.within.position);
     return way;
   }
 
