@@ -331,7 +331,7 @@ const std::map<std::string, call_maker>& calls() {
       {"transpose", [](r c) { return of(rules::transpose(c.list("perm")), c); }},
       {"transpose_grad", [](r c) {
          const auto perm = c.list("perm");
-         shape_list x(perm.size(), 1);
+         auto x = shape_list::filled(perm.size(), 1);
          for (std::size_t d = 0; d < perm.size(); ++d) x[static_cast<std::size_t>(perm[d] < 0 ? perm[d] + static_cast<std::ptrdiff_t>(perm.size()) : perm[d])] = c.shape(0)[d];
          return in_order(gradient(made(rules::transpose(perm), {x}), {.operands = 0}));
        }},

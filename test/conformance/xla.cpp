@@ -495,7 +495,7 @@ void run_hazard(const json& c, tally&, const std::string&) {
   // valid: then each operand comes to the induced partition before blocks meet
   const auto all = resolve_array_broadcast(lhs, rhs);
   const auto partition_of = [&](const shape_list& shape, const char* parts) {
-    shape_list partition(shape.size(), 1);
+    auto partition = shape_list::filled(shape.size(), 1);
     partition[0] = c.at(parts).get<std::size_t>();
     return partition;
   };
@@ -503,7 +503,7 @@ void run_hazard(const json& c, tally&, const std::string&) {
   const shape_list* p = finer_partition(p_lhs, p_rhs);
   expect(p != nullptr, "has no finer operand");
   for (std::size_t k = 0; k < (*p)[0]; ++k) {
-    shape_list position(lhs.size(), 0);
+    auto position = shape_list::filled(lhs.size(), 0);
     position[0] = k;
     const auto z = block_of(all.result, *p, position);
     for (const auto& [operand, map] : {std::pair(lhs, all.lhs), std::pair(rhs, all.rhs)}) {

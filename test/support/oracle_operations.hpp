@@ -148,7 +148,7 @@ operation_case random_reduction(Random& random) {
   if (kind == reduce::prod) op.low = -1, op.high = 1;
   if (kind == reduce::any || kind == reduce::all) op.low = 0, op.high = 1;
   op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges& local) {
-    shape_list place(x.size(), std::size_t{0});
+    auto place = shape_list::filled(x.size(), 0);
     std::array<interval, 16> range{};
     for (std::size_t d = 0, from = 0; d < x.size(); ++d) {
       const bool is_reduced = reduced.find(all_letters[d]) != std::string::npos;

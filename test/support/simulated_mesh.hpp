@@ -42,7 +42,7 @@ struct tensor {
 template <class F>
 void for_each_index(const shape_list& shape, F f) {
   if (tensor::volume(shape) == 0) return;
-  shape_list i(shape.size(), std::size_t{0});
+  auto i = shape_list::filled(shape.size(), 0);
   while (true) {
     f(static_cast<const shape_list&>(i));
     std::size_t d = shape.size();

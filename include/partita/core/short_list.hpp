@@ -20,9 +20,11 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// `count` times the same value.
-  constexpr short_list(std::size_t count, const T& value) {
-    for (std::size_t k = 0; k < count; ++k) push_back(value);
+  /// `count` times the same value. Not a constructor, or {1, n} would be it where the two differ in type.
+  static constexpr short_list filled(std::size_t count, const T& value) {
+    short_list all;
+    for (std::size_t k = 0; k < count; ++k) all.push_back(value);
+    return all;
   }
   template <class U>
     requires(std::is_convertible_v<U, T>)

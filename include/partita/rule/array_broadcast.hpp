@@ -126,7 +126,7 @@ constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_l
                                                                 const short_list<Extent>& rhs,
                                                                 const broadcast_dimensions_list& dims = {}) {
   const std::size_t rank = lhs.size() > rhs.size() ? lhs.size() : rhs.size();
-  basic_resolved_broadcast<Extent> all{short_list<Extent>(rank, Extent{1}), map_of_operand(lhs.size(), rank, dims),
+  basic_resolved_broadcast<Extent> all{short_list<Extent>::filled(rank, Extent{1}), map_of_operand(lhs.size(), rank, dims),
                                     map_of_operand(rhs.size(), rank, dims)};
   const short_list<Extent> a = all.lhs.lift(lhs), b = all.rhs.lift(rhs);
   for (std::size_t d = 0; d < rank; ++d) all.result[d] = meet(a[d], b[d]).extent;

@@ -18,7 +18,7 @@ class dimension_map {
   constexpr dimension_map() = default;
   /// Operand dimension j stands in result dimension `targets[j]`. Requires distinct targets below `result_rank`.
   constexpr dimension_map(const short_list<std::size_t>& targets, std::size_t result_rank)
-      : targets_(targets), sources_(result_rank, unmapped) {
+      : targets_(targets), sources_(short_list<std::size_t>::filled(result_rank, unmapped)) {
     for (std::size_t j = 0; j < targets.size(); ++j) sources_[targets[j]] = j;
   }
   /// Every dimension of an operand of the result's rank stands in its own place.
@@ -52,7 +52,7 @@ class dimension_map {
   /// One value for each operand dimension becomes one for each result dimension; unmapped ones get `fill`.
   template <class T>
   constexpr short_list<T> lift(const short_list<T>& operand, const T& fill = T{1}) const {
-    short_list<T> lifted(result_rank(), fill);
+    auto lifted = short_list<T>::filled(result_rank(), fill);
     for (std::size_t j = 0; j < operand_rank(); ++j) lifted[targets_[j]] = operand[j];
     return lifted;
   }

@@ -38,7 +38,7 @@ constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<E
   if (count == 0) return {{no_operands, 0}, {}};
   std::size_t rank = 0;
   for (std::size_t k = 0; k < count; ++k) rank = operands[k].size() > rank ? operands[k].size() : rank;
-  short_list<Extent> result(rank, Extent{1});
+  auto result = short_list<Extent>::filled(rank, Extent{1});
   for (std::size_t k = 0; k < count; ++k) {
     const auto lifted = detail::trailing_map(operands[k].size(), rank).lift(operands[k]);
     for (std::size_t d = 0; d < rank; ++d) {

@@ -1,10 +1,13 @@
 // Repartition by whatever way its workers can reach each other, begun and ended apart, into blocks of the caller, and
 // in a steady loop.
 #include "mpi_test.hpp"
+#include "../support/allocation_count.hpp"
+#include "../support/message_count.hpp"
 
 #include <partita/kernel/repartition.hpp>
 
 #include <sys/resource.h>
+#include <cstdlib>
 
 namespace {
 
@@ -108,6 +111,21 @@ BOOST_AUTO_TEST_CASE(batches_that_alternate_neither_plan_nor_fault) {
   BOOST_TEST(faults() - before <= 2);  // MPI's own agreement may touch a page now and then
   BOOST_TEST(r.plans_made() == 2U);
   BOOST_TEST(sum > 0);
+}
+
+BOOST_AUTO_TEST_CASE(on_one_node_a_repeated_call_neither_allocates_nor_speaks_to_mpi) {
+  const rows_to_columns c;
+  const repartition r(c.p_x, c.p_y);
+  const auto x = c.rows<float>(256, 0);
+  float sum = 0;
+  for (int k = 0; k < 20; ++k) sum += r.adjoint(r(x))(0, 0);
+  const std::size_t allocated = test::allocations(), said = test::messages();
+  for (int k = 0; k < 50; ++k) sum += r.adjoint(r(x))(0, 0);
+  const std::size_t allocated_since = test::allocations() - allocated, said_since = test::messages() - said;
+  BOOST_TEST(allocated_since == 0U);
+  const char* const nodes = std::getenv("PARTITA_NODES");
+  if (partita::arena::shared_by_environment() && (nodes == nullptr || std::atoi(nodes) < 2)) BOOST_TEST(said_since == 0U);
+  BOOST_TEST(sum >= 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_adjoint_brings_every_element_back) {

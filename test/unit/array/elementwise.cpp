@@ -38,7 +38,7 @@ plain by_hand(const plain& l, const plain& r, const broadcast_dimensions_list& d
   plain z{all.result, {}};
   std::size_t size = 1;
   for (const std::size_t extent : all.result) size *= extent;
-  shape_list i(all.result.size(), 0);
+  auto i = shape_list::filled(all.result.size(), 0);
   while (z.values.size() < size) {
     z.values.push_back(minus(pick(l, all.lhs, i), pick(r, all.rhs, i)));
     for (std::size_t d = i.size(); d-- > 0;) {
