@@ -11,8 +11,8 @@ namespace partita {
 ///           p_y. A worker of p_x only gets zero volume (batch extent kept unless discard_batch), one of neither a copy.
 /// Requires: rank(p_x) <= rank(p_y) [compile time]; extents of p_x, extended on the left with ones, are 1 or those of p_y
 ///           [compile time where static, else partition_error on all workers].
-/// Cost:     one binomial tree per group of g workers, ceil(log2 g) steps; no message when g == 1. The first call with new
-///           shapes sends one header more.
+/// Cost:     per group of g workers one copy for each that takes the block, all at once through shared memory on one node;
+///           one binomial tree of messages between nodes. The first call with new shapes sends one header more.
 /// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class broadcast {

@@ -12,8 +12,8 @@ namespace partita {
 ///           neither a copy.
 /// Requires: rank(p_y) <= rank(p_x) [compile time]; extents of p_y, extended on the left with ones, are 1 or those of p_x
 ///           [compile time where static, else partition_error on all workers].
-/// Cost:     one binomial tree per group of g workers, ceil(log2 g) steps, in an order of summation that depends on the
-///           partitions alone; no message when g == 1.
+/// Cost:     per group of g workers each sums one slice through shared memory on one node; one binomial tree of messages
+///           between nodes. The order of summation depends on the partitions and the nodes alone.
 /// Adjoint:  broadcast(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class sum_reduce {

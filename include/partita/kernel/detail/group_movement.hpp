@@ -4,8 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <partita/array/strided.hpp>
+#include <memory>
 #include <partita/comm/message.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/kernel/detail/group_ways.hpp>
 #include <partita/kernel/detail/structure.hpp>
 #include <partita/plan/group_plan.hpp>
 
@@ -28,13 +31,14 @@ class group_movement {
 
   /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
+  pooled_tensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
     const auto key = key_of(plan_.small, x, wanted);
     const worker_group* joined = plan_.joined();
     const structure& s = settle(
         *world_, spread_, fingerprint_of<T, Rank>(1), [&](const structure& known) { return known.key == key; },
         [&](complaint& trouble) {
           structure fresh{key, {}};
+          find_ways();
           for (const worker_group& g : plan_.groups) {
             std::array<std::uint64_t, Rank + 1> header{};
             for (std::size_t d = 0; d < Rank; ++d) header[d] = x.shape[d];
@@ -47,16 +51,20 @@ class group_movement {
         },
         [&] { return describe<T>(x.shape); }, before);
 
-    result<T, Rank> y(result_shape(x, s, plan_.large, plan_.small), wanted);
+    result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.large, plan_.small), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
-    for (const worker_group& g : plan_.groups) {
-      if (g.position == 0) {
-        if (g.root_is_large) copy(y.block(), x);
-        if (g.members.size() > 1)
-          partita::detail::spread(*world_, g, const_cast<T*>(dense(x, 0)), x.size(), tag::block);  // the root only reads
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+      const worker_group& g = plan_.groups[k];
+      const bool root = g.position == 0;
+      if (root && g.members.size() == 1) {
+        copy(y.block(), x);
+      } else if (root) {
+        T* const own = g.root_is_large && y.dense() ? y.block().data : nullptr;
+        ways_->way(k).spread(*world_, dense(x, 0), own, x.size());
+        if (g.root_is_large && own == nullptr) copy(y.block(), x);
       } else {
         T* const into = y.dense() ? y.block().data : world_->buffer_of<T>(1, y.block().size());
-        partita::detail::spread(*world_, g, into, y.block().size(), tag::block);
+        ways_->way(k).template spread<T>(*world_, nullptr, into, y.block().size());
         if (!y.dense()) copy<T, Rank>(y.block(), dense_block<const T>(into, y.block().shape));
       }
     }
@@ -65,12 +73,13 @@ class group_movement {
 
   /// Large workers give their block; each small worker gets the sum of the blocks of the large workers it pairs with.
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
+  pooled_tensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
     const auto key = key_of(plan_.large, x, wanted);
     const structure& s = settle(
         *world_, collect_, fingerprint_of<T, Rank>(2), [&](const structure& known) { return known.key == key; },
         [&](complaint& trouble) {
           structure fresh{key, {}};
+          find_ways();
           for (const worker_group& g : plan_.groups) {
             const bool contributes = g.position != 0 || g.root_is_large;
             // the largest and the smallest extents of the group in one message: n and the complement of n
@@ -100,20 +109,20 @@ class group_movement {
         },
         [&] { return describe<T>(x.shape); }, before);
 
-    result<T, Rank> y(result_shape(x, s, plan_.small, plan_.large), wanted);
+    result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.small, plan_.large), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
-    const auto add = [](T& a, const T& b) { a += b; };
-    for (const worker_group& g : plan_.groups) {
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+      const worker_group& g = plan_.groups[k];
       const bool root = g.position == 0, contributes = !root || g.root_is_large;
       if (root && g.members.size() == 1) {
         copy(y.block(), x);
         continue;
       }
       const std::size_t n = root ? y.block().size() : x.size();
-      T* const into = root && y.dense() ? y.block().data : world_->buffer_of<T>(1, n);
-      T* const incoming = world_->buffer_of<T>(2, n);
-      partita::detail::collect(*world_, g, contributes ? dense(x, 0) : nullptr, into, incoming, n, tag::block, add);
-      if (root && !y.dense()) copy<T, Rank>(y.block(), dense_block<const T>(into, y.block().shape));
+      const auto into = [&] { return root && y.dense() ? y.block().data : world_->buffer_of<T>(1, n); };
+      ways_->way(k).template collect<T>(*world_, contributes ? dense(x, 0) : nullptr, n, into,
+                                        [&] { return world_->buffer_of<T>(2, n); });
+      if (root && !y.dense()) copy<T, Rank>(y.block(), dense_block<const T>(into(), y.block().shape));
     }
     return std::move(y).tensor();
   }
@@ -135,11 +144,11 @@ class group_movement {
   template <class T, std::size_t Rank>
   class result {
    public:
-    result(const std::array<std::size_t, Rank>& shape, const target<T, Rank>& wanted) {
+    result(arena& memory, const std::array<std::size_t, Rank>& shape, const target<T, Rank>& wanted) {
       if (wanted.given && volume_of(shape) != 0) {
         block_ = wanted.block;
       } else {
-        tensor_ = uninitialised<T, Rank>(shape);
+        tensor_ = make_pooled<T, Rank>(memory, shape);
         block_ = block_of(tensor_);
         if (Rank == 0) *block_.data = T{};
       }
@@ -147,10 +156,10 @@ class group_movement {
     }
     const strided<T, Rank>& block() const { return block_; }
     bool dense() const { return dense_; }
-    xt::xtensor<T, Rank> tensor() && { return std::move(tensor_); }
+    pooled_tensor<T, Rank> tensor() && { return std::move(tensor_); }
 
    private:
-    xt::xtensor<T, Rank> tensor_;
+    pooled_tensor<T, Rank> tensor_;
     strided<T, Rank> block_;
     bool dense_ = false;
   };
@@ -177,6 +186,11 @@ class group_movement {
     return none;
   }
 
+  /// Once, with the first structure: all workers come here together.
+  void find_ways() {
+    if (!ways_) ways_ = std::make_shared<group_ways>(world_->communicator(), plan_);
+  }
+
   template <class T, std::size_t Rank>
   const T* dense(const strided<const T, Rank>& x, std::size_t slot) {
     if (x.dense()) return x.data;
@@ -197,6 +211,7 @@ class group_movement {
   std::uint64_t fingerprint_;
   bool keep_batch_;
   structure_cache<structure> spread_, collect_;
+  std::shared_ptr<group_ways> ways_;
 };
 
 /// Refuses partitions of different worlds.

@@ -1,0 +1,150 @@
+// How the members of each group of a movement reach each other: through memory inside a node, by messages between nodes.
+//
+// A group falls into one subgroup for each node and the group of their first members. Where all live on one node only the
+// first is left, where all live on different ones only the second: three strategies, one interface, chosen when a movement
+// is first used, by all workers together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <partita/comm/message.hpp>
+#include <partita/comm/node_group.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// Whether blocks of T may be copied through shared memory.
+template <class T>
+inline constexpr bool shareable = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
+
+/// One worker's way to the others of one group.
+struct group_way {
+  worker_group within;  ///< the members on this worker's node, its leader first
+  worker_group across;  ///< the leaders of all nodes, the root first; of this worker only if it is a leader
+  std::unique_ptr<node_group> shared;  ///< how the members within reach each other, if there is memory for it
+  bool leads = true;
+
+  /// Copies the root's n elements at x to `y` on every member (at the root: nullptr, or where it keeps a copy).
+  template <class T>
+  void spread(const world_state& world, const T* x, T* y, std::size_t n) {
+    const bool root = leads && across.position == 0;
+    if (leads && across.members.size() > 1) {
+      partita::detail::spread(world, across, root ? const_cast<T*>(x) : y, n, tag::block);  // the root only reads
+      if (!root) x = y;
+    }
+    if (within.members.size() > 1) {
+      if constexpr (shareable<T>)
+        if (shared && shared->spread(reinterpret_cast<const char*>(x), reinterpret_cast<char*>(y), n * sizeof(T))) return;
+      partita::detail::spread(world, within, leads ? const_cast<T*>(x) : y, n, tag::block);
+    }
+    if (leads && y != nullptr && y != x) {
+      const std::ptrdiff_t unit = 1;
+      copy_block<T>(y, &unit, x, &unit, &n, 1);
+    }
+  }
+
+  /// Sums what the members give (nullptr: nothing) into `into()` at the root: a block of n elements, which other members
+  /// are asked for only if they have to add up. `incoming()` gives a buffer for one message.
+  template <class T, class Into, class Incoming>
+  void collect(const world_state& world, const T* x, std::size_t n, Into into, Incoming incoming) {
+    const auto add = [](T& a, const T& b) { a += b; };
+    if (within.members.size() > 1) {
+      bool done = false;
+      if constexpr (shareable<T>)
+        done = shared && shared->collect(x, leads ? into() : nullptr, n, within.root_is_large);
+      if (!done) partita::detail::collect(world, within, x, into(), incoming(), n, tag::block, add);
+      if (leads) x = into();
+    }
+    if (leads && across.members.size() > 1) partita::detail::collect(world, across, x, into(), incoming(), n, tag::block, add);
+  }
+};
+
+/// The ways of one worker, one for each group of its plan, and the memory in which results live. Collective to make.
+class group_ways {
+ public:
+  group_ways(MPI_Comm everyone, const group_plan& plan)
+      : members_(node::of(everyone)),
+        memory_(arena::of(members_, transport_policy::from_environment().shared ? transport_policy{}.arena_bytes : 0)) {
+    int size = 0, id = 0;
+    MPI_Comm_size(everyone, &size);
+    MPI_Comm_rank(everyone, &id);
+    for (std::size_t k = 0; k < plan.groups.size(); ++k)
+      pages_[k] = memory_.allocate_signals(sizeof(group_page));
+    check(MPI_Barrier(everyone), "MPI_Barrier");  // what was here before has been read for the last time
+    card mine;
+    mine.node = members_.worker(0);
+    for (std::size_t k = 0; k < plan.groups.size(); ++k) {
+      std::memset(pages_[k], 0, sizeof(group_page));
+      mine.group[k] = plan.groups[k].number;
+      if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
+    }
+    std::vector<card> cards(static_cast<std::size_t>(size));
+    check(MPI_Allgather(&mine, static_cast<int>(sizeof(card)), MPI_BYTE, cards.data(), static_cast<int>(sizeof(card)),
+                        MPI_BYTE, everyone),
+          "MPI_Allgather");
+    for (const worker_group& g : plan.groups) ways_.push_back(way_of(g, cards, static_cast<std::size_t>(id)));
+  }
+  group_ways(const group_ways&) = delete;
+  group_ways& operator=(const group_ways&) = delete;
+  ~group_ways() {
+    for (void* page : pages_)
+      if (page != nullptr) memory_.release_signals(page, sizeof(group_page));
+  }
+
+  arena& memory() { return memory_; }
+  /// The way of the k-th group of the plan.
+  group_way& way(std::size_t k) { return ways_[k]; }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  struct card {
+    std::uint64_t node = 0;
+    std::uint64_t group[2] = {none, none}, page[2] = {none, none};
+  };
+
+  group_way way_of(const worker_group& g, const std::vector<card>& cards, std::size_t id) {
+    group_way way;
+    std::vector<std::size_t> places;
+    std::vector<group_page*> pages;
+    bool shared = true;
+    for (std::size_t k = 0; k < g.members.size(); ++k) {
+      const std::size_t member = g.members[k];
+      bool leads = true;
+      for (std::size_t before = 0; before < k && leads; ++before)
+        leads = cards[g.members[before]].node != cards[member].node;
+      if (leads) {
+        if (member == id) way.across.position = way.across.members.size();
+        way.across.members.push_back(member);
+      }
+      if (cards[member].node != cards[id].node) continue;
+      if (member == id) {
+        way.leads = leads;
+        way.within.position = way.within.members.size();
+      }
+      if (leads) way.within.root_is_large = k != 0 || g.root_is_large;
+      way.within.members.push_back(member);
+      const std::size_t which = cards[member].group[0] == g.number ? 0 : 1;
+      const std::uint64_t page = cards[member].page[which];
+      shared = shared && page != none;
+      places.push_back(members_.place_of(member));
+      if (shared) pages.push_back(reinterpret_cast<group_page*>(memory_.at(places.back(), page)));
+    }
+    way.within.number = way.across.number = g.number;
+    if (shared && way.within.members.size() > 1)
+      way.shared = std::make_unique<node_group>(memory_, std::move(places), std::move(pages), way.within.position);
+    return way;
+  }
+
+  const node& members_;
+  arena& memory_;
+  void* pages_[2] = {nullptr, nullptr};
+  std::vector<group_way> ways_;
+};
+
+}  // namespace partita::detail
