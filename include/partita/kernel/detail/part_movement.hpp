@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <partita/comm/datatype.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/schedule.hpp>
