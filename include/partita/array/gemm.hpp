@@ -56,7 +56,7 @@ struct blas_operand {
 
 /// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, for a single row of c one GEMV (which
 /// reads b once, where GEMM would pack it first); no copy of a transposed operand. A few rows times the transpose of a large matrix
-/// are computed as c^T = b^T a^T and turned round: OpenBLAS packs the smaller side then (1.3 to 3 times faster here; docs/performance-linear.md).
+/// are computed as c^T = b^T a^T and turned round: OpenBLAS packs the smaller side then (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   if (a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] || c.shape[1] != b.shape[1])
