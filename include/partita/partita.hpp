@@ -10,6 +10,7 @@
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/explain/broadcast_picture.hpp>
+#include <partita/explain/completion_picture.hpp>
 #include <partita/explain/linear_picture.hpp>
 #include <partita/explain/plan_svg.hpp>
 #include <partita/explain/plan_text.hpp>
@@ -30,8 +31,8 @@
 #include <partita/nn/optimiser.hpp>
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>
+#include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>
-#include <partita/rule/sharding/propagate.hpp>
-#include <partita/rule/sharding/reshape_rule.hpp>
+#include <partita/rule/sharding/registry.hpp>

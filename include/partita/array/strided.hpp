@@ -6,6 +6,7 @@
 #include <partita/array/copy.hpp>
 #include <partita/array/xtensor.hpp>
 #include <partita/core/error.hpp>
+#include <partita/rule/permute.hpp>
 #include <tuple>
 #include <type_traits>
 
@@ -68,6 +69,10 @@ struct strided {
     strided sub{data, extent, strides};
     for (std::size_t d = 0; d < Rank; ++d) sub.data += static_cast<std::ptrdiff_t>(at[d]) * strides[d];
     return sub;
+  }
+  /// The same elements with dimension k where dimension axes[k] was.
+  strided turned(const axes_order<Rank>& axes) const {
+    return {data, in_result_order(shape, axes), in_result_order(strides, axes)};
   }
   operator strided<const T, Rank>() const  // NOLINT: what may be written may be read
     requires(!std::is_const_v<T>)

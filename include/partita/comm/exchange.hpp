@@ -11,7 +11,7 @@
 namespace partita {
 
 /// Moves the boxes of a plan between strided blocks. All receives are posted first, then what stays is copied while messages
-/// travel. Anything that is callable like this one can stand in its place.
+/// travel. A box travels in the order of the source's dimensions; where the plan permutes them the receiver turns it.
 /// Cost:  one message per peer; each moved element is packed and unpacked once unless its box is contiguous as it stands.
 class message_exchange {
  public:
@@ -19,12 +19,13 @@ class message_exchange {
   void operator()(detail::world_state& world, const repartition_plan<Rank>& plan, const strided<const T, Rank>& x,
                   const strided<T, Rank>& y) {
     requests_.clear();
+    const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(plan.axes);
     T* incoming = world.buffer_of<T>(1, plan.elements_received());
     T* outgoing = world.buffer_of<T>(0, plan.elements_sent());
     T* place = incoming;
     for_each_peer(plan.receives, [&](const auto* first, const auto* last) {
       const std::size_t n = volume(first, last);
-      T* const whole = last - first == 1 ? in_place(y, *first) : nullptr;
+      T* const whole = last - first == 1 ? in_place(y, *first, back) : nullptr;
       post(whole != nullptr ? whole : place, n, [&](T* data, int count, MPI_Request* request) {
         detail::check(MPI_Irecv(data, count, detail::datatype<T>(), static_cast<int>(first->worker),
                                 static_cast<int>(detail::tag::repartition), world.communicator(), request),
@@ -35,7 +36,7 @@ class message_exchange {
     place = outgoing;
     for_each_peer(plan.sends, [&](const auto* first, const auto* last) {
       const std::size_t n = volume(first, last);
-      const T* from = last - first == 1 ? in_place(x, *first) : nullptr;
+      const T* from = last - first == 1 ? in_place(x, *first, same) : nullptr;
       if (from == nullptr) {
         from = place;
         T* next = place;
@@ -53,15 +54,16 @@ class message_exchange {
       place += n;
     });
     for (const auto& k : plan.kept)
-      copy<T, Rank>(y.part(k.at_destination, k.where.shape()), x.part(k.at_source, k.where.shape()));
+      copy<T, Rank>(y.turned(back).part(in_source_order(k.at_destination, plan.axes), k.where.shape()),
+                    x.part(k.at_source, k.where.shape()));
     detail::check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     place = incoming;
     for_each_peer(plan.receives, [&](const auto* first, const auto* last) {
-      if (last - first > 1 || in_place(y, *first) == nullptr) {
+      if (last - first > 1 || in_place(y, *first, back) == nullptr) {
         const T* next = place;
         for (const auto* t = first; t != last; ++t) {
-          const auto shape = t->where.shape();
-          copy<T, Rank>(y.part(t->at, shape), dense_block<const T>(next, shape));
+          const strided<T, Rank> box = y.part(t->at, t->where.shape()).turned(back);
+          copy<T, Rank>(box, dense_block<const T>(next, box.shape));
           next += t->where.volume();
         }
       }
@@ -86,10 +88,10 @@ class message_exchange {
     for (; first != last; ++first) n += first->where.volume();
     return n;
   }
-  /// Where a box starts if its elements follow each other in the block, else nullptr.
+  /// Where a box starts if its elements follow each other in the block in the order in which they travel, else nullptr.
   template <class T, std::size_t Rank>
-  static T* in_place(const strided<T, Rank>& block, const transfer<Rank>& t) {
-    const auto sub = block.part(t.at, t.where.shape());
+  static T* in_place(const strided<T, Rank>& block, const transfer<Rank>& t, const axes_order<Rank>& order) {
+    const auto sub = block.part(t.at, t.where.shape()).turned(order);
     return sub.dense() ? sub.data : nullptr;
   }
   template <class T, class Start>

@@ -30,7 +30,7 @@ std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
   for (const auto& t : plan.receives)
     parts.push_back({t.at, t.where.shape(), colour_of(t.worker), prose("from ") << t.worker, prose() << t.worker});
   for (const auto& k : plan.kept)
-    parts.push_back({k.at_destination, k.where.shape(), own, "stayed", prose() << plan.worker});
+    parts.push_back({k.at_destination, in_result_order(k.where.shape(), plan.axes), own, "stayed", prose() << plan.worker});
   return parts;
 }
 

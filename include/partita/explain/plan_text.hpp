@@ -66,7 +66,9 @@ inline prose list_of_workers(const std::vector<std::size_t>& ids) {
 template <std::size_t Rank>
 prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   prose all;
-  all << "worker " << plan.worker << (Rank == 0 ? ", " : ", tensor ") << detail::in_words(plan.extents) << ": ";
+  all << "worker " << plan.worker << (Rank == 0 ? ", " : ", tensor ") << detail::in_words(plan.extents);
+  if (plan.axes != same_axes<Rank>()) all << " turned to " << detail::in_words(in_result_order(plan.extents, plan.axes));
+  all << ": ";
   if (!plan.gives && !plan.takes) return all << "takes no part\n";
   if (plan.gives) all << "gives " << detail::in_words(plan.source_shape) << (plan.takes ? ", " : "");
   if (plan.takes) all << "takes " << detail::in_words(plan.destination_shape);

@@ -102,22 +102,22 @@ class all_sum_reduce {
   std::array<bool, Extents::rank()> kept_;
 };
 
-/// `sequentially::repartition(p_x, p_y)(x)`: what partita::repartition gives each worker.
+/// `sequentially::repartition(p_x, p_y, policies...)(x)`: what partita::repartition gives each worker.
 template <class Src, class Dst, class... Policies>
 class repartition {
   static constexpr std::size_t rank = Src::rank();
   static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;
   static_assert(Src::rank() == Dst::rank(), "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
-  static_assert((std::is_same_v<Policies, discard_batch_t> && ...), "partita::sequentially::repartition(p_x, p_y, policies...): requires no other policy than discard_batch");
 
  public:
   template <class P, class Q>
-  repartition(const P& p_x, const Q& p_y, Policies...) : p_x_(detail::grid_of(p_x)), p_y_(detail::grid_of(p_y)) {}
+  repartition(const P& p_x, const Q& p_y, Policies... policies)
+      : p_x_(detail::grid_of(p_x)), p_y_(detail::grid_of(p_y)), cuts_(p_x_.shape(), p_y_.shape(), policies...) {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) {
     static_assert(rank_of<X> == rank, "partita::sequentially::repartition(p_x, p_y)(x): requires blocks of the rank of the partitions");
-    there_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), x.size());
+    there_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), cuts_, x.size());
     return detail::carry_out(there_, x, keep_batch);
   }
   /// Back to the cut of the last x, or to the balanced one if dy is of another tensor than its result.
@@ -125,30 +125,27 @@ class repartition {
   auto adjoint(const std::vector<Y>& dy) const {
     static_assert(rank_of<Y> == rank, "partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires blocks of the rank of the partitions");
     const auto shapes = shapes_on(p_y_, dy);
-    const layout_of_blocks<rank> layout = lay_out(shapes, p_y_.shape());
-    const auto wanted = decomposition<rank>::balanced(layout.extents, p_y_.shape());
+    const auto of_y = cuts_.to() ? cuts_.to()->extents() : lay_out(shapes, p_y_.shape()).extents;
+    const auto global = cuts_.extents_of_x(of_y);
+    detail::expect_extents(cuts_, global);
+    const auto wanted = cuts_.of_y(global);
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != wanted.shape(p_y_.index(place)))
-        throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over p_y as the result of the forward call was (the balanced cut of ")
-                          << layout.extents << " over " << p_y_.shape() << "), got a block of " << shapes[place] << " at "
-                          << p_y_.index(place));
-    if (there_.size() == dy.size() && !dy.empty() && there_[0].extents == layout.extents)
+        throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over p_y as the result of the forward call was (the ")
+                          << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y << " over " << p_y_.shape()
+                          << "), got a block of " << shapes[place] << " at " << p_y_.index(place));
+    if (there_.size() == dy.size() && !dy.empty() && there_[0].extents == global)
       return detail::carry_out(detail::reversed(there_), dy, keep_batch);
-    return detail::carry_out(detail::reversed(balanced(layout.extents, dy.size())), dy, keep_batch);
+    const auto there = detail::plans_between(p_x_, cuts_.of_x(global), p_y_, wanted, cuts_.axes(), dy.size());
+    return detail::carry_out(detail::reversed(there), dy, keep_batch);
   }
-  /// The plan of one worker for a tensor of these extents with a balanced cut.
+  /// The plan of one worker for a tensor x of these extents, cut as given or in balance.
   repartition_plan<rank> plan(const std::array<std::size_t, rank>& global, std::size_t worker) const {
-    using cuts = decomposition<rank>;
-    return plan_repartition(p_x_, cuts::balanced(global, p_x_.shape()), p_y_, cuts::balanced(global, p_y_.shape()), worker);
+    detail::expect_extents(cuts_, global);
+    return plan_repartition(p_x_, cuts_.of_x(global), p_y_, cuts_.of_y(global), worker, cuts_.axes());
   }
 
  private:
-  detail::all_plans<rank> balanced(const std::array<std::size_t, rank>& global, std::size_t workers) const {
-    detail::all_plans<rank> plans;
-    for (std::size_t worker = 0; worker < workers; ++worker) plans.push_back(plan(global, worker));
-    return plans;
-  }
-
   template <class Extents, class X>
   static std::vector<std::array<std::size_t, rank>> shapes_on(const grid<Extents>& p, const std::vector<X>& x) {
     detail::expect_blocks(p, x.size(), "repartition");
@@ -160,6 +157,7 @@ class repartition {
 
   grid<Src> p_x_;
   grid<Dst> p_y_;
+  detail::repartition_cuts<rank, Policies...> cuts_;
   detail::all_plans<rank> there_;
 };
 

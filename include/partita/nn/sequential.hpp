@@ -56,8 +56,9 @@ class sequential {
   }
   template <std::size_t K>
   auto first_parameters() {
-    static_assert(K < sizeof...(Layers), "partita::sequential::parameters(): requires a layer that has parameters");
-    if constexpr (requires { std::get<K>(layers_).parameters(); }) return std::get<K>(layers_).parameters();
+    if constexpr (K == sizeof...(Layers))
+      static_assert(K < sizeof...(Layers), "partita::sequential::parameters(): requires a layer that has parameters");
+    else if constexpr (requires { std::get<K>(layers_).parameters(); }) return std::get<K>(layers_).parameters();
     else return first_parameters<K + 1>();
   }
   template <class Vector>

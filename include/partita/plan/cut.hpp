@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <partita/core/error.hpp>
 #include <vector>
 
@@ -60,9 +61,11 @@ class cut {
 
   /// How many indices part k holds.
   std::size_t size(std::size_t k) const {
-    std::size_t total = 0;
-    for_pieces(k, [&total](interval piece, std::size_t) { total += piece.size(); });
-    return total;
+    if (kind_ == kind::balanced) return balanced_part(n_, p_, k).size();
+    if (kind_ == kind::explicit_sizes) return starts_[k + 1] - starts_[k];
+    const std::size_t turn = p_ * block_, rest = n_ % turn, before = k * block_;  // the last turn may be short
+    const std::size_t last = rest > before ? rest - before : 0;
+    return n_ / turn * block_ + (last < block_ ? last : block_);
   }
 
   /// Calls f(piece, at) for the pieces of part k in ascending order; `at` is where the piece starts in the part's
@@ -118,6 +121,18 @@ class cut {
     if (kind_ == kind::block_cyclic) return last / block_ - range.start / block_ + 1;
     if (kind_ == kind::balanced) return balanced_owner(n_, p_, last) - balanced_owner(n_, p_, range.start) + 1;
     return last_start_not_after(last) - last_start_not_after(range.start) + 1;
+  }
+
+  /// A number that equal cuts share, to compare over workers.
+  std::uint64_t fingerprint() const {
+    std::uint64_t hash = 1469598103934665603ULL;
+    const auto mix = [&hash](std::size_t value) { hash = (hash ^ (value + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL; };
+    mix(static_cast<std::size_t>(kind_));
+    mix(n_);
+    mix(p_);
+    mix(block_);
+    for (const std::size_t start : starts_) mix(start);
+    return hash;
   }
 
   friend bool operator==(const cut&, const cut&) = default;

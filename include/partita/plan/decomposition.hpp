@@ -36,6 +36,12 @@ struct decomposition {
     for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].extent();
     return all;
   }
+  /// How many parts there are along each dimension: the shape of the grid that it is made for.
+  std::array<std::size_t, Rank> parts() const {
+    std::array<std::size_t, Rank> all{};
+    for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].parts();
+    return all;
+  }
   /// The shape of the block at a position of the grid.
   std::array<std::size_t, Rank> shape(const index<Rank>& i) const {
     std::array<std::size_t, Rank> sizes{};

@@ -7,6 +7,8 @@
 #include <partita/core/box.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/grid.hpp>
+#include <partita/plan/overlap.hpp>
+#include <partita/rule/permute.hpp>
 #include <vector>
 
 namespace partita {
@@ -15,7 +17,7 @@ namespace partita {
 template <std::size_t Rank>
 struct transfer {
   std::size_t worker = 0;  ///< the peer's worker id
-  box<Rank> where{};       ///< the indices of the global tensor that move
+  box<Rank> where{};       ///< the indices of the global tensor that move; of the result, where they are received
   index<Rank> at{};        ///< where they start in this worker's own block
 
   friend constexpr bool operator==(const transfer&, const transfer&) = default;
@@ -24,7 +26,7 @@ struct transfer {
 /// The part of a box that stays with its worker.
 template <std::size_t Rank>
 struct kept_box {
-  box<Rank> where{};
+  box<Rank> where{};             ///< the indices of the global tensor, in the order of the source's dimensions
   index<Rank> at_source{};       ///< where it starts in the block given
   index<Rank> at_destination{};  ///< where it starts in the block received
 
@@ -32,11 +34,11 @@ struct kept_box {
 };
 
 /// The plan of one worker. `sends` and `receives` are grouped by peer; both sides list a pair's boxes in the same
-/// order.
+/// order. Where dimensions are permuted, each side names its boxes in the dimensions of its own tensor.
 template <std::size_t Rank>
 struct repartition_plan {
   std::size_t worker = 0;
-  std::array<std::size_t, Rank> extents{};  ///< of the global tensor
+  std::array<std::size_t, Rank> extents{};  ///< of the global tensor; of the source, where dimensions are permuted
   bool gives = false;                       ///< active on the source partition
   bool takes = false;                       ///< active on the destination partition
   std::array<std::size_t, Rank> source_shape{};
@@ -44,6 +46,7 @@ struct repartition_plan {
   std::vector<transfer<Rank>> sends;
   std::vector<transfer<Rank>> receives;
   std::vector<kept_box<Rank>> kept;
+  axes_order<Rank> axes = same_axes<Rank>();  ///< dimension k of the result is dimension axes[k] of the source
 
   /// How many peers this worker sends to (receives from): one message for each.
   std::size_t messages_sent() const { return peers(sends); }
@@ -54,7 +57,8 @@ struct repartition_plan {
   std::size_t elements_kept() const { return elements(kept); }
   /// Whether no element leaves or arrives: the block is copied as it stands.
   bool identity() const {
-    return sends.empty() && receives.empty() && (!gives || !takes || source_shape == destination_shape);
+    return sends.empty() && receives.empty() && axes == same_axes<Rank>() &&
+           (!gives || !takes || source_shape == destination_shape);
   }
 
   friend bool operator==(const repartition_plan&, const repartition_plan&) = default;
@@ -74,62 +78,6 @@ struct repartition_plan {
 };
 
 namespace detail {
-
-/// One dimension's share of the overlaps of a block: which part of the other side, which indices, where in this block.
-struct overlap {
-  std::size_t part;
-  interval range;
-  std::size_t at;
-  std::size_t at_other;
-};
-
-inline std::vector<overlap> overlaps_of(const cut& own, std::size_t part, const cut& other) {
-  std::vector<overlap> found;
-  own.for_pieces(part, [&](interval piece, std::size_t at) {
-    if (found.empty()) found.reserve(other.count_overlaps(piece));
-    other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other) {
-      found.push_back({other_part, range, at + range.start - piece.start, at_other});
-    });
-  });
-  return found;
-}
-
-/// Calls f(index of the other side's block, box, at, at_other) for all boxes in which one block meets the other
-/// decomposition: the product of the overlaps along each dimension. Before the first it calls expect(how many).
-template <std::size_t Rank, class F, class Expect>
-void for_each_overlap(const decomposition<Rank>& own, const index<Rank>& i, const decomposition<Rank>& other, F f,
-                      Expect expect) {
-  std::array<std::vector<overlap>, Rank> along;
-  std::size_t count = 1;
-  for (std::size_t d = 0; d < Rank; ++d) {
-    along[d] = overlaps_of(own.cuts[d], i[d], other.cuts[d]);
-    if (along[d].empty()) return;
-    count *= along[d].size();
-  }
-  expect(count);
-  index<Rank> choice{};
-  for (;;) {
-    index<Rank> peer{}, at{}, at_other{};
-    box<Rank> where{};
-    for (std::size_t d = 0; d < Rank; ++d) {
-      const overlap& o = along[d][choice[d]];
-      peer[d] = o.part;
-      where.start[d] = o.range.start;
-      where.stop[d] = o.range.stop;
-      at[d] = o.at;
-      at_other[d] = o.at_other;
-    }
-    f(peer, where, at, at_other);
-    std::size_t d = Rank;
-    while (d > 0 && ++choice[d - 1] == along[d - 1].size()) choice[--d] = 0;
-    if (d == 0) return;
-  }
-}
-
-template <std::size_t Rank, class F>
-void for_each_overlap(const decomposition<Rank>& own, const index<Rank>& i, const decomposition<Rank>& other, F f) {
-  for_each_overlap(own, i, other, f, [](std::size_t) {});
-}
 
 /// Brings the transfers of each peer together and keeps their order (a stable sort by peer; sorted input costs one
 /// pass).
@@ -153,96 +101,54 @@ void group_by_peer(std::vector<transfer<Rank>>& moves) {
 
 }  // namespace detail
 
-/// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`.
-/// Requires: both decompositions are of one tensor, over their grids [shape_error]. Cost: O(own overlaps) for any
-/// number of workers.
-template <class Src, class Dst, std::size_t Rank>
-repartition_plan<Rank> plan_repartition(const grid<Src>& src, const decomposition<Rank>& from, const grid<Dst>& dst,
-                                        const decomposition<Rank>& to, std::size_t worker) {
+/// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`, whose dimensions are
+/// those of the result: dimension k of the result is dimension axes[k] of the source. `from` is a decomposition, or, where
+/// blocks are staggered, one box for each place of the source grid.
+/// Requires: both sides are of one tensor, over their grids [shape_error]. Cost: O(own overlaps) for any number of
+/// workers; O(source workers) where those are staggered.
+template <class Src, class From, class Dst, std::size_t Rank>
+repartition_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst,
+                                        const decomposition<Rank>& to, std::size_t worker,
+                                        const axes_order<Rank>& axes = same_axes<Rank>()) {
   static_assert(Src::rank() == Rank && Dst::rank() == Rank,
                 "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
                 "them with extents of 1");
-  if (from.extents() != to.extents())
+  const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(axes);
+  repartition_plan<Rank> plan;
+  plan.worker = worker;
+  plan.extents = detail::tensor_extents(from);
+  plan.axes = axes;
+  if (in_result_order(plan.extents, axes) != to.extents())
     throw shape_error(text("partita::plan_repartition: requires two decompositions of one tensor, got extents ")
-                      << from.extents() << " and " << to.extents());
-  repartition_plan<Rank> plan;
-  plan.worker = worker;
-  plan.extents = from.extents();
+                      << in_result_order(plan.extents, axes) << " and " << to.extents());
   const std::size_t as_source = src.place(worker), as_destination = dst.place(worker);
   plan.gives = as_source < src.size();
   plan.takes = as_destination < dst.size();
-  if (plan.gives) {
-    const index<Rank> i = src.index(as_source);
-    const auto places = dst.shape();
-    plan.source_shape = from.shape(i);
-    detail::for_each_overlap(
-        from, i, to,
-        [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
-          const std::size_t peer = dst.workers()[number_of(j, places)];
-          if (peer == worker)
-            plan.kept.push_back({where, at, at_other});
-          else
-            plan.sends.push_back({peer, where, at});
-        },
-        [&](std::size_t n) { plan.sends.reserve(n); });
-  }
-  if (plan.takes) {
-    const index<Rank> j = dst.index(as_destination);
-    const auto places = src.shape();
-    plan.destination_shape = to.shape(j);
-    detail::for_each_overlap(
-        to, j, from,
-        [&](const index<Rank>& i, const box<Rank>& where, const index<Rank>& at, const index<Rank>&) {
-          const std::size_t peer = src.workers()[number_of(i, places)];
-          if (peer != worker) plan.receives.push_back({peer, where, at});
-        },
-        [&](std::size_t n) { plan.receives.reserve(n); });
-  }
-  detail::group_by_peer(plan.sends);
-  detail::group_by_peer(plan.receives);
-  return plan;
-}
-
-/// The plan from staggered blocks, given as one box for each place of the source grid. Cost: O(source workers), and
-/// each box once.
-template <class Src, class Dst, std::size_t Rank>
-repartition_plan<Rank> plan_repartition(const grid<Src>& src, const std::vector<box<Rank>>& from, const grid<Dst>& dst,
-                                        const decomposition<Rank>& to, std::size_t worker) {
-  repartition_plan<Rank> plan;
-  plan.worker = worker;
-  plan.extents = to.extents();
-  const std::size_t as_source = src.place(worker), as_destination = dst.place(worker);
-  plan.gives = as_source < src.size();
-  plan.takes = as_destination < dst.size();
-  const auto overlaps = [&](const box<Rank>& b, auto f) {
-    decomposition<Rank> own = decomposition<Rank>::make([&](std::size_t d) {
-      return cut::at({b.start[d], b.stop[d] - b.start[d], plan.extents[d] - b.stop[d]});
+  if (plan.gives)
+    detail::as_part(src, from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
+      plan.source_shape = shape;
+      detail::for_each_meeting(
+          cuts, i, dst, to, back,
+          [&](std::size_t place, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
+            const std::size_t peer = dst.workers()[place];
+            if (peer == worker)
+              plan.kept.push_back({where, at, in_result_order(at_other, axes)});
+            else
+              plan.sends.push_back({peer, where, at});
+          },
+          [&](std::size_t n) { plan.sends.reserve(n); });
     });
-    index<Rank> middle{};
-    middle.fill(1);
-    detail::for_each_overlap(own, middle, to, f);
-  };
-  if (plan.gives) {
-    plan.source_shape = from[as_source].shape();
-    overlaps(from[as_source],
-             [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
-               const std::size_t peer = dst.worker(j);
-               if (peer == worker)
-                 plan.kept.push_back({where, at, at_other});
-               else
-                 plan.sends.push_back({peer, where, at});
-             });
-  }
-  if (plan.takes) {
-    const box<Rank> own = to.block(dst.index(as_destination));
-    plan.destination_shape = own.shape();
-    for (std::size_t place = 0; place < from.size(); ++place) {
-      const box<Rank> common = intersection(from[place], own);
-      const std::size_t peer = src.workers()[place];
-      if (common.empty() || peer == worker) continue;
-      plan.receives.push_back({peer, common, relative_to(common, own.start).start});
-    }
-  }
+  if (plan.takes)
+    detail::as_part(dst, to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
+      plan.destination_shape = shape;
+      detail::for_each_meeting(
+          cuts, j, src, from, same,
+          [&](std::size_t place, const box<Rank>& where, const index<Rank>& at, const index<Rank>&) {
+            const std::size_t peer = src.workers()[place];
+            if (peer != worker) plan.receives.push_back({peer, in_result_order(where, axes), in_result_order(at, axes)});
+          },
+          [&](std::size_t n) { plan.receives.reserve(n); });
+    });
   detail::group_by_peer(plan.sends);
   detail::group_by_peer(plan.receives);
   return plan;
@@ -251,12 +157,21 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const std::vector<
 /// The same plan for the way back: what was sent is received.
 template <std::size_t Rank>
 repartition_plan<Rank> reversed(const repartition_plan<Rank>& plan) {
-  repartition_plan<Rank> back{plan.worker,       plan.extents,  plan.takes, plan.gives, plan.destination_shape,
-                              plan.source_shape, plan.receives, plan.sends, plan.kept};
+  repartition_plan<Rank> back{plan.worker,
+                              in_result_order(plan.extents, plan.axes),
+                              plan.takes,
+                              plan.gives,
+                              plan.destination_shape,
+                              plan.source_shape,
+                              plan.receives,
+                              plan.sends,
+                              plan.kept,
+                              inverse_axes(plan.axes)};
   for (kept_box<Rank>& k : back.kept) {
     const index<Rank> at = k.at_source;
     k.at_source = k.at_destination;
     k.at_destination = at;
+    k.where = in_result_order(k.where, plan.axes);
   }
   return back;
 }

@@ -28,10 +28,14 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_range_are_those_that_hold_its_indices_in_ord
     const std::size_t n = random() % 40, p = 1 + random() % 8;
     const cut c = random_cut(n, p, random);
     std::vector<std::pair<std::size_t, std::size_t>> holder(n);  // of each index: the part, and where in its block
-    for (std::size_t k = 0; k < p; ++k)
+    for (std::size_t k = 0; k < p; ++k) {
+      std::size_t held = 0;
       c.for_pieces(k, [&](interval piece, std::size_t at) {
         for (std::size_t i = piece.start; i < piece.stop; ++i) holder[i] = {k, at + i - piece.start};
+        held += piece.size();
       });
+      right = right && held == c.size(k);
+    }
     const std::size_t start = random() % (n + 1), stop = start + random() % (n - start + 1);
     std::size_t next = start, pieces = 0;
     c.for_overlaps({start, stop}, [&](std::size_t part, interval range, std::size_t at) {

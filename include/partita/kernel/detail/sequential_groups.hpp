@@ -43,10 +43,11 @@ xt::xtensor<element_of<X>, rank_of<X>> copied(const X& x) {
   return y;
 }
 
+/// Zero volume; its batch extent is the extent of x along dimension `batch`.
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> nothing_for(const X& x, bool keep_batch) {
+xt::xtensor<element_of<X>, rank_of<X>> nothing_for(const X& x, bool keep_batch, std::size_t batch = 0) {
   const auto shape = shape_of(x);
-  return zero_volume<element_of<X>, rank_of<X>>(keep_batch && shape.size() > 0 ? shape[0] : 0);
+  return zero_volume<element_of<X>, rank_of<X>>(keep_batch && shape.size() > 0 ? shape[batch] : 0);
 }
 
 /// The sum of the blocks of members `first` and after, which must have one shape.

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/plan/repartition_plan.hpp>
 #include <vector>
 
 namespace partita::sequentially::detail {
+
+using partita::detail::repartition_cuts;
 
 /// The plans of all workers, by worker id.
 template <std::size_t Rank>
@@ -20,26 +23,47 @@ all_plans<Rank> reversed(const all_plans<Rank>& plans) {
   return back;
 }
 
-/// The plans for blocks of the given shapes (by place in the source grid), which are cut in any way that fits together.
-template <class Src, class Dst, std::size_t Rank>
+/// The plans of all workers for a source that lies as `from` says.
+template <class Src, class Dst, class From, std::size_t Rank>
+all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
+                              const axes_order<Rank>& axes, std::size_t workers) {
+  all_plans<Rank> plans;
+  plans.reserve(workers);
+  for (std::size_t worker = 0; worker < workers; ++worker) plans.push_back(plan_repartition(src, from, dst, to, worker, axes));
+  return plans;
+}
+
+/// Refuses a tensor of extents that the given cuts do not add up to.
+template <std::size_t Rank, class... Policies>
+void expect_extents(const repartition_cuts<Rank, Policies...>& cuts, const std::array<std::size_t, Rank>& global) {
+  const text problem = cuts.objection(global);
+  if (!problem.empty()) throw shape_error(text("partita::sequentially::repartition(p_x, p_y): ") << problem);
+}
+
+/// The plans for blocks of the given shapes (by place in the source grid), cut as given or in any way that fits together.
+template <class Src, class Dst, std::size_t Rank, class... Policies>
 all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst, const std::vector<std::array<std::size_t, Rank>>& shapes,
-                          std::size_t workers) {
-  using cuts = decomposition<Rank>;
+                          const repartition_cuts<Rank, Policies...>& cuts, std::size_t workers) {
+  if (cuts.from()) {
+    for (std::size_t place = 0; place < shapes.size(); ++place)
+      if (shapes[place] != cuts.from()->shape(src.index(place)))
+        throw shape_error(text("partita::sequentially::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as from_cuts(...) says, which gives ")
+                          << cuts.from()->shape(src.index(place)) << " at " << src.index(place) << "; got a block of "
+                          << shapes[place]);
+    return plans_between(src, *cuts.from(), dst, cuts.of_y(cuts.from()->extents()), cuts.axes(), workers);
+  }
   const layout_of_blocks<Rank> layout = lay_out(shapes, src.shape());
   if (!layout.problem.empty())
     throw shape_error(text("partita::sequentially::repartition(p_x, p_y)(x) with p_x = ") << src.shape() << ": " << layout.problem);
-  const cuts to = cuts::balanced(layout.extents, dst.shape());
-  bool as_balanced = layout.cartesian;
-  const cuts balanced = cuts::balanced(layout.extents, src.shape());
+  expect_extents(cuts, layout.extents);
+  const auto to = cuts.of_y(layout.extents), balanced = cuts.of_x(layout.extents);
+  if (!layout.cartesian) return plans_between(src, layout.boxes, dst, to, cuts.axes(), workers);
+  bool as_balanced = true;
   for (std::size_t place = 0; place < shapes.size(); ++place)
     as_balanced = as_balanced && shapes[place] == balanced.shape(src.index(place));
-  const cuts from = as_balanced || !layout.cartesian ? balanced : cuts::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
-  all_plans<Rank> plans;
-  plans.reserve(workers);
-  for (std::size_t worker = 0; worker < workers; ++worker)
-    plans.push_back(layout.cartesian ? plan_repartition(src, from, dst, to, worker)
-                                     : plan_repartition(src, layout.boxes, dst, to, worker));
-  return plans;
+  if (as_balanced) return plans_between(src, balanced, dst, to, cuts.axes(), workers);
+  const auto explicit_cuts = decomposition<Rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
+  return plans_between(src, explicit_cuts, dst, to, cuts.axes(), workers);
 }
 
 /// Carries out the plans of all workers. Throws if they contradict each other: then the plans are wrong, not the call.
@@ -56,7 +80,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
     sent += plan.sends.size();
     received += plan.receives.size();
     if (!plan.takes) {
-      y.push_back(plan.gives ? nothing_for(x[worker], keep_batch) : copied(x[worker]));
+      y.push_back(plan.gives ? nothing_for(x[worker], keep_batch, rank == 0 ? 0 : plan.axes[0]) : copied(x[worker]));
       continue;
     }
     y.push_back(uninitialised<T, rank>(plan.destination_shape));
@@ -64,7 +88,8 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
     if (!plan.kept.empty()) {
       const block_argument<X> from(x[worker]);
       for (const kept_box<rank>& k : plan.kept)
-        copy<T, rank>(to.part(k.at_destination, k.where.shape()), from.block().part(k.at_source, k.where.shape()));
+        copy<T, rank>(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
+                      from.block().part(k.at_source, k.where.shape()).turned(plan.axes));
     }
     for (std::size_t r = 0; r < plan.receives.size();) {
       const std::size_t peer = plan.receives[r].worker;
@@ -80,10 +105,11 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
       }
       for (; r < plan.receives.size() && plan.receives[r].worker == peer; ++r, ++s) {
         const box<rank>& where = plan.receives[r].where;
-        if (s == sends.size() || sends[s].worker != worker || !(sends[s].where == where))
+        if (s == sends.size() || sends[s].worker != worker || !(in_result_order(sends[s].where, plan.axes) == where))
           throw error(text("partita::sequentially::repartition: worker ") << worker << " awaits " << where << " from worker " << peer
                                                                           << ", whose plan does not send it");
-        copy<T, rank>(to.part(plan.receives[r].at, where.shape()), from.block().part(sends[s].at, where.shape()));
+        copy<T, rank>(to.part(plan.receives[r].at, where.shape()),
+                      from.block().part(sends[s].at, sends[s].where.shape()).turned(plan.axes));
       }
     }
   }

@@ -142,7 +142,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   detail::require_mesh(m, r, results);
   const rule all = bound(r, operands, results);
   propagation out;
-  detail::settlement settled{m, all, operands, results, towards, by, out.log};
+  detail::settlement settled{{{m, all, operands, results, towards, by, out.log}}};
   settled.settle();
   const detail::conclusion conclude{settled, out};
   std::array<reduce, most_axes> passed{};

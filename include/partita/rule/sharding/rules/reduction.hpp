@@ -40,6 +40,8 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
 constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
+  if (with.axes.empty() && !x.empty() && !with.keep)
+    throw shape_error("partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise");
   rule r;
   const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : dimensions_of(with.axes, x.size(), "along"));
   for (std::size_t t = 0; t < shapes.size() + (with.count == 0 ? 1 : with.count); ++t) {

@@ -1,0 +1,136 @@
+// What the policies of a repartition say about its two sides: how each is cut, and in which order dimensions come out.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <partita/core/error.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <partita/plan/given_cuts.hpp>
+#include <partita/rule/permute.hpp>
+#include <partita/rule/policy.hpp>
+
+namespace partita::detail {
+
+/// What kind of policy T is, and whether it fits tensors of this rank.
+template <std::size_t Rank, class T>
+struct repartition_policy {
+  static constexpr bool known = false, orders = false, permutes = false, gives_from = false, gives_to = false, fits = true;
+};
+template <std::size_t Rank>
+struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void> {
+  static constexpr bool known = true;
+};
+template <std::size_t Rank, std::size_t... P>
+struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
+  static constexpr bool known = true, permutes = true, fits = sizeof...(P) == Rank;
+  static constexpr bool orders = is_order<sizeof...(P)>({P...});
+};
+template <std::size_t Rank, std::size_t R>
+struct repartition_policy<Rank, from_cuts_t<R>> : repartition_policy<Rank, void> {
+  static constexpr bool known = true, gives_from = true, fits = R == Rank;
+};
+template <std::size_t Rank, std::size_t R>
+struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
+  static constexpr bool known = true, gives_to = true, fits = R == Rank;
+};
+
+/// How both sides of a repartition of tensors of this rank are cut. Everything here is known on every worker.
+template <std::size_t Rank, class... Policies>
+class repartition_cuts {
+  template <class T>
+  using about = repartition_policy<Rank, T>;
+  static_assert((about<Policies>::known && ...),
+                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, from_cuts(...) and to_cuts(...)");
+  static_assert((0 + ... + (about<Policies>::permutes ? 1 : 0)) <= 1 && (0 + ... + (about<Policies>::gives_from ? 1 : 0)) <= 1 &&
+                    (0 + ... + (about<Policies>::gives_to ? 1 : 0)) <= 1,
+                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) and one to_cuts(...); leave one of them out");
+  static_assert(((!about<Policies>::permutes || about<Policies>::fits) && ...),
+                "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the partitions; name those that stay, too");
+  static_assert(((!about<Policies>::permutes || about<Policies>::orders) && ...),
+                "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, 0> transposes a matrix");
+  static_assert(((!(about<Policies>::gives_from || about<Policies>::gives_to) || about<Policies>::fits) && ...),
+                "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of the partitions; cut::balanced(n, 1) leaves one whole");
+
+ public:
+  using shape_type = std::array<std::size_t, Rank>;
+  using cuts = decomposition<Rank>;
+
+  /// `p_x` and `p_y` are the shapes of the partitions.
+  repartition_cuts(const shape_type& p_x, const shape_type& p_y, const Policies&... policies) : p_x_(p_x), p_y_(p_y) {
+    (heed(policies), ...);
+    if (from_) expect_parts("from_cuts", *from_, "p_x", p_x_);
+    if (to_) expect_parts("to_cuts", *to_, "p_y", p_y_);
+    if (from_) {
+      const text problem = objection(from_->extents());
+      if (!problem.empty()) throw shape_error(text("partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): ") << problem);
+    }
+  }
+
+  const axes_order<Rank>& axes() const { return axes_; }
+  /// The cuts of the source that the caller gave, if any.
+  const std::optional<cuts>& from() const { return from_; }
+  const std::optional<cuts>& to() const { return to_; }
+
+  /// How x and y are cut if x has these extents.
+  cuts of_x(const shape_type& extents) const { return from_ ? *from_ : cuts::balanced(extents, p_x_); }
+  cuts of_y(const shape_type& extents) const { return to_ ? *to_ : cuts::balanced(in_result_order(extents, axes_), p_y_); }
+  /// The extents of x and of y, from those of the other.
+  shape_type extents_of_x(const shape_type& of_y) const { return in_source_order(of_y, axes_); }
+
+  /// Why a tensor x of these extents cannot be moved, or nothing.
+  text objection(const shape_type& x) const {
+    text problem;
+    if (from_ && from_->extents() != x) {
+      problem << "requires cuts that add up to the extents of the tensor; x has extents " << x << ", from_cuts(...) cuts "
+              << from_->extents() << "; make the cuts for " << x;
+    } else if (to_ && to_->extents() != in_result_order(x, axes_)) {
+      const shape_type y = in_result_order(x, axes_);
+      problem << "requires cuts that add up to the extents of the tensor; the result has extents " << y << ", to_cuts(...) cuts "
+              << to_->extents() << "; make the cuts for " << y;
+    }
+    return problem;
+  }
+
+  std::uint64_t fingerprint() const {
+    std::uint64_t hash = 1469598103934665603ULL;
+    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ (value + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL; };
+    for (const std::size_t d : axes_) mix(d);
+    mix(from_ ? 1 : 0);
+    mix(to_ ? 1 : 0);
+    for (const auto* side : {&from_, &to_})
+      if (*side)
+        for (const cut& c : (*side)->cuts) mix(c.fingerprint());
+    return hash;
+  }
+
+ private:
+  void heed(discard_batch_t) {}
+  template <std::size_t... P>
+  void heed(permute_t<P...>) {
+    if constexpr (sizeof...(P) == Rank) axes_ = {P...};
+  }
+  template <std::size_t R>
+  void heed(const from_cuts_t<R>& given) {
+    if constexpr (R == Rank) from_ = given.cuts;
+  }
+  template <std::size_t R>
+  void heed(const to_cuts_t<R>& given) {
+    if constexpr (R == Rank) to_ = given.cuts;
+  }
+
+  static void expect_parts(const char* name, const cuts& given, const char* partition, const shape_type& grid) {
+    if (given.parts() == grid) return;
+    throw partition_error(text("partita::repartition(p_x, p_y, ")
+                          << name << "(...)): requires as many parts along each dimension as " << partition
+                          << " has workers; the cuts have " << given.parts() << " parts, " << partition << " = " << grid
+                          << "; cut into " << grid << " parts, or choose a partition of " << given.parts());
+  }
+
+  shape_type p_x_, p_y_;
+  axes_order<Rank> axes_ = same_axes<Rank>();
+  std::optional<cuts> from_, to_;
+};
+
+}  // namespace partita::detail

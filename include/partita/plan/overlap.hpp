@@ -1,0 +1,153 @@
+// Where one block of a decomposition meets the blocks of another: by arithmetic along each dimension, then their product.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/box.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <partita/plan/grid.hpp>
+#include <partita/rule/permute.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// One dimension's share of the overlaps of a block: which part of the other side, which indices, where in this block.
+struct overlap {
+  std::size_t part;
+  interval range;
+  std::size_t at;
+  std::size_t at_other;
+};
+
+inline std::vector<overlap> overlaps_of(const cut& own, std::size_t part, const cut& other) {
+  std::vector<overlap> found;
+  own.for_pieces(part, [&](interval piece, std::size_t at) {
+    if (found.empty()) found.reserve(other.count_overlaps(piece));
+    other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other) {
+      found.push_back({other_part, range, at + range.start - piece.start, at_other});
+    });
+  });
+  return found;
+}
+
+/// The cuts of a decomposition, those of dimension order[d] as the d-th.
+template <std::size_t Rank>
+std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all, const axes_order<Rank>& order = same_axes<Rank>()) {
+  std::array<const cut*, Rank> cuts{};
+  for (std::size_t d = 0; d < Rank; ++d) cuts[d] = &all.cuts[order[d]];
+  return cuts;
+}
+
+/// Cuts of `extents` of which a box is the middle part along each dimension.
+template <std::size_t Rank>
+decomposition<Rank> cuts_around(const box<Rank>& b, const std::array<std::size_t, Rank>& extents) {
+  return decomposition<Rank>::make([&](std::size_t d) {
+    return cut::at({b.start[d], b.stop[d] - b.start[d], extents[d] - b.stop[d]});
+  });
+}
+template <std::size_t Rank>
+constexpr index<Rank> middle() {
+  index<Rank> i{};
+  for (std::size_t d = 0; d < Rank; ++d) i[d] = 1;
+  return i;
+}
+
+/// Calls f(index of the other side's block, box, at, at_other) for all boxes in which one block meets the other
+/// decomposition: the product of the overlaps along each dimension. Before the first it calls expect(how many).
+template <std::size_t Rank, class F, class Expect>
+void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i,
+                      const std::array<const cut*, Rank>& other, F f, Expect expect) {
+  std::array<std::vector<overlap>, Rank> along;
+  std::size_t count = 1;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    along[d] = overlaps_of(*own[d], i[d], *other[d]);
+    if (along[d].empty()) return;
+    count *= along[d].size();
+  }
+  expect(count);
+  index<Rank> choice{};
+  for (;;) {
+    index<Rank> peer{}, at{}, at_other{};
+    box<Rank> where{};
+    for (std::size_t d = 0; d < Rank; ++d) {
+      const overlap& o = along[d][choice[d]];
+      peer[d] = o.part;
+      where.start[d] = o.range.start;
+      where.stop[d] = o.range.stop;
+      at[d] = o.at;
+      at_other[d] = o.at_other;
+    }
+    f(peer, where, at, at_other);
+    std::size_t d = Rank;
+    while (d > 0 && ++choice[d - 1] == along[d - 1].size()) choice[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+// What follows treats both kinds of side alike: a decomposition, and boxes by place for staggered blocks. `order[d]` is the
+// dimension of that side which is the d-th in the common order.
+
+template <std::size_t Rank>
+std::array<std::size_t, Rank> tensor_extents(const decomposition<Rank>& cuts) {
+  return cuts.extents();
+}
+template <std::size_t Rank>
+std::array<std::size_t, Rank> tensor_extents(const std::vector<box<Rank>>& boxes) {
+  std::array<std::size_t, Rank> extents{};
+  for (const box<Rank>& b : boxes)
+    for (std::size_t d = 0; d < Rank; ++d) extents[d] = b.stop[d] > extents[d] ? b.stop[d] : extents[d];
+  return extents;
+}
+
+/// The shape of the block at a place.
+template <class Extents, std::size_t Rank>
+std::array<std::size_t, Rank> shape_at(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place) {
+  return blocks.shape(side.index(place));
+}
+template <class Extents, std::size_t Rank>
+std::array<std::size_t, Rank> shape_at(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place) {
+  return blocks[place].shape();
+}
+
+/// Calls f(cuts, i, shape): the block at a place is part i of these cuts, and has this shape.
+template <class Extents, std::size_t Rank, class F>
+void as_part(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place, const axes_order<Rank>& order, F f) {
+  const index<Rank> i = side.index(place);
+  f(cuts_of(blocks, order), in_result_order(i, order), blocks.shape(i));
+}
+template <class Extents, std::size_t Rank, class F>
+void as_part(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place, const axes_order<Rank>& order, F f) {
+  const decomposition<Rank> around = cuts_around(blocks[place], tensor_extents(blocks));
+  f(cuts_of(around, order), middle<Rank>(), blocks[place].shape());
+}
+
+/// Calls f(place, box, at, at_other) for all boxes in which part i of `own` meets a block of the other side; before the first
+/// of a decomposition it calls expect(how many).
+template <class Extents, std::size_t Rank, class F, class Expect>
+void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
+                      const decomposition<Rank>& blocks, const axes_order<Rank>& order, F f, Expect expect) {
+  const auto places = side.shape();
+  for_each_overlap(
+      own, i, cuts_of(blocks, order),
+      [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
+        f(number_of(in_source_order(j, order), places), where, at, at_other);
+      },
+      expect);
+}
+template <class Extents, std::size_t Rank, class F, class Expect>
+void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>&,
+                      const std::vector<box<Rank>>& blocks, const axes_order<Rank>& order, F f, Expect) {
+  const auto extents = tensor_extents(blocks);
+  for (std::size_t place = 0; place < blocks.size(); ++place) {
+    if (blocks[place].empty()) continue;
+    const decomposition<Rank> around = cuts_around(blocks[place], extents);
+    for_each_overlap(
+        own, i, cuts_of(around, order),
+        [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
+          if (j == middle<Rank>()) f(place, where, at, at_other);
+        },
+        [](std::size_t) {});
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,68 @@
+// In which order the dimensions of a tensor come out of a kernel: the policy permute<...>, and the arithmetic of orders.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/box.hpp>
+
+namespace partita {
+
+/// Dimension d of the result is dimension P[d] of the source: `permute<1, 0>` transposes a matrix.
+template <std::size_t... P>
+struct permute_t {};
+template <std::size_t... P>
+inline constexpr permute_t<P...> permute{};
+
+/// Where each dimension of the result comes from: dimension k of the result is dimension axes[k] of the source.
+template <std::size_t Rank>
+using axes_order = std::array<std::size_t, Rank>;
+
+template <std::size_t Rank>
+constexpr axes_order<Rank> same_axes() {
+  axes_order<Rank> axes{};
+  for (std::size_t d = 0; d < Rank; ++d) axes[d] = d;
+  return axes;
+}
+
+/// Whether `axes` names each dimension once.
+template <std::size_t Rank>
+constexpr bool is_order(const axes_order<Rank>& axes) {
+  std::array<bool, Rank> seen{};
+  for (const std::size_t d : axes) {
+    if (d >= Rank || seen[d]) return false;
+    seen[d] = true;
+  }
+  return true;
+}
+
+/// The way back: inverse_axes(axes)[axes[k]] == k.
+template <std::size_t Rank>
+constexpr axes_order<Rank> inverse_axes(const axes_order<Rank>& axes) {
+  axes_order<Rank> back{};
+  for (std::size_t k = 0; k < Rank; ++k) back[axes[k]] = k;
+  return back;
+}
+
+/// A value for each dimension of the source, given in the order of the result's dimensions.
+template <class T, std::size_t Rank>
+constexpr std::array<T, Rank> in_result_order(const std::array<T, Rank>& of_source, const axes_order<Rank>& axes) {
+  std::array<T, Rank> of_result{};
+  for (std::size_t k = 0; k < Rank; ++k) of_result[k] = of_source[axes[k]];
+  return of_result;
+}
+
+/// A value for each dimension of the result, given in the order of the source's dimensions.
+template <class T, std::size_t Rank>
+constexpr std::array<T, Rank> in_source_order(const std::array<T, Rank>& of_result, const axes_order<Rank>& axes) {
+  std::array<T, Rank> of_source{};
+  for (std::size_t k = 0; k < Rank; ++k) of_source[axes[k]] = of_result[k];
+  return of_source;
+}
+
+/// The same box with its dimensions in the order of the result's.
+template <std::size_t Rank>
+constexpr box<Rank> in_result_order(const box<Rank>& of_source, const axes_order<Rank>& axes) {
+  return {in_result_order(of_source.start, axes), in_result_order(of_source.stop, axes)};
+}
+
+}  // namespace partita

@@ -1,0 +1,32 @@
+// An all-sum-reduce along dimensions that do not exist is refused by the compiler.
+//
+// expect NO_SUCH_DIMENSION: partita::all_sum_reduce\(p, dimensions<...>\): requires dimensions below rank\(p\)
+// expect NO_SUCH_DIMENSION_KEPT: requires dimensions below rank\(p\)
+// expect TWICE: partita::all_sum_reduce\(p, dimensions<...>\): requires each dimension once
+// expect SUM_OF_BOOLS: partita::all_sum_reduce\(p\)\(x\): requires elements that can be summed; bool cannot
+// expect NONE_NAMED: argument deduction (of .* )?failed|no viable constructor or deduction guide
+// expect NEGATIVE: narrow
+#include <partita/kernel/all_sum_reduce.hpp>
+
+using namespace partita;
+
+void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xtensor<bool, 2>& flags) {
+  const auto p = everyone.partition<3, 2>();
+  all_sum_reduce a(p, dimensions<0, 1>);
+  all_sum_reduce kept(p, all_dimensions_but<1>);
+  a(x);
+#if defined(NO_SUCH_DIMENSION)
+  all_sum_reduce refused(p, dimensions<2>);
+#elif defined(NO_SUCH_DIMENSION_KEPT)
+  all_sum_reduce refused(p, all_dimensions_but<0, 2>);
+#elif defined(TWICE)
+  all_sum_reduce refused(p, dimensions<1, 1>);
+#elif defined(SUM_OF_BOOLS)
+  a(flags);
+#elif defined(NONE_NAMED)
+  all_sum_reduce refused(p);
+#elif defined(NEGATIVE)
+  all_sum_reduce refused(p, dimensions<-1>);
+#endif
+  static_cast<void>(flags);
+}

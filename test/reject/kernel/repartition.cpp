@@ -1,0 +1,65 @@
+// What the types of a repartition's policies show to be wrong does not compile.
+//
+// expect PERMUTES_TOO_FEW: requires one entry for each dimension of the partitions; name those that stay, too
+// expect PERMUTES_TOO_MANY: requires one entry for each dimension of the partitions; name those that stay, too
+// expect PERMUTES_ONE_TWICE: requires each of 0, 1, ..., rank - 1 once; permute<1, 0> transposes a matrix
+// expect PERMUTES_WHAT_IS_NOT_THERE: requires each of 0, 1, ..., rank - 1 once
+// expect TWO_PERMUTATIONS: requires at most one permute<...>, one from_cuts
+// expect TWO_RESULTS: requires at most one permute<...>, one from_cuts.{5} and one to_cuts
+// expect CUTS_OF_ANOTHER_RANK: requires one cut for each dimension of the partitions
+// expect SOURCE_OF_ANOTHER_RANK: requires one cut for each dimension of the partitions
+// expect POLICY_OF_ANOTHER_KERNEL: requires policies among discard_batch, permute<...>, from_cuts.{5} and to_cuts
+// expect SEQUENTIAL_TOO: requires each of 0, 1, ..., rank - 1 once
+// expect PARTITIONS_OF_TWO_RANKS: requires partitions of equal rank; reshape.. one of them with extents of 1
+// expect BLOCK_OF_ANOTHER_RANK: requires a block of the rank of its partitions
+// expect ADJOINT_RANK: requires a block of the rank of its partitions
+// expect ELEMENTS: partita::repartition\(p_x, p_y\)\(x\): requires elements that MPI can move
+// expect PLAN: partita::repartition::plan\(extents\): requires extents of the rank of the partitions
+#include <partita/kernel/repartition.hpp>
+#include <partita/kernel/sequentially.hpp>
+
+using namespace partita;
+
+struct unknown_to_mpi {
+  double* somewhere = nullptr;
+};
+
+void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused]] const xt::xtensor<unknown_to_mpi, 2>& pointers,
+           const decomposition<2>& cuts) {
+  const auto p = everyone.partition<2, 1>();
+  const repartition legal(p, p, permute<1, 0>, from_cuts(cuts), to_cuts(cut::at({3, 1}), cut::balanced(5, 1)), discard_batch);
+  legal(x);
+#if defined(PERMUTES_TOO_FEW)
+  repartition(p, p, permute<0>);
+#elif defined(PERMUTES_TOO_MANY)
+  repartition(p, p, permute<1, 0, 2>);
+#elif defined(PERMUTES_ONE_TWICE)
+  repartition(p, p, permute<1, 1>);
+#elif defined(PERMUTES_WHAT_IS_NOT_THERE)
+  repartition(p, p, permute<0, 2>);
+#elif defined(TWO_PERMUTATIONS)
+  repartition(p, p, permute<1, 0>, permute<0, 1>);
+#elif defined(TWO_RESULTS)
+  repartition(p, p, to_cuts(cuts), to_cuts(cuts));
+#elif defined(CUTS_OF_ANOTHER_RANK)
+  repartition(p, p, to_cuts(cut::at({3, 1})));
+#elif defined(SOURCE_OF_ANOTHER_RANK)
+  repartition(p, p, from_cuts(decomposition<3>::balanced({4, 5, 6}, {2, 1, 1})));
+#elif defined(POLICY_OF_ANOTHER_KERNEL)
+  repartition(p, p, transpose_src);
+#elif defined(SEQUENTIAL_TOO)
+  sequentially::repartition(p, p, permute<1, 1>);
+#elif defined(PARTITIONS_OF_TWO_RANKS)
+  repartition(p, everyone.partition<2>());
+#elif defined(BLOCK_OF_ANOTHER_RANK)
+  legal(xt::xtensor<float, 3>());
+#elif defined(ADJOINT_RANK)
+  legal.adjoint(xt::xtensor<float, 3>());
+#elif defined(ELEMENTS)
+  repartition(p, p)(pointers);
+#elif defined(PLAN)
+  static_cast<void>(legal.plan(extents<48>{}));
+#endif
+}
+
+int main() {}

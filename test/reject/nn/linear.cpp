@@ -1,0 +1,42 @@
+// A linear layer on partitions that do not fit, or of blocks of another type, is refused by the compiler.
+//
+// expect WEIGHT_RANK: partita::linear\(p_x, p_y, p_w\): requires p_w = f_out x f_in, of rank 2
+// expect NO_FEATURES: requires p_x = 1 x ... x f_in and p_y = 1 x ... x f_out, of rank 1 at least
+// expect INPUT_FEATURES: partita::linear\(p_x, p_y, p_w\): requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
+// expect OUTPUT_FEATURES: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
+// expect BATCH_IS_CUT: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
+// expect ELEMENTS: partita::linear<T>\(x\): requires elements of type T; cast x first
+// expect ADJOINT_ELEMENTS: partita::linear<T>.adjoint\(dy\): requires elements of type T; cast dy first
+// expect SCALAR: partita::linear<T>\(x\): requires x of rank 1 at least: batch x ... x in_features
+#include <partita/nn/linear.hpp>
+
+using namespace partita;
+
+void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xtensor<double, 2>& other, const xt::xtensor<float, 0>& scalar) {
+  const auto p_x = everyone.partition<1, 4>();
+  const auto p_y = everyone.partition<1, 1, 3>();
+  const auto p_w = everyone.partition<3, 4>();
+  const linear_options options{.in_features = 16, .out_features = 12};
+  linear<float> layer(p_x, p_y, p_w, options);
+  linear<float> known_later(everyone.partition(extents<1, dynamic>(4)), p_y, everyone.partition(extents<3, dynamic>(4)), options);
+  layer.adjoint(layer(x));
+#if defined(WEIGHT_RANK)
+  linear<float> refused(p_x, p_y, p_y, options);
+#elif defined(NO_FEATURES)
+  linear<float> refused(everyone.partition(extents<>{}), p_y, p_w, options);
+#elif defined(INPUT_FEATURES)
+  linear<float> refused(p_y, p_y, p_w, options);
+#elif defined(OUTPUT_FEATURES)
+  linear<float> refused(p_x, p_x, p_w, options);
+#elif defined(BATCH_IS_CUT)
+  linear<float> refused(everyone.partition<2, 4>(), p_y, p_w, options);
+#elif defined(ELEMENTS)
+  layer(other);
+#elif defined(ADJOINT_ELEMENTS)
+  layer.adjoint(other);
+#elif defined(SCALAR)
+  layer(scalar);
+#endif
+  static_cast<void>(other);
+  static_cast<void>(scalar);
+}

@@ -1,0 +1,250 @@
+// Repartitions between random cuts of both sides (balanced, at random places, block-cyclic, staggered) with the dimensions in
+// every order: each element of each block is the function of its global index that it must be, by ScaLAPACK's formulas where a
+// cut is block-cyclic, and the adjoint brings every block back.
+#include <partita/kernel/sequentially.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+template <std::size_t Rank>
+using index = partita::index<Rank>;  // not the function of <strings.h>
+using indices = std::vector<std::size_t>;
+
+/// How many of the cases were of each kind.
+struct census {
+  std::size_t cases = 0, cyclic_sources = 0, cyclic_results = 0, explicit_sources = 0, explicit_results = 0, permuted = 0,
+              staggered = 0, empty_blocks = 0, idle_workers = 0;
+};
+
+std::size_t below(std::mt19937& random, std::size_t n) { return random() % n; }
+
+/// A cut, and by part the indices that it holds, in the order in which they lie there.
+struct known_cut {
+  cut how;
+  std::vector<indices> held;
+};
+
+std::vector<std::size_t> random_sizes(std::mt19937& random, std::size_t n, std::size_t p) {
+  std::vector<std::size_t> places(p + 1, 0), sizes(p);
+  places[p] = n;
+  for (std::size_t k = 1; k < p; ++k) places[k] = below(random, n + 1);
+  std::sort(places.begin(), places.end());
+  for (std::size_t k = 0; k < p; ++k) sizes[k] = places[k + 1] - places[k];
+  return sizes;
+}
+
+std::vector<indices> consecutive(const std::vector<std::size_t>& sizes) {
+  std::vector<indices> held(sizes.size());
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    for (std::size_t i = 0; i < sizes[k]; ++i) held[k].push_back(next++);
+  return held;
+}
+
+known_cut random_cut(std::mt19937& random, std::size_t n, std::size_t p) {
+  const std::size_t kind = below(random, 3);
+  if (kind == 0) {
+    std::vector<std::size_t> sizes(p);
+    for (std::size_t k = 0; k < p; ++k) sizes[k] = n / p + (k < n % p ? 1 : 0);
+    return {cut::balanced(n, p), consecutive(sizes)};
+  }
+  if (kind == 1) {
+    const auto sizes = random_sizes(random, n, p);
+    return {cut::at(sizes), consecutive(sizes)};
+  }
+  const std::size_t block = 1 + below(random, 4);
+  std::vector<indices> held(p);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t part = i / block % p, at = i / (block * p) * block + i % block;  // INDXG2P, INDXG2L
+    held[part].resize(std::max(held[part].size(), at + 1));
+    held[part][at] = i;
+  }
+  return {cut::block_cyclic(n, p, block), held};
+}
+
+template <std::size_t Rank>
+std::array<std::size_t, Rank> random_grid(std::mt19937& random, std::size_t most) {
+  std::array<std::size_t, Rank> shape;
+  shape.fill(1);
+  for (std::size_t turn = 0, places = 1; turn < Rank; ++turn) {
+    const std::size_t d = below(random, Rank);
+    places /= shape[d];
+    shape[d] = 1 + below(random, most / places);
+    places *= shape[d];
+  }
+  return shape;
+}
+
+/// One side: its grid, and for each worker the indices that its block holds along each dimension.
+template <std::size_t Rank>
+struct side {
+  grid<dynamic_extents<Rank>> places;
+  std::vector<std::array<indices, Rank>> by_place;
+
+  side(const std::array<std::size_t, Rank>& shape, const workers& chosen)
+      : places(dynamic_extents<Rank>(shape), chosen), by_place(places.size()) {}
+
+  void hold(const std::vector<known_cut>& cuts) {
+    for (std::size_t place = 0; place < by_place.size(); ++place)
+      for (std::size_t d = 0; d < Rank; ++d) by_place[place][d] = cuts[d].held[places.index(place)[d]];
+  }
+  /// The block of a worker; `value(index)` is the element at an index of this side's tensor.
+  template <class Value>
+  xt::xtensor<std::int32_t, Rank> block(std::size_t worker, Value value) const {
+    const std::size_t place = places.place(worker);
+    if (place == places.size()) return zero_volume<std::int32_t, Rank>(0);
+    std::array<std::size_t, Rank> shape{};
+    for (std::size_t d = 0; d < Rank; ++d) shape[d] = by_place[place][d].size();
+    auto block = uninitialised<std::int32_t, Rank>(shape);
+    for (std::size_t k = 0; k < volume_of(shape); ++k) {
+      index<Rank> i = index_of(k, shape);
+      for (std::size_t d = 0; d < Rank; ++d) i[d] = by_place[place][d][i[d]];
+      block.data()[k] = value(i);
+    }
+    return block;
+  }
+};
+
+workers random_workers(std::mt19937& random, std::size_t count, std::size_t world) {
+  std::vector<std::size_t> ids(world);
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
+  if (below(random, 3) != 0) std::shuffle(ids.begin(), ids.end(), random);
+  ids.resize(count);
+  return workers(ids);
+}
+
+template <std::size_t Rank>
+decomposition<Rank> cuts_of(const std::vector<known_cut>& all) {
+  return decomposition<Rank>::make([&](std::size_t d) { return all[d].how; });
+}
+
+template <class Blocks>
+text differences(const Blocks& got, const Blocks& wanted, const char* what) {
+  for (std::size_t worker = 0; worker < wanted.size(); ++worker) {
+    const bool nothing = got[worker].size() == 0 && wanted[worker].size() == 0;
+    if (!nothing && !(got[worker] == wanted[worker])) return text(what) << " of worker " << worker << " is wrong";
+  }
+  return {};
+}
+
+template <class Move, class Blocks>
+text forth_and_back(Move move, const Blocks& x, const Blocks& y) {
+  const auto got = move(x);
+  const text problem = differences(got, y, "the block");
+  return problem.empty() ? differences(move.adjoint(got), x, "the adjoint") : problem;
+}
+
+template <std::size_t... P>
+text one_case(std::mt19937& random, census& seen) {
+  constexpr std::size_t Rank = sizeof...(P);
+  constexpr axes_order<Rank> axes{P...};
+  const std::size_t world = 1 + below(random, 24);
+  std::array<std::size_t, Rank> extents{};
+  static constexpr std::size_t largest[] = {0, 60, 16, 8, 5};
+  for (auto& n : extents) n = below(random, 30) == 0 ? 0 : 1 + below(random, largest[Rank]);
+  const auto turned = in_result_order(extents, axes);
+  const auto from_grid = random_grid<Rank>(random, world), to_grid = random_grid<Rank>(random, world);
+  side<Rank> source(from_grid, random_workers(random, volume_of(from_grid), world));
+  side<Rank> result(to_grid, random_workers(random, volume_of(to_grid), world));
+
+  std::vector<known_cut> given, wanted;
+  for (std::size_t d = 0; d < Rank; ++d) given.push_back(random_cut(random, extents[d], from_grid[d]));
+  const bool in_balance = below(random, 4) == 0;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    wanted.push_back(random_cut(random, turned[d], to_grid[d]));
+    while (in_balance && wanted[d].how.how() != cut::kind::balanced) wanted[d] = random_cut(random, turned[d], to_grid[d]);
+  }
+  source.hold(given);
+  result.hold(wanted);
+  const bool staggered = !in_balance && Rank > 1 && below(random, 4) == 0;
+  if (staggered) {  // the last dimension is cut at other places in each line, the others at the same; no cuts can say that
+    std::vector<known_cut> lines;
+    for (std::size_t place = 0; place < source.by_place.size(); ++place) {
+      const index<Rank> i = source.places.index(place);
+      if (i[Rank - 1] == 0) {
+        const auto sizes = random_sizes(random, extents[Rank - 1], from_grid[Rank - 1]);
+        lines.push_back({cut::at(sizes), consecutive(sizes)});
+      }
+      for (std::size_t d = 0; d + 1 < Rank; ++d) {
+        const interval part = balanced_part(extents[d], from_grid[d], i[d]);
+        source.by_place[place][d].resize(part.size());
+        std::iota(source.by_place[place][d].begin(), source.by_place[place][d].end(), part.start);
+      }
+      source.by_place[place][Rank - 1] = lines.back().held[i[Rank - 1]];
+    }
+  }
+
+  const auto of_x = [&](const index<Rank>& i) { return static_cast<std::int32_t>(number_of(i, extents)) + 1; };
+  const auto of_y = [&](const index<Rank>& j) { return of_x(in_source_order(j, axes)); };
+  std::vector<xt::xtensor<std::int32_t, Rank>> x, y;
+  for (std::size_t worker = 0; worker < world; ++worker) {
+    x.push_back(source.block(worker, of_x));
+    y.push_back(result.block(worker, of_y));
+  }
+
+  ++seen.cases;
+  const auto any = [](const auto& cuts, cut::kind kind) {
+    return std::any_of(cuts.begin(), cuts.end(), [&](const known_cut& c) { return c.how.how() == kind; });
+  };
+  if (!staggered && any(given, cut::kind::block_cyclic)) ++seen.cyclic_sources;
+  if (!staggered && any(given, cut::kind::explicit_sizes)) ++seen.explicit_sources;
+  if (any(wanted, cut::kind::block_cyclic)) ++seen.cyclic_results;
+  if (any(wanted, cut::kind::explicit_sizes)) ++seen.explicit_results;
+  if (axes != same_axes<Rank>()) ++seen.permuted;
+  if (staggered) ++seen.staggered;
+  for (const auto& block : y)
+    if (block.size() == 0 && volume_of(extents) > 0) {
+      ++seen.empty_blocks;
+      break;
+    }
+  for (std::size_t worker = 0; worker < world; ++worker)
+    if (!source.places.contains(worker) && !result.places.contains(worker)) {
+      ++seen.idle_workers;
+      break;
+    }
+
+  const auto source_cuts = from_cuts(cuts_of<Rank>(given));
+  const auto result_cuts = to_cuts(cuts_of<Rank>(wanted));
+  const auto &p_x = source.places, &p_y = result.places;
+  if (staggered) return forth_and_back(sequentially::repartition(p_x, p_y, permute<P...>, result_cuts), x, y);
+  if (in_balance) return forth_and_back(sequentially::repartition(p_x, p_y, source_cuts, permute<P...>), x, y);
+  return forth_and_back(sequentially::repartition(p_x, p_y, permute<P...>, source_cuts, result_cuts), x, y);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(kernel_random_cuts)
+
+BOOST_AUTO_TEST_CASE(thirty_thousand_random_cuts_in_every_order_of_the_dimensions_are_exact) {
+  constexpr std::size_t wanted = 30'000;
+  std::mt19937 random(20261121);
+  census seen;
+  using trial = text (*)(std::mt19937&, census&);
+  constexpr trial trials[] = {one_case<0>,       one_case<0, 1>,    one_case<1, 0>,    one_case<0, 1, 2>, one_case<0, 2, 1>,
+                              one_case<1, 0, 2>, one_case<1, 2, 0>, one_case<2, 0, 1>, one_case<2, 1, 0>, one_case<3, 1, 0, 2>};
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < wanted && wrong < 5; ++k) {
+    text problem;
+    try {
+      problem = trials[k % std::size(trials)](random, seen);
+    } catch (const error& e) {
+      problem = text(e.what());
+    }
+    if (problem.empty()) continue;
+    ++wrong;
+    BOOST_TEST_ERROR("case " << k << ": " << problem.c_str());
+  }
+  BOOST_TEST(seen.cases == wanted);
+  for (const std::size_t kind : {seen.cyclic_sources, seen.cyclic_results, seen.explicit_sources, seen.explicit_results,
+                                 seen.permuted, seen.staggered, seen.empty_blocks, seen.idle_workers})
+    BOOST_TEST(kind > wanted / 20);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
