@@ -1,6 +1,7 @@
 // The distributed linear layer: y = x W^T + b, with x, y and W each on a partition of its own.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <partita/array/gemm.hpp>
 #include <partita/core/box.hpp>
@@ -64,13 +65,12 @@ class linear {
       auto product = uninitialised<T, rank>(shape);
       const auto y = dense_block<T, 2>(product.data(), {rows, s.rows.size()});
       T beta(0);
-      if (s.has_bias()) {
-        for (std::size_t i = 0; i < rows; ++i)
-          for (std::size_t j = 0; j < s.rows.size(); ++j) product.data()[i * s.rows.size() + j] = s.bias.data()[j];
+      if (s.has_bias()) {  // in place of the zeros that GEMM would begin with
+        for (std::size_t i = 0; i < rows; ++i) std::copy_n(s.bias.data(), s.rows.size(), y.data + i * s.rows.size());
         beta = T(1);
       }
+      s.x.storage() = std::move(x_w.storage());  // what was received is kept for the adjoint as it is
       s.x.resize({rows, s.columns.size()});
-      copy<T, 2>(block_of(s.x), dense_block<const T, 2>(x_w.data(), {rows, s.columns.size()}));
       multiply<T>(block_of(s.x), transposed<const T>(block_of(s.weight)), beta, y);
       x_w = std::move(product);
     }
@@ -97,9 +97,11 @@ class linear {
       const std::size_t rows = s.x.shape()[0], out = s.rows.size();
       const auto d = dense_block<const T, 2>(dy_w.data(), {rows, out});
       multiply<T>(transposed<const T>(d), block_of(std::as_const(s.x)), T(1), block_of(s.weight_gradient));
-      if (s.has_bias())
-        for (std::size_t i = 0; i < rows; ++i)
-          for (std::size_t j = 0; j < out; ++j) s.bias_gradient.data()[j] += d.data[i * out + j];
+      if (s.has_bias()) {
+        T* const sum = s.bias_gradient.data();
+        for (const T* row = d.data; row != d.data + rows * out; row += out)
+          for (std::size_t j = 0; j < out; ++j) sum[j] += row[j];
+      }
       shape[rank - 1] = s.columns.size();
       auto dx_w = uninitialised<T, rank>(shape);
       multiply<T>(d, block_of(std::as_const(s.weight)), T(0), dense_block<T, 2>(dx_w.data(), {rows, s.columns.size()}));
