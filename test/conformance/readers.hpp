@@ -8,8 +8,9 @@
 namespace conformance {
 
 reader distdl_reader();
+reader sharding_reader();
 reader xla_reader();
 
-inline std::vector<reader> all_readers() { return {distdl_reader(), xla_reader()}; }
+inline std::vector<reader> all_readers() { return {distdl_reader(), sharding_reader(), xla_reader()}; }
 
 }  // namespace conformance

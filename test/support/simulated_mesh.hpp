@@ -124,13 +124,12 @@ inline number part_of(number value, reduce kind, std::size_t k, std::size_t p, s
   throw std::logic_error("nothing is owed");
 }
 
-/// Cuts a tensor. What is owed is split at random, alike on devices that hold the same.
-inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed) {
+/// Cuts a tensor. What is owed is split at random into parts that differ by multiples of `scale`, alike on devices that hold the same.
+inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, number scale = 1) {
   devices all;
   const std::uint32_t cutting = s.cutting();
-  number scale = 1;
   for (const reduce kind : s.owed)
-    if (kind == reduce::avg) scale = static_cast<number>(s.on.size());
+    if (kind == reduce::avg) scale *= static_cast<number>(s.on.size());
   for (std::size_t k = 0; k < s.on.size(); ++k) {
     const block own = mesh_block(s, whole.shape, k);
     tensor t(shape_of(own));

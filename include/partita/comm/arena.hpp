@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <partita/comm/check.hpp>
@@ -94,6 +95,12 @@ class arena {
     arena* const made = new arena(members, most);
     all().push_back(made);
     return *made;
+  }
+  /// The same, but that PARTITA_SHARED=0 in the environment leaves everything on the heap.
+  static arena& of_environment(const node& members) { return of(members, shared_by_environment() ? ~std::size_t{0} : 0); }
+  static bool shared_by_environment() {
+    const char* const shared = std::getenv("PARTITA_SHARED");
+    return shared == nullptr || std::atoi(shared) != 0;
   }
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/comm/board.hpp>
 #include <partita/comm/check.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/core/error.hpp>
@@ -18,7 +19,7 @@ namespace partita {
 /// How much is checked at each call of a kernel.
 enum class checks {
   local,  ///< a worker checks what it can see; workers must make the same calls, and change block shapes together
-  agree   ///< the workers agree first, with one message of 32 bytes: no wrong call hangs (the default)
+  agree   ///< the workers agree first, by a look at shared memory or one message of 32 bytes: no wrong call hangs (the default)
 };
 
 namespace detail {
@@ -51,16 +52,10 @@ class world_state {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0) return;
-    if (!lost_ && level_ == checks::agree) {
-      std::uint64_t mine[words] = {gone, ~gone, 0, ~std::uint64_t{0}}, all[words] = {};
-      MPI_Request request = MPI_REQUEST_NULL;
-      if (MPI_Iallreduce(mine, all, words, MPI_UINT64_T, MPI_BAND, communicator_, &request) != MPI_SUCCESS) return;
-      if (!completed(request)) return;  // the others are elsewhere: the communicator cannot be freed safely
-      const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-      if (!same && gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")}).empty()) return;
-    }
-    if (lost_) return;
-    MPI_Comm_free(&communicator_);
+    if (!lost_ && (level_ == checks::local || taken_leave()))
+      MPI_Comm_free(&communicator_);
+    else
+      static_cast<void>(board_.release());  // somebody may still come and look
   }
 
   MPI_Comm communicator() const { return communicator_; }
@@ -86,26 +81,32 @@ class world_state {
 
   /// The workers agree on `fingerprint` (what is called, with what), on having no failure, and on a set of choices of which
   /// the common ones are returned. `describe()` is called only if there is something to tell.
-  /// Throws the same error on all workers. Cost: one MPI_Iallreduce of 32 bytes.
+  /// Throws the same error on all workers. Cost: on one node a look at one cache line of each worker, else (and at the first
+  /// call) one MPI_Iallreduce of 32 bytes.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
-    std::uint64_t mine[words] = {fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
-    std::uint64_t all[words] = {};
-    all_and(mine, all);
+    if (lost_)
+      throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
+                                << describe() << " needs all; make a new world of the workers that are there");
+    const words mine{fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
+    words all{};
+    meet(mine, all);
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-    if (same && all[3] != 0) return all[2];
-    report(fingerprint, same, kind, describe());
+    if (!same || all[3] == 0) report(fingerprint, same, kind, describe());
+    if (!sought_board_) seek_board();
+    return all[2];
   }
 
-  /// The bitwise and of words of all workers.
-  void all_and(std::uint64_t* mine, std::uint64_t* all) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(mine, all, words, MPI_UINT64_T, MPI_BAND, communicator_, &request), "MPI_Iallreduce");
-    check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  /// Gives every worker the bitwise and of the four words of all.
+  void all_and(const std::uint64_t* mine, std::uint64_t* all) {
+    words own{}, common{};
+    for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
+    meet(own, common);
+    for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
   }
 
  private:
-  static constexpr int words = 4;
+  using words = board::words;
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
   static constexpr double patience_seconds = 10;
 
@@ -113,6 +114,54 @@ class world_state {
     std::uint64_t fingerprint = 0, kind = 0;
     text sentence;
   };
+
+  /// Gives every worker the bitwise and of the words of all.
+  void meet(const words& mine, words& all) {
+    if (size_ == 1) {
+      all = mine;
+    } else if (board_) {
+      board_->all_and(mine, all);
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(begin_to_meet(mine, all, request), "MPI_Iallreduce");
+      check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    }
+  }
+  int begin_to_meet(const words& mine, words& all, MPI_Request& request) {
+    return MPI_Iallreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_BAND, communicator_, &request);
+  }
+
+  /// Once the workers have agreed for the first time, so that all of them come here.
+  void seek_board() {
+    sought_board_ = true;
+    if (size_ == 1) return;
+    const node& members = node::of(communicator_);
+    if (members.size() != size_) return;  // somebody lives elsewhere: so everybody finds
+    board_ = std::make_unique<board>(communicator_, members, arena::of_environment(members));
+    if (!board_->shared()) board_.reset();
+  }
+
+  /// Tells the others; whether all have left, so that they free together what they share.
+  bool taken_leave() {
+    if (size_ == 1) return true;
+    // on the heap: if the others do not come in time, MPI may still read and write there
+    auto said = std::make_unique<std::array<words, 2>>(std::array<words, 2>{words{gone, ~gone, 0, ~std::uint64_t{0}}, words{}});
+    words& all = (*said)[1];
+    if (board_) {
+      lost_ = !board_->all_and((*said)[0], all, patience_seconds);
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (begin_to_meet((*said)[0], all, request) != MPI_SUCCESS || !completed(request)) lost_ = true;
+    }
+    if (lost_) {
+      static_cast<void>(said.release());
+      return false;
+    }
+    const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
+    if (!same) gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")});
+    lost_ = !same;  // freeing is for all workers together, and the others have not come to it
+    return same;
+  }
 
   /// Waits for a collective that the others may never enter; false if they did not in time.
   bool completed(MPI_Request& request) {
@@ -142,6 +191,7 @@ class world_state {
       throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << mine
                                 << "; a worker of this world has ended or hangs");
     if (!same) {
+      for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
       std::size_t other = 0;
       while (other + 1 < size_ && letters[other].fingerprint == letters[0].fingerprint) ++other;
       throw disagreement_error(text("partita: workers make different calls: worker 0 makes ")
@@ -157,7 +207,9 @@ class world_state {
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks level_;
-  bool lost_ = false;  // a worker did not answer: nothing more is agreed on
+  bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
+  bool sought_board_ = false;
+  std::unique_ptr<board> board_;
   std::vector<std::vector<std::max_align_t>> buffers_;
 };
 

@@ -54,6 +54,13 @@ class drawing {
           << "\" fill=\"none\"/>\n";
   }
 
+  /// A bow from (x, y1) to (end_x, y2) whose control points stand at x = bend.
+  void curve(px x, px y1, px bend, px end_x, px y2, const char* ink) {
+    reach(x > end_x ? x : end_x, y1 > y2 ? y1 : y2);
+    body_ << "<path d=\"M" << x << " " << y1 << "C" << bend << " " << y1 << " " << bend << " " << y2 << " " << end_x << " " << y2
+          << "\" stroke=\"" << ink << "\" fill=\"none\"/>\n";
+  }
+
   /// A straight arrow, along one of the axes.
   void arrow(px x1, px y1, px x2, px y2, const char* ink) {
     const px along_x = x2 > x1 ? 1 : x2 < x1 ? -1 : 0, along_y = y2 > y1 ? 1 : y2 < y1 ? -1 : 0;

@@ -6,6 +6,7 @@
 
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/kernel/detail/sequential_moves.hpp>
+#include <partita/kernel/detail/sequential_parts.hpp>
 #include <partita/rule/policy.hpp>
 
 namespace partita::sequentially {
@@ -160,12 +161,59 @@ class repartition {
   detail::all_plans<rank> there_;
 };
 
+/// `sequentially::all_gather(p, dimensions<1>)(x)`: what partita::all_gather gives each worker.
+template <class Extents>
+class all_gather {
+ public:
+  template <class P, class Dimensions>
+    requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
+  all_gather(const P& p, Dimensions named) : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "all_gather") {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) {
+    return parts_.gather(x, false);
+  }
+  /// Back to the cut of the last x, or to the balanced one if dy is of another tensor than its result.
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    return parts_.scatter(dy);
+  }
+
+ private:
+  detail::parts<Extents> parts_;
+};
+
+/// `sequentially::reduce_scatter(p, dimensions<1>)(x)`: what partita::reduce_scatter gives each worker.
+template <class Extents>
+class reduce_scatter {
+ public:
+  template <class P, class Dimensions>
+    requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
+  reduce_scatter(const P& p, Dimensions named) : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "reduce_scatter") {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) const {
+    return parts_.scatter(x);
+  }
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) {
+    return parts_.gather(dy, true);
+  }
+
+ private:
+  detail::parts<Extents> parts_;
+};
+
 template <class P, class Q, class... Policies>
 broadcast(const P&, const Q&, Policies...) -> broadcast<typename P::extents_type, typename Q::extents_type, Policies...>;
 template <class P, class Q, class... Policies>
 sum_reduce(const P&, const Q&, Policies...) -> sum_reduce<typename P::extents_type, typename Q::extents_type, Policies...>;
 template <class P, class Dimensions>
 all_sum_reduce(const P&, Dimensions) -> all_sum_reduce<typename P::extents_type>;
+template <class P, class Dimensions>
+all_gather(const P&, Dimensions) -> all_gather<typename P::extents_type>;
+template <class P, class Dimensions>
+reduce_scatter(const P&, Dimensions) -> reduce_scatter<typename P::extents_type>;
 template <class P, class Q, class... Policies>
 repartition(const P&, const Q&, Policies...) -> repartition<typename P::extents_type, typename Q::extents_type, Policies...>;
 

@@ -7,224 +7,50 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/plan/reshard_plan.hpp>
+#include <partita/plan/reshard_graph.hpp>
 #include <vector>
 
 namespace partita {
 namespace detail {
-
-/// What each axis does, a byte each: dimension and place among its axes, or one of the three that cut nothing.
-struct axis_roles {
-  static constexpr std::uint8_t replicates = 128, owes_before = 129, owes_after = 130;
-  std::array<std::uint8_t, most_axes> of{};
-
-  static constexpr bool cuts(std::uint8_t role) { return role < 128; }
-  static constexpr std::size_t dimension(std::uint8_t role) { return role / 8U; }
-  static constexpr std::size_t place(std::uint8_t role) { return role % 8U; }
-  static constexpr std::uint8_t cutting(std::size_t d, std::size_t place) { return static_cast<std::uint8_t>(d * 8 + place); }
-
-  constexpr std::size_t count(std::size_t d) const {
-    std::size_t n = 0;
-    for (const std::uint8_t role : of) n += cuts(role) && dimension(role) == d;
-    return n;
-  }
-  constexpr bool is_minor(std::size_t a) const { return place(of[a]) + 1 == count(dimension(of[a])); }
-  constexpr axis_roles with(std::size_t a, std::uint8_t role) const {
-    axis_roles next = *this;
-    next.of[a] = role;
-    return next;
-  }
-  constexpr std::uint64_t key() const {
-    std::uint64_t k = 0;
-    for (const std::uint8_t role : of) k = k << 8 | role;
-    return k;
-  }
-  friend constexpr bool operator==(const axis_roles&, const axis_roles&) = default;
-};
 
 /// The search. States are numbered as they are met.
 class reshard_search {
  public:
   static constexpr std::size_t most_states = 20000;
 
-  struct edge {
-    reshard_step::what done = reshard_step::what::slice;
-    std::uint8_t axis = reshard_step::none;
-  };
+  constexpr explicit reshard_search(const reshard_graph& graph) : g_(graph) {}
+
+  constexpr reshard_plan plan() {
+    reshard_plan out;
+    if (g_.start() == g_.goal()) return out;
+    table_.assign(64, 0);
+    reach(g_.start(), 0, 0, {});
+    while (!open_.empty() && states_.size() < most_states) {
+      const std::uint32_t now = take_cheapest();
+      if (states_[now].closed) continue;
+      states_[now].closed = true;
+      if (states_[now].roles == g_.goal()) return read_back(now);
+      const axis_roles here = states_[now].roles;
+      const double cost = states_[now].cost;
+      g_.for_each_step(here, [&](const axis_roles& next, reshard_edge by) { reach(next, cost + g_.price_of(by, here, next).seconds, now, by); });
+    }
+    return g_.direct();
+  }
+
+ private:
   struct state {
     axis_roles roles{};
     double cost = 0;
     double ahead = 0;  ///< at least so much is to come
     std::uint32_t before = 0;
-    edge by{};
+    reshard_edge by{};
     bool closed = false;
   };
 
-  constexpr reshard_search(const mesh& m, const sharding& from, const sharding& to, const shape_list& shape, const mesh_links& over,
-                           std::size_t element_bytes)
-      : m_(m), from_(from), to_(to), shape_(shape), over_(over), whole_(static_cast<double>(element_bytes)) {
-    for (std::size_t d = 0; d < shape_.size(); ++d)
-      if (shape_[d] == dynamic) shape_[d] = 1;
-    for (const std::size_t extent : shape_) {
-      whole_ *= static_cast<double>(extent);
-      even_ = even_ && extent % m.size() == 0;
-    }
-    for (std::size_t a = 0; a < most_axes; ++a) start_.of[a] = goal_.of[a] = axis_roles::replicates;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      for (std::size_t k = 0; k < from.cuts[d].size(); ++k) start_.of[from.cuts[d][k]] = axis_roles::cutting(d, k);
-      for (std::size_t k = 0; k < to.cuts[d].size(); ++k) goal_.of[to.cuts[d][k]] = axis_roles::cutting(d, k);
-    }
-    for (std::size_t a = 0; a < m.rank(); ++a) {
-      if (from.owed[a] != reduce::none) start_.of[a] = axis_roles::owes_before;
-      if (to.owed[a] != reduce::none) goal_.of[a] = to.owed[a] == from.owed[a] ? axis_roles::owes_before : axis_roles::owes_after;
-      if (over.along[a].seconds_per_byte < fastest_ || a == 0) fastest_ = over.along[a].seconds_per_byte;
-    }
-    choose_movable();
-  }
-
-  constexpr reshard_plan plan() {
-    reshard_plan out;
-    if (start_ == goal_) return out;
-    table_.assign(64, 0);
-    reach(start_, 0, 0, {});
-    while (!open_.empty() && states_.size() < most_states) {
-      const std::uint32_t now = take_cheapest();
-      if (states_[now].closed) continue;
-      states_[now].closed = true;
-      if (states_[now].roles == goal_) return read_back(now);
-      leave(now);
-    }
-    return direct();
-  }
-
- private:
-  // --- what may move ---
-
-  /// All axes of a mesh of up to four; else those whose role differs, and those that stand in their way.
-  constexpr void choose_movable() {
-    bool dirty[most_dimensions] = {};
-    for (std::size_t a = 0; a < m_.rank(); ++a) {
-      if (start_.of[a] == goal_.of[a]) continue;
-      movable_[a] = true;
-      for (const std::uint8_t role : {start_.of[a], goal_.of[a]})
-        if (axis_roles::cuts(role)) dirty[axis_roles::dimension(role)] = true;
-    }
-    for (std::size_t a = 0; a < m_.rank(); ++a)
-      movable_[a] = movable_[a] || m_.rank() <= 4 || (axis_roles::cuts(start_.of[a]) && dirty[axis_roles::dimension(start_.of[a])]);
-  }
-  constexpr bool may_cut(std::size_t d) const { return shape_[d] > 1 || !to_.cuts[d].empty(); }
-
-  // --- what a step takes ---
-
-  constexpr double block(const axis_roles& s) const {
-    double bytes = whole_;
-    for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (axis_roles::cuts(s.of[a])) bytes /= static_cast<double>(m_.size(a));
-    return bytes;
-  }
-  /// What every worker lacks of its target, at least, on average.
-  constexpr double lacking(const axis_roles& s) const {
-    if (!even_) return 0;
-    double wanted = whole_, there = whole_;
-    for (std::size_t d = 0; d < shape_.size(); ++d) {
-      double is = 1, was = 1;
-      for (std::size_t a = 0; a < m_.rank(); ++a) {
-        if (axis_roles::cuts(s.of[a]) && axis_roles::dimension(s.of[a]) == d) was *= static_cast<double>(m_.size(a));
-        if (axis_roles::cuts(goal_.of[a]) && axis_roles::dimension(goal_.of[a]) == d) is *= static_cast<double>(m_.size(a));
-      }
-      wanted /= is;
-      there /= is > was ? is : was;
-    }
-    return (wanted - there) * fastest_;
-  }
-  struct price {
-    double bytes = 0, seconds = 0;
-  };
-  constexpr price price_of(edge by, const axis_roles& before, const axis_roles& after) const {
-    using enum reshard_step::what;
-    if (by.done == slice || by.done == owe) return {0, over_.step};
-    if (by.done == permute) {
-      mesh_link slowest{0, 0};
-      for (std::size_t a = 0; a < m_.rank(); ++a) {
-        if (before.of[a] == after.of[a]) continue;
-        if (over_.along[a].latency > slowest.latency) slowest.latency = over_.along[a].latency;
-        if (over_.along[a].seconds_per_byte > slowest.seconds_per_byte) slowest.seconds_per_byte = over_.along[a].seconds_per_byte;
-      }
-      const double bytes = block(before);
-      return {bytes, over_.step + slowest.latency + bytes * slowest.seconds_per_byte};
-    }
-    const double p = static_cast<double>(m_.size(by.axis));
-    double rounds = p - 1, bytes = (p - 1) / p * block(by.done == all_gather ? after : before);
-    if (by.done == all_reduce) rounds *= 2, bytes *= 2;
-    const mesh_link& along = over_.along[by.axis];
-    return {bytes, over_.step + rounds * along.latency + bytes * along.seconds_per_byte};
-  }
-
-  // --- the graph ---
-
-  constexpr void leave(std::uint32_t now) {
-    using enum reshard_step::what;
-    const axis_roles s = states_[now].roles;
-    for (std::size_t a = 0; a < m_.rank(); ++a) {
-      if (!movable_[a]) continue;
-      const std::uint8_t role = s.of[a], axis = static_cast<std::uint8_t>(a);
-      if (role == axis_roles::owes_after) continue;
-      if (axis_roles::cuts(role) && !s.is_minor(a)) continue;
-      if (role == axis_roles::replicates && goal_.of[a] > axis_roles::replicates && is_finished(s))
-        step(now, s.with(a, goal_.of[a]), {owe, axis});
-      if (axis_roles::cuts(role)) step(now, s.with(a, axis_roles::replicates), {all_gather, axis});
-      if (role == axis_roles::owes_before) step(now, s.with(a, axis_roles::replicates), {all_reduce, axis});
-      for (std::size_t d = 0; d < shape_.size(); ++d) {
-        if (!may_cut(d) || (axis_roles::cuts(role) && axis_roles::dimension(role) == d)) continue;
-        const edge by{role == axis_roles::replicates ? slice : axis_roles::cuts(role) ? all_to_all : reduce_scatter, axis};
-        step(now, s.with(a, axis_roles::cutting(d, s.count(d))), by);
-      }
-    }
-    permutations(now, s, s, 0);
-    if (may_exchange(s, goal_)) step(now, goal_, {permute, reshard_step::none});
-  }
-  /// Whether nothing is left to be reduced: only then may something else be owed, which need not commute with it.
-  constexpr bool is_finished(const axis_roles& s) const {
-    for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (s.of[a] == axis_roles::owes_before && goal_.of[a] != s.of[a]) return false;
-    return true;
-  }
-  /// Exchanges of roles among the movable axes from `first` on: all of a few, else pairs only.
-  constexpr void permutations(std::uint32_t now, const axis_roles& origin, const axis_roles& s, std::size_t first) {
-    for (std::size_t a = first; a < m_.rank(); ++a)
-      for (std::size_t b = a + 1; b < m_.rank(); ++b) {
-        if (!exchangeable(a, s) || !exchangeable(b, s) || s.of[a] == s.of[b]) continue;
-        const axis_roles next = s.with(a, s.of[b]).with(b, s.of[a]);
-        if (may_exchange(origin, next)) step(now, next, {reshard_step::what::permute, reshard_step::none});
-        if (m_.rank() <= 4) permutations(now, origin, next, a + 1);
-      }
-  }
-  constexpr bool exchangeable(std::size_t a, const axis_roles& s) const { return movable_[a] && s.of[a] <= axis_roles::replicates; }
-  /// Whether the blocks after are the blocks before on other workers: dimension by dimension as many, and the same ones.
-  constexpr bool may_exchange(const axis_roles& s, const axis_roles& t) const {
-    if (s == t) return false;
-    for (std::size_t a = 0; a < m_.rank(); ++a)
-      if ((s.of[a] > axis_roles::replicates || t.of[a] > axis_roles::replicates) && s.of[a] != t.of[a]) return false;
-    for (std::size_t d = 0; d < shape_.size(); ++d) {
-      std::size_t before[most_axes] = {}, after[most_axes] = {}, parts = 1, parts_after = 1;
-      for (std::size_t a = 0; a < m_.rank(); ++a) {
-        if (axis_roles::cuts(s.of[a]) && axis_roles::dimension(s.of[a]) == d) before[axis_roles::place(s.of[a])] = m_.size(a), parts *= m_.size(a);
-        if (axis_roles::cuts(t.of[a]) && axis_roles::dimension(t.of[a]) == d) after[axis_roles::place(t.of[a])] = m_.size(a), parts_after *= m_.size(a);
-      }
-      bool same = parts == parts_after;
-      for (std::size_t k = 0; same && k < most_axes && shape_[d] % parts != 0; ++k) same = before[k] == after[k];
-      if (!same) return false;
-    }
-    return true;
-  }
-  constexpr void step(std::uint32_t now, const axis_roles& next, edge by) {
-    const double takes = price_of(by, states_[now].roles, next).seconds;
-    reach(next, states_[now].cost + takes, now, by);
-  }
-  constexpr void reach(const axis_roles& roles, double cost, std::uint32_t before, edge by) {
+  constexpr void reach(const axis_roles& roles, double cost, std::uint32_t before, reshard_edge by) {
     std::uint32_t& slot = slot_of(roles);
     if (slot == 0) {
-      states_.push_back({roles, cost, lacking(roles), before, by, false});
+      states_.push_back({roles, cost, g_.lacking(roles), before, by, false});
       slot = static_cast<std::uint32_t>(states_.size());
       put(slot - 1);
       if (2 * states_.size() > table_.size()) rehash();
@@ -277,73 +103,17 @@ class reshard_search {
 
   // --- the answer ---
 
-  constexpr sharding layout_of(const axis_roles& s) const {
-    sharding layout(m_, shape_.size());
-    for (std::size_t place = 0; place < m_.rank(); ++place)
-      for (std::size_t a = 0; a < m_.rank(); ++a)
-        if (axis_roles::cuts(s.of[a]) && axis_roles::place(s.of[a]) == place) layout.cuts[axis_roles::dimension(s.of[a])].push_back(a);
-    for (std::size_t a = 0; a < m_.rank(); ++a) {
-      if (s.of[a] == axis_roles::owes_before) layout.owed[a] = from_.owed[a];
-      if (s.of[a] == axis_roles::owes_after) layout.owed[a] = to_.owed[a];
-    }
-    return layout;
-  }
-  constexpr reshard_step described(edge by, const axis_roles& before, const axis_roles& after) const {
-    const price takes = price_of(by, before, after);
-    reshard_step one{by.done, by.axis, reshard_step::none, reshard_step::none, reduce::none,
-                     static_cast<std::size_t>(takes.bytes + 0.5), takes.seconds, layout_of(after)};
-    if (by.axis == reshard_step::none) return one;
-    const std::uint8_t was = before.of[by.axis], is = after.of[by.axis];
-    if (axis_roles::cuts(was)) one.from = static_cast<std::uint8_t>(axis_roles::dimension(was));
-    if (axis_roles::cuts(is)) one.to = static_cast<std::uint8_t>(axis_roles::dimension(is));
-    if (was == axis_roles::owes_before) one.kind = from_.owed[by.axis];
-    if (by.done == reshard_step::what::owe) one.kind = to_.owed[by.axis];
-    return one;
-  }
   constexpr reshard_plan read_back(std::uint32_t last) const {
     std::vector<std::uint32_t> way;
     for (std::uint32_t k = last; k != 0; k = states_[k].before) way.push_back(k);
     reshard_plan out;
     for (std::size_t k = way.size(); k-- > 0;) {
       const state& now = states_[way[k]];
-      out.steps.push_back(described(now.by, states_[now.before].roles, now.roles));
+      out.steps.push_back(g_.described(now.by, states_[now.before].roles, now.roles));
     }
     return out;
   }
-  /// Where there are too many states: finish and gather what differs, slice what is wanted.
-  constexpr reshard_plan direct() const {
-    using enum reshard_step::what;
-    reshard_plan out;
-    axis_roles s = start_;
-    const auto go = [&](std::size_t a, std::uint8_t role, reshard_step::what done) {
-      const axis_roles next = s.with(a, role);
-      out.steps.push_back(described({done, static_cast<std::uint8_t>(a)}, s, next));
-      s = next;
-    };
-    for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (s.of[a] == axis_roles::owes_before && goal_.of[a] != s.of[a]) go(a, axis_roles::replicates, all_reduce);
-    for (std::size_t d = 0; d < shape_.size(); ++d) {
-      std::size_t same = 0;
-      while (same < from_.cuts[d].size() && same < to_.cuts[d].size() && from_.cuts[d][same] == to_.cuts[d][same]) ++same;
-      for (std::size_t k = from_.cuts[d].size(); k-- > same;) go(from_.cuts[d][k], axis_roles::replicates, all_gather);
-    }
-    for (std::size_t d = 0; d < shape_.size(); ++d)
-      for (std::size_t k = s.count(d); k < to_.cuts[d].size(); ++k) go(to_.cuts[d][k], axis_roles::cutting(d, k), slice);
-    for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (goal_.of[a] != s.of[a]) go(a, goal_.of[a], owe);
-    return out;
-  }
-
-  const mesh& m_;
-  const sharding& from_;
-  const sharding& to_;
-  shape_list shape_;
-  const mesh_links& over_;
-  double whole_;
-  double fastest_ = 0;
-  bool even_ = true;  ///< all blocks of a dimension are equal, whatever cuts it
-  bool movable_[most_axes] = {};
-  axis_roles start_{}, goal_{};
+  const reshard_graph& g_;
   std::vector<state> states_{};
   std::vector<std::uint32_t> table_{};  ///< a state's number plus one, hashed by its roles
   std::vector<entry> open_{};
@@ -380,7 +150,7 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");
-  return detail::reshard_search(m, from, to, shape, over, element_bytes).plan();
+  return detail::reshard_search(detail::reshard_graph(m, from, to, shape, over, element_bytes)).plan();
 }
 
 }  // namespace partita

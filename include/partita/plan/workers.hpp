@@ -58,7 +58,8 @@ class workers {
     if (chosen.bound() > count_)
       throw partition_error(text("partita::workers::subset: requires places below ")
                             << count_ << " (this many workers are chosen from), got place " << chosen.bound() - 1);
-    if (ids_.empty() && chosen.is_range() && !chosen.empty()) return {first_ + chosen[0], first_ + chosen[0] + chosen.size()};
+    if (ids_.empty() && chosen.is_range() && !chosen.empty())  // braces would make a list of two
+      return workers(first_ + chosen[0], first_ + chosen[0] + chosen.size());
     std::vector<std::size_t> ids(chosen.size());
     for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = (*this)[chosen[k]];
     return workers(static_cast<std::vector<std::size_t>&&>(ids));
@@ -69,7 +70,7 @@ class workers {
     if (a.is_range() && b.is_range()) {
       if (b.empty() || (!a.empty() && b.first_ >= a.first_ && b.first_ + b.count_ <= a.first_ + a.count_)) return a;
       if (a.empty()) return b;
-      if (b.first_ >= a.first_ && b.first_ <= a.first_ + a.count_) return {a.first_, b.first_ + b.count_};
+      if (b.first_ >= a.first_ && b.first_ <= a.first_ + a.count_) return workers(a.first_, b.first_ + b.count_);
     }
     std::vector<char> taken(a.bound() > b.bound() ? a.bound() : b.bound(), 0);
     std::vector<std::size_t> ids;

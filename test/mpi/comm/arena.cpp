@@ -115,18 +115,41 @@ BOOST_AUTO_TEST_CASE(a_tensor_from_the_pool_is_a_tensor) {
   BOOST_TEST(scalar() == 2);
 }
 
-BOOST_AUTO_TEST_CASE(every_worker_sees_every_word) {
-  for (int nodes : {1, 2}) {
-    const node members(MPI_COMM_WORLD, own_worker() % nodes);
-    board words(MPI_COMM_WORLD, members, arena::of(members));
-    bool right = true;
-    for (std::uint64_t round = 0; round < 1000; ++round) {
-      const auto& all = words.gather(round * 100 + static_cast<std::uint64_t>(own_worker()));
-      for (std::size_t k = 0; k < static_cast<std::size_t>(all_workers()); ++k)
-        right = right && all[k] == round * 100 + k;
-    }
-    BOOST_TEST(right);
+BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common) {
+  const node members(MPI_COMM_WORLD);
+  board notices(MPI_COMM_WORLD, members, arena::of(members));
+  BOOST_TEST(notices.shared() == arena::of(members).shared());
+  if (!notices.shared()) return;
+  bool right = true;
+  for (std::uint64_t round = 0; round < 1000; ++round) {
+    // each worker leaves out a bit of its own in one word, and all say the round in another
+    const std::uint64_t own = ~(std::uint64_t{1} << (static_cast<std::uint64_t>(own_worker()) + round) % 64);
+    board::words all{};
+    right = notices.all_and({round, own, ~round, 5}, all) && right;
+    std::uint64_t expected = ~std::uint64_t{0};
+    for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(all_workers()); ++k)
+      expected &= ~(std::uint64_t{1} << (k + round) % 64);
+    right = right && all == board::words{round, expected, ~round, 5};
   }
+  BOOST_TEST(right);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_comes_late_is_not_waited_for_longer_than_asked_and_still_finds_what_was_said) {
+  const node members(MPI_COMM_WORLD);
+  board notices(MPI_COMM_WORLD, members, arena::of(members));
+  if (!notices.shared()) return;
+  board::words all{};
+  if (own_worker() != 0) BOOST_TEST(!notices.all_and({7, 7, 7, 7}, all, 0.02));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (own_worker() == 0) BOOST_TEST(notices.all_and({3, 3, 3, 3}, all));
+  if (own_worker() == 0) BOOST_TEST((all == board::words{3, 3, 3, 3}));
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+BOOST_AUTO_TEST_CASE(workers_of_different_nodes_have_no_board) {
+  const node members(MPI_COMM_WORLD, own_worker() % 2);
+  const board notices(MPI_COMM_WORLD, members, arena::of(members));
+  if (all_workers() > 1) BOOST_TEST(!notices.shared());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

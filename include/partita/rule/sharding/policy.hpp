@@ -41,6 +41,7 @@ struct policy {
   bool by_precedence = false;          ///< batch dimensions choose first, then rows and columns, then what is summed
   bool new_dimensions = true;          ///< a dimension that only results have may be cut
   bool leaders_decide = false;         ///< operands that a rule marks as followers are not listened to
+  bool uneven_if_alone = false;        ///< what only one tensor says may be uneven, though others' cuts may not
   bool keep_result_partials = false;   ///< a result said to be partial stays so where its axis is free
 
   constexpr policy with(conflict everywhere) const {
@@ -77,7 +78,7 @@ inline constexpr policy policy::paddle_classic = [] {
   p.keep_result_partials = true;
   return p;
 }();
-/// Several axes for a dimension, joined, cut back until they divide it; the largest dimension wins.
+/// Several axes for a dimension, joined, cut back until they divide it (not those of an only operand); the largest dimension wins.
 inline constexpr policy policy::paddle_coshard = [] {
   policy p = policy::paddle_classic;
   p.contest = conflict::larger_dim_wins;
@@ -85,6 +86,7 @@ inline constexpr policy policy::paddle_coshard = [] {
   p.blocks = uneven::forbid;
   p.merged = compound::gathered;
   p.by_precedence = true;
+  p.uneven_if_alone = true;
   return p;
 }();
 

@@ -86,10 +86,10 @@ struct conclusion {
     const std::size_t t = s.r.operand_count + j;
     sharding left = cut_of(t);
     left.owed = passed;
-    const std::uint32_t here = s.r.factors_of(t);
+    const std::uint32_t summed = s.r.summed_in(j);
     for (std::size_t f = 0; f < s.r.factor_count; ++f) {
       const factor& one = s.r.factors[f];
-      if ((here >> f & 1U) != 0 || one.kind != factor_kind::reduce) continue;
+      if ((summed >> f & 1U) == 0 || one.kind != factor_kind::reduce) continue;
       for (std::size_t k = 0; k < s.cut[f].size(); ++k) {
         left.owed[s.cut[f][k]] = one.how;
         s.note(decision::what::owes, t, decision::nobody, f, s.cut[f][k], decision::nobody, one.how);
@@ -142,7 +142,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
   detail::require_mesh(m, r, results);
   const rule all = bound(r, operands, results);
   propagation out;
-  detail::settlement settled{m, all, operands, results, towards, by, out.log};
+  detail::settlement settled{{{m, all, operands, results, towards, by, out.log}}};
   settled.settle();
   const detail::conclusion conclude{settled, out};
   std::array<reduce, most_axes> passed{};

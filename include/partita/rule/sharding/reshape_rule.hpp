@@ -16,6 +16,12 @@ constexpr std::size_t greatest_common_divisor(std::size_t a, std::size_t b) {
   return a;
 }
 
+template <class = void>
+[[noreturn]] constexpr void refuse_reshape(const char* requirement, const shape_list& from, const shape_list& to) {
+  throw shape_error(text("partita::reshape_rule: requires ") << requirement << ", not " << from << " and " << to
+                    << "; give shapes of the same number of elements");
+}
+
 /// Walks both shapes from the major end. While both have passed equally many elements, what the rests of the two
 /// dimensions have in common is one factor of both; else the side that is behind catches up with factors of its own.
 struct reshape_walk {
@@ -115,11 +121,7 @@ struct reshape_walk {
     const std::size_t common = greatest_common_divisor(behind.rest, missing);
     take_alone(behind, common > 1 ? common : behind.rest);
   }
-  template <class = void>
-  constexpr void refuse(const char* requirement) const {
-    throw shape_error(text("partita::reshape_rule: requires ") << requirement << ", not " << from.shape << " and " << to.shape
-                      << "; give shapes of the same number of elements");
-  }
+  constexpr void refuse(const char* requirement) const { refuse_reshape(requirement, from.shape, to.shape); }
   constexpr void write(const side& s) {
     std::size_t k = 0;
     for (std::size_t d = 0; d < s.shape.size(); ++d) {

@@ -58,6 +58,7 @@ struct rule {
   std::uint16_t followers = 0;          ///< a bit for each tensor that is not listened to if leaders decide
   std::uint16_t unread = 0;             ///< a bit for each operand whose values do not matter: it lies as it likes
   std::uint16_t constant = 0;           ///< a bit for each operand the operation is not linear in (indices, masks)
+  std::array<std::uint16_t, most_results> unused{};  ///< for each result a bit for each operand it does not depend on
   std::array<char, 32> letters_of_name{};
 
   constexpr rule() = default;
@@ -188,6 +189,20 @@ struct rule {
     rule r = *this;
     for (const std::size_t i : operands) r.unread = static_cast<std::uint16_t>(r.unread | 1U << i);
     return r;
+  }
+  /// Result j depends on these operands only: it sums over no factor that they lack.
+  constexpr rule result_reads(std::size_t j, std::initializer_list<std::size_t> operands) const {
+    rule r = *this;
+    r.unused[j] = static_cast<std::uint16_t>((1U << operand_count) - 1U);
+    for (const std::size_t i : operands) r.unused[j] = static_cast<std::uint16_t>(r.unused[j] & ~(1U << i));
+    return r;
+  }
+  /// The factors that result j is summed over: those of its operands that it lacks, as bits.
+  constexpr std::uint32_t summed_in(std::size_t j) const {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < operand_count; ++i)
+      if ((unused[j] >> i & 1U) == 0) bits |= factors_of(i);
+    return bits & ~factors_of(operand_count + j);
   }
   /// The number of the factor with this letter; a shape_error if there is none.
   constexpr std::size_t number(char letter) const {

@@ -1,0 +1,122 @@
+// Why a value of a completed program lies as it does, and all that moves, in words.
+#pragma once
+
+#include <cstddef>
+#include <partita/explain/prose.hpp>
+#include <partita/plan/complete.hpp>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// What is written to a sentence, as a sentence.
+template <class Thing>
+text said(const Thing& thing) {
+  text all;
+  all << thing;
+  return all;
+}
+inline prose name_of(const graph& g, value v) {
+  const auto& name = g[v].name;
+  if (name.empty()) return prose("value ") << v.number;
+  prose all;
+  all << name;
+  const std::uint32_t o = g[v].producer;
+  if (o != graph::nobody && g.operation(o).results > 1) all << "[" << v.number - g.operation(o).first_result << "]";
+  return all;
+}
+inline prose name_of(const graph::node& n) { return prose() << n.name << " " << said(n.how); }
+
+/// Decisions that went against what a tensor of the operation wanted.
+constexpr bool is_loss(decision::what done) {
+  using enum decision::what;
+  return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit || done == keeps_replicating;
+}
+/// What operation o decided against its tensor t, asked again with what was found.
+inline prose losses(const completion& done, std::size_t o, std::size_t t) {
+  const graph& g = *done.program;
+  const graph::node& n = g.operation(o);
+  std::vector<spec> specs;
+  for (std::size_t k = 0; k < n.how.tensor_count(); ++k) specs.emplace_back(done[g.of(n, k)], g[g.of(n, k)].shape);
+  const propagation p =
+      propagate(g.on(), n.how, {specs.data(), n.operands}, {specs.data() + n.operands, n.results}, direction::mixed, done.by);
+  prose all;
+  for (const decision& one : p.log) {
+    const bool of_all = one.tensor == decision::nobody && one.factor != decision::nobody && (n.how.factors_of(t) >> one.factor & 1U) != 0;
+    if (!is_loss(one.done) || (one.tensor != t && !of_all)) continue;
+    all << "  lost in " << name_of(n) << ":";
+    if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
+    if (one.factor != decision::nobody) all << " for '" << n.how.factors[one.factor].letter << "'";
+    all << ", " << partita::name_of(one.done);
+    if (one.done == decision::what::lost && one.by != decision::nobody) all << ": '" << n.how.factors[one.by].letter << "' has it";
+    if (one.done == decision::what::overruled && one.by != decision::nobody) all << " by " << name_of(g, g.of(n, one.by));
+    all << "\n";
+  }
+  return all;
+}
+/// From an axis of a dimension back to the annotation that it came from.
+inline prose way_back(const completion& done, const cut_origin* why, std::size_t axis) {
+  const graph& g = *done.program;
+  prose all;
+  for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
+    const value here{why->of};
+    if (why->operation == graph::nobody)
+      return all << "    because " << name_of(g, here) << " is annotated " << said(*g.annotation(here)) << ", priority "
+                 << g.annotation(here)->priority << "\n";
+    const graph::node& n = g.operation(why->operation);
+    all << "    because " << name_of(g, value{why->from}) << " is, by '" << n.how.factors[why->factor].letter << "' of " << name_of(n) << "\n";
+    if (why->from == why->of) break;
+    why = done.origin(value{why->from}, why->from_dimension, axis);
+  }
+  return all;
+}
+inline prose steps_of(const reshard_plan& plan, const char* before) {
+  prose all;
+  for (const reshard_step& one : plan) all << before << said(one) << "\n";
+  return all;
+}
+
+}  // namespace detail
+
+/// Says of each axis that cuts the value where it comes from, back to an annotation; what is owed; what was wanted and lost; and
+/// what moves where the value is made or read. Asks the operations around the value again, not the program.
+inline prose explain(const completion& done, value v) {
+  const graph& g = *done.program;
+  const sharding& layout = done[v];
+  prose all = detail::name_of(g, v);
+  all << " " << detail::said(g[v].shape) << " lies " << detail::said(layout) << "\n";
+  for (std::size_t d = 0; d < layout.rank(); ++d)
+    for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
+      const std::size_t a = layout.cuts[d][k];
+      all << "  dimension " << d << " is cut by " << g.on().axes[a].name() << "\n" << detail::way_back(done, done.origin(v, d, a), a);
+    }
+  for (std::size_t a = 0; a < g.on().rank(); ++a)
+    if (layout.owed[a] != reduce::none)
+      all << "  still owes the " << name_of(layout.owed[a]) << " over " << g.on().axes[a].name()
+          << ": its one reader passes it on, or has it finished\n";
+  for (std::size_t o = 0; o < g.operations(); ++o)
+    for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)
+      if (g.of(g.operation(o), t) == v) all << detail::losses(done, o, t);
+  for (const graph_reshard& move : done.reshards) {
+    if (move.of != v.number) continue;
+    const graph::node& n = g.operation(move.operation);
+    all << (move.tensor < n.operands ? "  moved before " : "  moved after ") << detail::name_of(n) << ":\n"
+        << detail::steps_of(done.plan(move), "    ");
+  }
+  return all;
+}
+
+/// All that moves, in the order of the program: where, what, by which steps, and the bytes that come to a worker.
+inline prose to_text(const completion& done) {
+  const graph& g = *done.program;
+  prose all;
+  for (const graph_reshard& move : done.reshards) {
+    const graph::node& n = g.operation(move.operation);
+    all << (move.tensor < n.operands ? "before " : "after ") << detail::name_of(n) << ", " << detail::name_of(g, value{move.of}) << " "
+        << detail::said(move.from) << "\n"
+        << detail::steps_of(done.plan(move), "  ");
+  }
+  return all << done.reshards.size() << " moves, " << done.bytes() << " bytes to each worker\n";
+}
+
+}  // namespace partita

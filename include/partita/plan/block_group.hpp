@@ -1,0 +1,77 @@
+// A group of workers whose blocks make one tensor: who they are, and which part of it each of them holds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/box.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <vector>
+
+namespace partita {
+
+/// The workers of a grid that agree with one of them in the kept dimensions, arranged along the others.
+template <std::size_t Rank>
+struct block_group {
+  std::vector<std::size_t> members;      ///< worker ids in C order; none where the worker is not in the grid
+  std::size_t position = 0;              ///< this worker's place among them
+  std::array<std::size_t, Rank> shape{}; ///< of their own grid: 1 along the kept dimensions
+
+  bool active() const { return !members.empty(); }
+};
+
+template <class Extents>
+block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
+  const group_plan plan = plan_sum_groups(p, kept, worker);
+  block_group<Extents::rank()> group;
+  if (plan.groups.empty()) return group;
+  group.members = plan.groups[0].members;
+  group.position = plan.groups[0].position;
+  group.shape = p.shape();
+  for (std::size_t d = 0; d < Extents::rank(); ++d)
+    if (kept[d]) group.shape[d] = 1;
+  return group;
+}
+
+/// The parts of one tensor, by position in the group that holds them.
+template <std::size_t Rank>
+struct parted_tensor {
+  text problem;                          ///< empty if the blocks fit together
+  std::array<std::size_t, Rank> whole{};
+  std::vector<box<Rank>> parts;
+
+  /// Whether every part is that of the balanced cut.
+  bool balanced(const std::array<std::size_t, Rank>& grid) const {
+    const auto cuts = decomposition<Rank>::balanced(whole, grid);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (parts[k].shape() != cuts.shape(index_of(k, grid))) return false;
+    return true;
+  }
+};
+
+/// The tensor that blocks of these shapes make, laid side by side over a grid.
+template <std::size_t Rank>
+parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& shapes, const std::array<std::size_t, Rank>& grid) {
+  layout_of_blocks<Rank> layout = lay_out(shapes, grid);
+  parted_tensor<Rank> tensor{layout.problem, layout.extents, {}};
+  if (!layout.problem.empty()) return tensor;
+  if (!layout.cartesian) {
+    tensor.parts = static_cast<std::vector<box<Rank>>&&>(layout.boxes);
+    return tensor;
+  }
+  const auto cuts = decomposition<Rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
+  for (std::size_t k = 0; k < shapes.size(); ++k) tensor.parts.push_back(cuts.block(index_of(k, grid)));
+  return tensor;
+}
+
+/// A tensor cut over a grid, balanced.
+template <std::size_t Rank>
+parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& whole, const std::array<std::size_t, Rank>& grid) {
+  parted_tensor<Rank> tensor{{}, whole, {}};
+  const auto cuts = decomposition<Rank>::balanced(whole, grid);
+  const std::size_t n = volume_of(grid);
+  for (std::size_t k = 0; k < n; ++k) tensor.parts.push_back(cuts.block(index_of(k, grid)));
+  return tensor;
+}
+
+}  // namespace partita

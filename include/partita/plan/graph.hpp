@@ -1,0 +1,123 @@
+// A program as a graph: values, and operations between them, for sharding propagation as a whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/propagate.hpp>
+#include <vector>
+
+namespace partita {
+
+/// A tensor of a program, by number.
+struct value {
+  std::uint32_t number = 0;
+  friend constexpr bool operator==(value, value) = default;
+};
+
+/// The results of an operation, in order; used as a value it is the first.
+struct applied {
+  std::uint32_t first = 0, count = 1;
+  constexpr operator value() const { return {first}; }  // NOLINT: most operations have one result
+  constexpr std::size_t size() const { return count; }
+  constexpr value operator[](std::size_t j) const { return {first + static_cast<std::uint32_t>(j)}; }
+};
+
+/// Operations in the order in which they were applied, each after what it reads. Annotations are what is known of how values
+/// lie; `complete` finds the rest.
+class graph {
+ public:
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  using label = basic_text<31>;
+
+  struct tensor {
+    shape_list shape{};
+    label name{};
+    std::uint32_t producer = nobody;    ///< an operation
+    std::uint32_t annotation = nobody;  ///< among `annotations()`
+  };
+  struct node {
+    rule how{};                         ///< bound to the shapes
+    label name{};
+    std::uint32_t first_operand = 0;    ///< among `operand_values`
+    std::uint32_t operands = 0;
+    std::uint32_t first_result = 0, results = 0;
+  };
+
+  explicit graph(const mesh& m) : mesh_(m) {}
+
+  const mesh& on() const { return mesh_; }
+  std::size_t values() const { return tensors_.size(); }
+  std::size_t operations() const { return nodes_.size(); }
+  const tensor& operator[](value v) const { return tensors_[v.number]; }
+  const node& operation(std::size_t o) const { return nodes_[o]; }
+  value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }
+  /// Tensor t of an operation, operands first, as rules number them.
+  value of(const node& n, std::size_t t) const {
+    return t < n.operands ? operand(n, t) : value{n.first_result + static_cast<std::uint32_t>(t - n.operands)};
+  }
+  /// What is said of a value, if anything is.
+  const sharding* annotation(value v) const {
+    const std::uint32_t a = tensors_[v.number].annotation;
+    return a == nobody ? nullptr : &annotations_[a];
+  }
+  const std::vector<sharding>& annotations() const { return annotations_; }
+
+  /// A value from outside.
+  value input(const shape_list& shape, const char* name = "") {
+    tensors_.push_back({shape, label(name), nobody, nobody});
+    return {static_cast<std::uint32_t>(tensors_.size() - 1)};
+  }
+  value input(const shape_list& shape, const sharding& layout, const char* name = "") {
+    const value v = input(shape, name);
+    constrain(v, layout, layout.priority);
+    return v;
+  }
+  /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit [shape_error].
+  applied apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
+    std::vector<spec> specs;
+    for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
+    const auto here = static_cast<std::uint32_t>(nodes_.size());
+    node n{bound(r, spec_list(specs)), label(name[0] == '\0' ? r.name() : name), static_cast<std::uint32_t>(operand_values_.size()),
+           static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(tensors_.size()), r.result_count};
+    operand_values_.insert(operand_values_.end(), operands.begin(), operands.end());
+    for (std::size_t j = 0; j < n.results; ++j) tensors_.push_back({result_shape(n.how, j), n.name, here, nobody});
+    nodes_.push_back(n);
+    return {n.first_result, n.results};
+  }
+  template <class Operation>
+    requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
+  applied apply(const Operation& op, std::initializer_list<value> operands, const char* name = "") {
+    std::vector<shape_list> shapes;
+    for (const value v : operands) shapes.push_back(tensors_[known(v).number].shape);
+    return apply(rule(op(shape_span(shapes.data(), shapes.size()))), operands, name);
+  }
+  /// Says how a value lies: its dimensions that are not open stay as said. Lower priorities go first through the whole program.
+  /// Requires one entry for each dimension [shape_error] and the graph's mesh [partition_error]; a second saying replaces the first.
+  void constrain(value v, const sharding& layout, std::size_t priority = 0) {
+    const spec fits(layout, tensors_[known(v).number].shape);
+    if (!(layout.on == mesh_))
+      throw partition_error(text("partita::graph::constrain: requires a sharding of the graph's mesh, but ") << "" << fits.layout
+                            << " lies on another; make it from that mesh");
+    std::uint32_t& a = tensors_[v.number].annotation;
+    if (a == nobody) {
+      a = static_cast<std::uint32_t>(annotations_.size());
+      annotations_.emplace_back();
+    }
+    annotations_[a] = layout.with_priority(priority);
+  }
+
+ private:
+  value known(value v) const {
+    if (v.number >= tensors_.size())
+      throw shape_error(text("partita::graph: requires values of this graph, and there is no value ") << v.number << "; make it first");
+    return v;
+  }
+
+  mesh mesh_;
+  std::vector<tensor> tensors_{};
+  std::vector<node> nodes_{};
+  std::vector<value> operand_values_{};
+  std::vector<sharding> annotations_{};
+};
+
+}  // namespace partita

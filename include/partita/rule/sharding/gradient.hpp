@@ -1,0 +1,67 @@
+// The rule of an operation's gradient, derived from the rule of the operation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/bound.hpp>
+
+namespace partita {
+
+/// Which tensors a gradient takes and gives, a bit for each: values of operands and of results, gradients of results, and the
+/// gradients of operands that are wanted.
+struct gradient_parts {
+  std::uint32_t operands = ~std::uint32_t{0};
+  std::uint32_t results = 0;
+  std::uint32_t result_gradients = ~std::uint32_t{0};
+  std::uint32_t operand_gradients = ~std::uint32_t{0};
+};
+
+/// The gradient of an operation as an operation: operands, results, result gradients -> operand gradients, those of `parts`.
+/// A gradient has the dimensions of what it is the gradient of. Factors that an operand lacks are summed in its gradient: it is
+/// partial over what cuts them, a broadcast operand's too. Factors that must be whole stay so.
+/// Shapes:   the rule must be bound, its broadcast dimensions known.
+/// Requires: a rule without "..." [shape_error].
+/// Cost:     no allocation; constexpr.
+/// Adjoint:  the gradient is linear in the result gradients: partial ones pass if all are.
+constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
+  if (of.has_ellipsis())
+    throw shape_error("partita::gradient: requires a rule whose dimensions are known; give bound(rule, shapes)");
+  rule g;
+  g.factors = of.factors;
+  g.factor_count = of.factor_count;
+  const auto add = [&](std::size_t t) {
+    for (std::size_t d = 0; d < of.rank(t); ++d) {
+      g.add_dimension();
+      for (std::size_t k = 0; k < of.at(t, d).count; ++k) g.add_term(of.term(of.at(t, d), k));
+    }
+  };
+  const auto wanted = [](std::uint32_t bits, std::size_t k) { return (bits >> k & 1U) != 0; };
+  for (std::size_t i = 0; i < of.operand_count; ++i)
+    if (wanted(parts.operands, i)) g.begin_operand(), add(i);
+  for (std::size_t j = 0; j < of.result_count; ++j)
+    if (wanted(parts.results, j)) g.begin_operand(), add(of.operand_count + j);
+  g.constant = static_cast<std::uint16_t>((1U << g.operand_count) - 1U);
+  for (std::size_t j = 0; j < of.result_count; ++j)
+    if (wanted(parts.result_gradients, j)) g.begin_operand(), add(of.operand_count + j);
+  std::uint32_t in_all = ~std::uint32_t{0};
+  for (std::size_t i = 0; i < of.operand_count; ++i)
+    if (wanted(parts.operand_gradients, i)) {
+      g.begin_result(), add(i);
+      in_all &= of.factors_of(i);
+    }
+  for (std::size_t f = 0; f < g.factor_count; ++f) {
+    factor& one = g.factors[f];
+    one.how = reduce::sum;
+    if (one.kind == factor_kind::pass || one.kind == factor_kind::reduce)
+      one.kind = wanted(in_all, f) ? factor_kind::pass : factor_kind::reduce;
+  }
+  g.how = linearity::additive;
+  g.alike = of.alike;
+  rule named = g.named(of.name());
+  std::size_t end = 0;
+  while (named.letters_of_name[end] != '\0') ++end;
+  for (const char* c = " gradient"; *c != '\0' && end + 1 < named.letters_of_name.size(); ++c) named.letters_of_name[end++] = *c;
+  return named;
+}
+
+}  // namespace partita

@@ -1,0 +1,134 @@
+// What the tensors of an operation say of its factors: their axes, dimension by dimension, and what is of no use and why.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/bound.hpp>
+#include <partita/rule/sharding/log.hpp>
+#include <partita/rule/sharding/policy.hpp>
+
+namespace partita::detail {
+
+using decision_log = bounded_list<decision, 160>;
+
+/// One call of `propagate`, and how its tensors are read.
+struct hearing {
+  const mesh& m;
+  const rule& r;
+  spec_list operands, results;
+  direction towards;
+  const policy& by;
+  decision_log& log;
+
+  // --- who is asked ---
+
+  // (No pointers that may be null: g++ 12 does not compare those to temporaries in constant expressions.)
+  constexpr const spec& spec_of(std::size_t t) const { return t < r.operand_count ? operands[t] : results[t - r.operand_count]; }
+  constexpr bool is_given(std::size_t t) const {
+    return (t < r.operand_count ? t < operands.size() : t - r.operand_count < results.size()) && spec_of(t).known;
+  }
+  /// Whether what is said of tensor t is listened to.
+  constexpr bool speaks(std::size_t t) const {
+    if (!is_given(t)) return false;
+    if (t >= r.operand_count) return towards != direction::forward;
+    return towards != direction::backward && (r.unread >> t & 1U) == 0 && !(by.leaders_decide && (r.followers >> t & 1U) != 0);
+  }
+
+  // --- what a tensor says of the factors ---
+
+  constexpr void note(decision::what done, std::size_t t, std::size_t d, std::size_t f, std::size_t a = decision::no_axis,
+                      std::size_t who = decision::nobody, reduce kind = reduce::none) const {
+    const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
+    log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
+  }
+  /// Axes from the k-th on are of no use.
+  constexpr void note_rest(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes, std::size_t k) const {
+    for (; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
+  }
+
+  /// Calls use(f, axes, d) for each factor that tensor t cuts; with `speak`, what cannot be used is noted.
+  template <class Use>
+  constexpr void read(std::size_t t, const sharding& layout, bool speak, Use use) const {
+    std::uint8_t running = 0;      // a group whose leading dimension may take the axes of those that follow
+    std::size_t leading = 0;
+    axis_list gathered;
+    const auto close = [&] {
+      if (running != 0 && !gathered.empty()) use(leading, gathered, std::size_t{0});
+      running = 0, gathered = axis_list();
+    };
+    std::uint32_t begun = 0;  // groups whose leading dimension has been seen
+    for (std::size_t d = 0; d < r.rank(t); ++d) {
+      const axis_list axes = layout.cuts[d];
+      const rule::dimension& here = r.at(t, d);
+      const std::size_t f = here.count == 0 ? 0 : r.term(here, 0);
+      const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].group;
+      if (group == 0 || by.merged == policy::compound::exact) {
+        close();
+        if (axes.empty()) continue;
+        if (here.count == 0) {
+          if (speak) note_rest(decision::what::one_element, t, d, decision::nobody, axes, 0);
+        } else if (group == 0) {
+          use(f, axes, d);
+        } else {
+          split(t, d, here, axes, speak, use);
+        }
+        continue;
+      }
+      if (r.factors[f].size == 1) {  // a dimension of one element leads nothing
+        if (speak) note_rest(decision::what::one_element, t, d, f, axes, 0);
+        continue;
+      }
+      const bool leads = (begun >> group % 32U & 1U) == 0;
+      if (leads || running != group) close();
+      begun |= std::uint32_t{1} << group % 32U;
+      axis_list more = gathered;
+      more.append(axes);
+      if (leads && !axes.empty() && fits(f, axes)) {
+        running = group, leading = f, gathered = axes;
+      } else if (!leads && running == group && by.merged == policy::compound::gathered && !axes.empty() && fits(leading, more)) {
+        gathered = more;
+      } else {
+        if (speak) note_rest(decision::what::does_not_fit, t, d, f, axes, 0);
+        close();
+      }
+    }
+    close();
+  }
+  constexpr bool fits(std::size_t f, axis_list axes) const {
+    return r.factors[f].size != dynamic && r.factors[f].size % m.size(axes) == 0;
+  }
+  /// The axes of a merged dimension go to its factors, major to minor, as long as they divide what is left.
+  template <class Use>
+  constexpr void split(std::size_t t, std::size_t d, const rule::dimension& here, axis_list axes, bool speak, Use use) const {
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < here.count && k < axes.size(); ++i) {
+      const std::size_t f = r.term(here, i);
+      std::size_t left = r.factors[f].size;
+      axis_list own;
+      for (; k < axes.size() && left != dynamic && left % m.size(axes[k]) == 0; ++k) {
+        left /= m.size(axes[k]);
+        own.push_back(axes[k]);
+      }
+      if (!own.empty()) use(f, own, d);
+      if (left != 1) break;
+    }
+    if (speak) note_rest(decision::what::does_not_fit, t, d, r.term(here, 0), axes, k);
+  }
+
+  /// Whether a factor may be cut at all; if not, why.
+  constexpr bool may_cut(std::size_t f, decision::what& why) const {
+    const factor& one = r.factors[f];
+    if (one.kind == factor_kind::replicate) return why = decision::what::must_be_whole, false;
+    if (one.size == 1) return why = decision::what::one_element, false;
+    if (!by.new_dimensions && !in_operands(f)) return why = decision::what::not_for_new, false;
+    return true;
+  }
+  constexpr bool in_operands(std::size_t f) const {
+    for (std::size_t i = 0; i < r.operand_count; ++i)
+      if ((r.factors_of(i) >> f & 1U) != 0) return true;
+    return false;
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,67 @@
+// An operation: how the rule is made once the shapes of the operands are known.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/propagate.hpp>
+
+namespace partita {
+
+/// What an operation was called with besides its operands. Which entry means what is said where the operation is made.
+struct attributes {
+  using list = bounded_list<std::ptrdiff_t, most_dimensions>;
+  list axes{};    ///< dimensions; negative ones count from the end
+  list sizes{};   ///< extents, repeats, sections
+  bool keep = false;
+  bool x = false, y = false;  ///< switches for the first and the second operand
+  std::size_t count = 0;
+  reduce kind = reduce::sum;
+};
+
+/// A name, a function from shapes to a rule, and the attributes it is called with. `propagate` takes it for a rule.
+struct operation {
+  using maker = rule (*)(const shape_span&, const attributes&);
+
+  const char* name = "";
+  maker make = nullptr;
+  attributes with{};
+
+  constexpr rule operator()(const shape_span& operands) const { return make(operands, with).named(name); }
+};
+
+namespace detail {
+
+constexpr char nth_letter(std::size_t k) { return static_cast<char>(k < 26 ? 'a' + static_cast<int>(k) : k < 52 ? 'A' + static_cast<int>(k - 26) : '_'); }
+
+constexpr void require_operands(const shape_span& shapes, std::size_t least, std::size_t most, const char* call) {
+  if (shapes.size() < least || shapes.size() > most)
+    throw shape_error(text("partita::rules::") << call << ": requires from " << least << " to " << most << " operands, not "
+                      << shapes.size() << "; give those");
+}
+/// Dimension `axis` of `rank`, counted from the end if negative; a shape_error if there is none.
+constexpr std::size_t dimension_of(std::ptrdiff_t axis, std::size_t rank, const char* call) {
+  const std::ptrdiff_t d = axis < 0 ? axis + static_cast<std::ptrdiff_t>(rank) : axis;
+  if (d < 0 || d >= static_cast<std::ptrdiff_t>(rank))
+    throw shape_error(text("partita::rules::") << call << ": requires a dimension of the " << rank << " there are, not " << axis
+                      << "; count from 0, or from -1 backwards");
+  return static_cast<std::size_t>(d);
+}
+/// The dimensions of a list as bits.
+constexpr std::uint32_t dimensions_of(const attributes::list& axes, std::size_t rank, const char* call) {
+  std::uint32_t bits = 0;
+  for (const std::ptrdiff_t axis : axes) bits |= std::uint32_t{1} << dimension_of(axis, rank, call);
+  return bits;
+}
+constexpr bool in(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }
+
+/// A factor for each dimension of a shape, lettered from a on; those of `whole` must not be cut.
+struct own_factors {
+  std::array<std::size_t, most_dimensions> number{};
+  constexpr own_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) {
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      number[d] = r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
+  }
+  constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
+};
+
+}  // namespace detail
+}  // namespace partita

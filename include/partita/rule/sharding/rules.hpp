@@ -1,0 +1,12 @@
+// All ready-made rules: namespace rules.
+#pragma once
+
+#include <partita/rule/sharding/gradient.hpp>
+#include <partita/rule/sharding/rules/attention.hpp>
+#include <partita/rule/sharding/rules/elementwise.hpp>
+#include <partita/rule/sharding/rules/fallback.hpp>
+#include <partita/rule/sharding/rules/index.hpp>
+#include <partita/rule/sharding/rules/join.hpp>
+#include <partita/rule/sharding/rules/matmul.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/rule/sharding/rules/shape.hpp>

@@ -1,0 +1,93 @@
+// Rules of operations that work element by element, with broadcasting.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/operation.hpp>
+
+namespace partita {
+namespace detail {
+
+/// As many batch factors as the largest operand has dimensions; smaller operands are aligned at the end, or where
+/// `with.axes` puts the smallest. `with.count` results, one if 0.
+constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, most_operands, "elementwise");
+  rule r;
+  std::size_t rank = 0;
+  for (std::size_t t = 0; t < shapes.size(); ++t) rank = shapes[t].size() > rank ? shapes[t].size() : rank;
+  std::array<std::size_t, most_dimensions> f{};
+  for (std::size_t d = 0; d < rank; ++d) {
+    f[d] = r.add_factor(dynamic, nth_letter(d));
+    r.factors[f[d]].broadcasts = true;
+  }
+  for (std::size_t t = 0; t < shapes.size(); ++t) {
+    r.begin_operand();
+    const std::size_t own = shapes[t].size();
+    const bool placed = !with.axes.empty() && own < rank;
+    if (placed && with.axes.size() != own)
+      throw shape_error(text("partita::rules::elementwise: requires one entry of broadcast_dimensions for each dimension of the "
+                             "smaller operand, not ") << with.axes.size() << " for " << own << "; give those");
+    for (std::size_t d = 0; d < own; ++d)
+      r.add_dimension(f[placed ? dimension_of(with.axes[d], rank, "elementwise") : rank - own + d]);
+  }
+  for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
+    r.begin_result();
+    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(f[d]);
+  }
+  r.how = linearity::none;
+  return r.complete();
+}
+constexpr rule additive_rule(const shape_span& shapes, const attributes& with) {
+  return elementwise_rule(shapes, with).with(linearity::additive);
+}
+constexpr rule multilinear_rule(const shape_span& shapes, const attributes& with) {
+  return elementwise_rule(shapes, with).with(linearity::multilinear);
+}
+constexpr rule movement_rule(const shape_span& shapes, const attributes& with) {
+  return elementwise_rule(shapes, with).with(linearity::movement);
+}
+constexpr rule monotone_rule(const shape_span& shapes, const attributes& with) {
+  return elementwise_rule(shapes, with).with(linearity::monotone);
+}
+constexpr rule divide_rule(const shape_span& shapes, const attributes& with) {
+  return elementwise_rule(shapes, with).with(linearity::multilinear).linear_in({0});
+}
+constexpr rule where_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 3, 3, "where");
+  return elementwise_rule(shapes, with).with(linearity::additive).linear_in({1, 2});
+}
+
+}  // namespace detail
+
+namespace rules {
+
+/// Any function of elements: aligned at the last dimension as NumPy does. Nothing is said of partial operands: they are finished.
+inline constexpr operation elementwise{"elementwise", &detail::elementwise_rule, {}};
+/// … with several results.
+constexpr operation elementwise_to(std::size_t results) {
+  attributes with;
+  with.count = results;
+  return {"elementwise", &detail::elementwise_rule, with};
+}
+/// … with the smaller operand aligned by XLA's broadcast_dimensions.
+constexpr operation elementwise_in_dimensions(const attributes::list& broadcast_dimensions) {
+  attributes with;
+  with.axes = broadcast_dimensions;
+  return {"elementwise", &detail::elementwise_rule, with};
+}
+inline constexpr operation add{"add", &detail::additive_rule, {}};
+inline constexpr operation subtract{"subtract", &detail::additive_rule, {}};
+inline constexpr operation add_n{"add_n", &detail::additive_rule, {}};
+inline constexpr operation multiply{"multiply", &detail::multilinear_rule, {}};
+inline constexpr operation divide{"divide", &detail::divide_rule, {}};
+/// Multiplies by a number.
+inline constexpr operation scale{"scale", &detail::additive_rule, {}};
+/// Element types that hold the same numbers; whatever is owed stays owed.
+inline constexpr operation cast{"cast", &detail::movement_rule, {}};
+inline constexpr operation assign{"assign", &detail::movement_rule, {}};
+/// Never decreasing functions of one operand: relu, exp, tanh, clip.
+inline constexpr operation relu{"relu", &detail::monotone_rule, {}};
+inline constexpr operation maximum{"maximum", &detail::elementwise_rule, {}};
+inline constexpr operation where{"where", &detail::where_rule, {}};
+
+}  // namespace rules
+}  // namespace partita

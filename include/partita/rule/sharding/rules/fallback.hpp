@@ -1,0 +1,46 @@
+// Rules that are right for every operation, or for every operation on batches: what is done when nothing better is known.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/operation.hpp>
+
+namespace partita {
+namespace detail {
+
+/// All operands as they are, results of the ranks `with.sizes`. Dimension 0 is a batch everywhere if `with.x`.
+constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
+  rule r;
+  const std::size_t batch = with.x ? r.add_factor(dynamic, 'b') : 0;
+  if (with.x) r.factors[batch].loose = true;
+  // one factor for all whole dimensions: they have nothing to tell apart
+  const std::size_t whole = r.add_factor(dynamic, '_', factor_kind::replicate);
+  r.factors[whole].loose = true;
+  const auto add = [&](std::size_t rank) {
+    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(d == 0 && with.x ? batch : whole);
+  };
+  for (std::size_t t = 0; t < shapes.size(); ++t) r.begin_operand(), add(shapes[t].size());
+  for (const std::ptrdiff_t rank : with.sizes) r.begin_result(), add(static_cast<std::size_t>(rank));
+  return r.complete().with(linearity::none);
+}
+
+}  // namespace detail
+
+namespace rules {
+
+/// Everything whole on every worker. Right for every operation.
+constexpr operation replicated(const attributes::list& result_ranks) {
+  attributes with;
+  with.sizes = result_ranks;
+  return {"replicated", &detail::fallback_rule, with};
+}
+/// Dimension 0 of every tensor is cut alike, the rest is whole. Right for operations that treat the entries of a batch each for
+/// itself.
+constexpr operation data_parallel(const attributes::list& result_ranks) {
+  operation o = replicated(result_ranks);
+  o.name = "data_parallel";
+  o.with.x = true;
+  return o;
+}
+
+}  // namespace rules
+}  // namespace partita

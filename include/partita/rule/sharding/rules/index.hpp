@@ -1,0 +1,159 @@
+// Rules of operations that read or write where an index tensor says.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/operation.hpp>
+
+namespace partita {
+namespace detail {
+
+/// x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices; x must be whole there.
+constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 2, 2, "gather");
+  const shape_list& x = shapes[0];
+  const std::size_t c = dimension_of(with.axes[0], x.size(), "gather");
+  rule r;
+  const own_factors f(r, x, std::uint32_t{1} << c), g(r, shapes[1]);
+  r.begin_operand();
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  r.begin_operand();
+  for (std::size_t d = 0; d < shapes[1].size(); ++d) r.add_dimension(g[d]);
+  r.begin_result();
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    if (d != c) r.add_dimension(f[d]);
+    for (std::size_t k = 0; d == c && k < shapes[1].size(); ++k) r.add_dimension(g[k]);
+  }
+  return r.complete().linear_in({0});
+}
+/// x, indices [..., q] -> [..., rest of x]: the first q dimensions of x are indexed.
+constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
+  require_operands(shapes, 2, 2, "gather_nd");
+  const shape_list &x = shapes[0], &i = shapes[1];
+  const std::size_t q = i.empty() ? 0 : i[i.size() - 1];
+  if (i.empty() || q > x.size())
+    throw shape_error(text("partita::rules::gather_nd: requires indices whose last extent is at most the rank of ") << x << ", not " << i
+                      << "; add a last dimension of that extent");
+  rule r;
+  const own_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, std::uint32_t{1} << (i.size() - 1));
+  r.begin_operand();
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  r.begin_operand();
+  for (std::size_t d = 0; d < i.size(); ++d) r.add_dimension(g[d]);
+  r.begin_result();
+  for (std::size_t d = 0; d + 1 < i.size(); ++d) r.add_dimension(g[d]);
+  for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
+  return r.complete().linear_in({0});
+}
+/// x, indices -> as the indices: along `with.axes[0]` x is read where they say. Other dimensions pass if they are equally long.
+constexpr rule take_along_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 2, 2, "take_along_axis");
+  const shape_list &x = shapes[0], &i = shapes[1];
+  const std::size_t c = dimension_of(with.axes[0], x.size(), "take_along_axis");
+  if (x.size() != i.size())
+    throw shape_error(text("partita::rules::take_along_axis: requires operands of equal rank, not ") << x << " and " << i << "; unsqueeze one");
+  std::uint32_t apart = 0;
+  for (std::size_t d = 0; d < x.size(); ++d)
+    if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
+  rule r;
+  const own_factors f(r, x, apart);
+  std::array<std::size_t, most_dimensions> g = f.number;
+  for (std::size_t d = 0; d < i.size(); ++d)
+    if (in(apart, d)) g[d] = r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass : factor_kind::replicate);
+  r.begin_operand();
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  for (std::size_t t = 0; t < 2; ++t) {
+    t == 0 ? r.begin_operand() : r.begin_result();
+    for (std::size_t d = 0; d < i.size(); ++d) r.add_dimension(g[d]);
+  }
+  return r.complete().linear_in({0});
+}
+/// x, indices, updates -> x with rows replaced, or added to. Every worker has all updates of its columns: were they cut, every
+/// worker would count the rows of x that it holds.
+constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
+  require_operands(shapes, 3, 3, "scatter");
+  const shape_list& x = shapes[0];
+  rule r;
+  const own_factors f(r, x, 1);
+  const std::size_t i = r.add_factor(shapes[1].empty() ? 1 : shapes[1][0], 'i', factor_kind::replicate);
+  for (std::size_t t = 0; t < 4; ++t) {
+    t < 3 ? r.begin_operand() : r.begin_result();
+    if (t == 1) {
+      for (std::size_t d = 0; d < shapes[1].size(); ++d) d == 0 ? r.add_dimension(i) : r.add_whole_dimension(shapes[1][d]);
+      continue;
+    }
+    for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(d == 0 && t == 2 ? i : f[d]);
+  }
+  return r.complete().with(linearity::none).followed_by({0});
+}
+/// indices -> one dimension more, of `with.count` classes.
+constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, "one_hot");
+  rule r;
+  const own_factors f(r, shapes[0]);
+  const std::size_t classes = r.add_factor(with.count, nth_letter(r.factor_count));
+  for (std::size_t t = 0; t < 2; ++t) {
+    t == 0 ? r.begin_operand() : r.begin_result();
+    for (std::size_t d = 0; d < shapes[0].size(); ++d) r.add_dimension(f[d]);
+  }
+  r.add_dimension(classes);
+  return r.complete().with(linearity::none);
+}
+/// indices, table -> [indices, columns]: a worker that holds some rows finds those and leaves 0 for the others, so the result
+/// is partial over what cuts the rows; unless rows must be whole (`with.x`).
+constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 2, 2, "embedding");
+  const std::size_t ids = with.y ? 1 : 0;
+  rule r;
+  const own_factors f(r, shapes[ids]);
+  const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass), h = r.add_factor(dynamic, 'h');
+  for (std::size_t t = 0; t < 3; ++t) {
+    t < 2 ? r.begin_operand() : r.begin_result();
+    if (t == 1 - ids) r.add_dimension(v);
+    for (std::size_t d = 0; t != 1 - ids && d < shapes[ids].size(); ++d) r.add_dimension(f[d]);
+    if (t != ids) r.add_dimension(h);
+  }
+  return r.complete().linear_in({1 - ids});
+}
+
+}  // namespace detail
+
+namespace rules {
+
+constexpr operation gather(std::ptrdiff_t axis = 0) {
+  attributes with;
+  with.axes = {axis};
+  return {"gather", &detail::gather_rule, with};
+}
+constexpr operation index_select(std::ptrdiff_t axis = 0) {
+  operation o = gather(axis);
+  o.name = "index_select";
+  return o;
+}
+inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};
+constexpr operation take_along_axis(std::ptrdiff_t axis) {
+  attributes with;
+  with.axes = {axis};
+  return {"take_along_axis", &detail::take_along_rule, with};
+}
+inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};
+constexpr operation one_hot(std::size_t classes) {
+  attributes with;
+  with.count = classes;
+  return {"one_hot", &detail::one_hot_rule, with};
+}
+/// Rows of a table by number. With a padding row or sparse gradients no worker may hold only some rows.
+constexpr operation embedding(bool rows_whole = false) {
+  attributes with;
+  with.x = rows_whole;
+  return {"embedding", &detail::embedding_rule, with};
+}
+/// The same with the table first: the vocabulary-parallel operation, whose table starts at some row.
+inline constexpr operation vocabulary_embedding = [] {
+  operation o = embedding();
+  o.name = "vocabulary_embedding";
+  o.with.y = true;
+  return o;
+}();
+
+}  // namespace rules
+}  // namespace partita

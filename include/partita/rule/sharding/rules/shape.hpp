@@ -1,0 +1,206 @@
+// Rules of operations that only say anew what a tensor's dimensions are, or take and repeat parts of it.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/operation.hpp>
+#include <partita/rule/sharding/reshape_rule.hpp>
+
+namespace partita {
+namespace detail {
+
+constexpr rule reshape_to_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, "reshape");
+  return reshape_rule(shapes[0], reshaped(shapes[0], with.sizes));
+}
+constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, "flatten");
+  const shape_list& x = shapes[0];
+  if (x.empty()) return reshape_rule(x, {std::size_t{1}});
+  const std::size_t first = dimension_of(with.axes[0], x.size(), "flatten"), last = dimension_of(with.axes[1], x.size(), "flatten");
+  shape_list to;
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    if (d > first && d <= last)
+      to[to.size() - 1] *= x[d];
+    else
+      to.push_back(x[d]);
+  }
+  return reshape_rule(x, to);
+}
+/// Dimensions of one element go (`with.axes`; none said: all there are), others stay.
+constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, "squeeze");
+  const shape_list& x = shapes[0];
+  const std::uint32_t asked = with.axes.empty() ? ~std::uint32_t{0} : dimensions_of(with.axes, x.size(), "squeeze");
+  rule r;
+  const own_factors f(r, x);
+  for (std::size_t t = 0; t < 2; ++t) {
+    t == 0 ? r.begin_operand() : r.begin_result();
+    for (std::size_t d = 0; d < x.size(); ++d) {
+      const bool goes = in(asked, d) && x[d] == 1;
+      if (goes && t == 0) r.add_dimension();
+      if (!goes) r.add_dimension(f[d]);
+    }
+  }
+  r.how = linearity::movement;
+  return r.complete();
+}
+/// New dimensions of one element stand at `with.axes` of the result.
+constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, "unsqueeze");
+  const shape_list& x = shapes[0];
+  const std::size_t rank = x.size() + with.axes.size();
+  const std::uint32_t added = dimensions_of(with.axes, rank, "unsqueeze");
+  rule r;
+  const own_factors f(r, x);
+  r.begin_operand();
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  r.begin_result();
+  for (std::size_t d = 0, from = 0; d < rank; ++d) {
+    if (in(added, d))
+      r.add_dimension();
+    else
+      r.add_dimension(f[from++]);
+  }
+  r.how = linearity::movement;
+  return r.complete();
+}
+constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, "transpose");
+  const shape_list& x = shapes[0];
+  if (with.axes.size() != x.size())
+    throw shape_error(text("partita::rules::transpose: requires one entry for each of ") << x.size() << " dimensions, not "
+                      << with.axes.size() << "; give the order of all");
+  rule r;
+  const own_factors f(r, x);
+  r.begin_operand();
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  r.begin_result();
+  for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[dimension_of(axis, x.size(), "transpose")]);
+  r.how = linearity::movement;
+  return r.complete();
+}
+/// Dimensions at the end correspond; those in front are new. `with.sizes` are the extents of the result, -1 keeps one; an
+/// extent of 1 that grows is new, too. With `with.keep` they are repeats, and a repeated dimension must be whole.
+constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, with.keep ? "tile" : "expand");
+  const shape_list& x = shapes[0];
+  const std::size_t rank = with.sizes.size() > x.size() ? with.sizes.size() : x.size();
+  const std::size_t new_front = rank - x.size(), silent = rank - with.sizes.size();
+  rule r;
+  const own_factors f(r, x);
+  r.begin_operand();
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  r.begin_result();
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::ptrdiff_t asked = d < silent ? (with.keep ? 1 : -1) : with.sizes[d - silent];
+    const bool is_new = d < new_front;
+    const std::size_t was = is_new ? 1 : x[d - new_front];
+    const std::size_t extent = asked < 0 ? was : with.keep ? was * static_cast<std::size_t>(asked) : static_cast<std::size_t>(asked);
+    if (!is_new && extent == was && !(with.keep && asked != 1)) {
+      r.add_dimension(f[d - new_front]);
+      continue;
+    }
+    if (!is_new && !with.keep && was != 1)
+      throw shape_error(text("partita::rules::expand: requires extents of 1 where they grow, but dimension ") << d - new_front
+                        << " of " << x << " shall be " << extent << "; tile repeats others");
+    const bool repeats = with.keep && !is_new;
+    if (repeats) r.factors[f[d - new_front]].kind = factor_kind::replicate;
+    r.add_dimension(r.add_factor(extent, nth_letter(r.factor_count), repeats ? factor_kind::replicate : factor_kind::pass));
+  }
+  r.how = linearity::movement;
+  r.complete();
+  return r;
+}
+/// Along `with.axes` the operand must be whole and the result has `with.sizes` (dynamic if not said); the rest passes.
+constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 1, 1, "slice");
+  const shape_list& x = shapes[0];
+  const std::uint32_t touched = dimensions_of(with.axes, x.size(), "slice");
+  rule r;
+  const own_factors f(r, x, touched);
+  r.begin_operand();
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
+    r.begin_result();
+    for (std::size_t d = 0; d < x.size(); ++d) {
+      if (!in(touched, d)) {
+        r.add_dimension(f[d]);
+        continue;
+      }
+      std::size_t size = dynamic;
+      for (std::size_t k = 0; k < with.axes.size() && k < with.sizes.size(); ++k)
+        if (dimension_of(with.axes[k], x.size(), "slice") == d) size = static_cast<std::size_t>(with.sizes[k]);
+      r.add_whole_dimension(size);
+    }
+  }
+  r.how = with.x ? linearity::movement : linearity::none;
+  return r.complete();
+}
+
+}  // namespace detail
+
+namespace rules {
+
+/// The same elements in another shape; 0 keeps an extent, one -1 is what is left.
+constexpr operation reshape(const attributes::list& target) {
+  attributes with;
+  with.sizes = target;
+  return {"reshape", &detail::reshape_to_rule, with};
+}
+constexpr operation flatten(std::ptrdiff_t first = 0, std::ptrdiff_t last = -1) {
+  attributes with;
+  with.axes = {first, last};
+  return {"flatten", &detail::flatten_rule, with};
+}
+constexpr operation squeeze(const attributes::list& axes = {}) {
+  attributes with;
+  with.axes = axes;
+  return {"squeeze", &detail::squeeze_rule, with};
+}
+constexpr operation unsqueeze(const attributes::list& axes) {
+  attributes with;
+  with.axes = axes;
+  return {"unsqueeze", &detail::unsqueeze_rule, with};
+}
+constexpr operation transpose(const attributes::list& order) {
+  attributes with;
+  with.axes = order;
+  return {"transpose", &detail::transpose_rule, with};
+}
+constexpr operation expand(const attributes::list& extents) {
+  attributes with;
+  with.sizes = extents;
+  return {"expand", &detail::expand_rule, with};
+}
+constexpr operation tile(const attributes::list& repeats) {
+  attributes with;
+  with.sizes = repeats;
+  with.keep = true;
+  return {"tile", &detail::expand_rule, with};
+}
+/// Takes a part along some dimensions, of these extents.
+constexpr operation slice(const attributes::list& axes, const attributes::list& extents = {}) {
+  attributes with;
+  with.axes = axes;
+  with.sizes = extents;
+  with.x = true;
+  return {"slice", &detail::resize_rule, with};
+}
+/// Adds elements along some dimensions; what they are is not known, so partial operands are finished first.
+constexpr operation pad(const attributes::list& axes, const attributes::list& extents = {}) {
+  operation o = slice(axes, extents);
+  o.name = "pad";
+  o.with.x = false;
+  return o;
+}
+/// The k largest and where they stand.
+constexpr operation topk(std::ptrdiff_t axis, std::size_t k) {
+  operation o = slice({axis}, {static_cast<std::ptrdiff_t>(k)});
+  o.name = "topk";
+  o.with.x = false;
+  o.with.count = 2;
+  return o;
+}
+
+}  // namespace rules
+}  // namespace partita

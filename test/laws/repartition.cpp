@@ -1,0 +1,159 @@
+// Repartition moves every element to where its global index belongs, and its adjoint brings it back.
+#include <partita/kernel/repartition.hpp>
+
+#include <numeric>
+
+#include "law.hpp"
+
+namespace {
+
+using namespace law;
+
+/// A row of the table, and the cut that the tensor has on the source: sizes along each dimension.
+struct table_row {
+  const char* name;
+  place<2> from, to;
+  std::array<std::vector<std::size_t>, 2> sizes;
+
+  bool fits(const world& everyone) const { return from.bound() <= everyone.size() && to.bound() <= everyone.size(); }
+  shape<2> extents() const {
+    return {std::accumulate(sizes[0].begin(), sizes[0].end(), std::size_t{0}),
+            std::accumulate(sizes[1].begin(), sizes[1].end(), std::size_t{0})};
+  }
+};
+
+const std::vector<table_row> table = {
+    {"one worker alone", {{1, 1}, {0}}, {{1, 1}, {0}}, {{{5}, {7}}}},
+    {"scatter from one source", {{1, 1}, {1}}, {{2, 1}, {0, 1}}, {{{5}, {3}}}},
+    {"gather to one destination", {{1, 2}, {0, 1}}, {{1, 1}, {1}}, {{{4}, {1, 2}}}},
+    {"disjoint", {{1, 2}, {0, 1}}, {{1, 1}, {2}}, {{{2}, {3, 2}}}},
+    {"overlapping and uneven", {{3, 1}, {2, 0, 1}}, {{1, 2}, {1, 3}}, {{{1, 4, 2}, {5}}}},
+    {"empty blocks on the source", {{2, 2}, {0, 1, 2, 3}}, {{4, 1}, {3, 2, 1, 0}}, {{{0, 6}, {5, 0}}}},
+    {"smaller than its partitions", {{2, 1}, {1, 2}}, {{1, 4}, {0, 1, 2, 3}}, {{{1, 1}, {2}}}},
+    {"extents of one over four workers", {{1, 1}, {0}}, {{4, 1}, {0, 1, 2, 3}}, {{{1}, {6}}}},
+    {"an empty tensor", {{2, 1}, {0, 1}}, {{1, 2}, {1, 0}}, {{{0, 0}, {4}}}},
+    {"all workers, idle ones none", {{2, 3}, {5, 0, 4, 1, 3, 2}}, {{3, 2}, {0, 1, 2, 3, 4, 5}}, {{{7, 4}, {3, 1, 6}}}},
+    {"idle workers on both sides", {{1, 2}, {1, 5}}, {{2, 1}, {3, 1}}, {{{4}, {6, 1}}}},
+};
+
+/// The block that a worker of the source gives: its elements are functions of their global index.
+template <class T>
+xt::xtensor<T, 2> given(const table_row& r, const world& everyone, std::size_t worker) {
+  const auto p = r.from.on(everyone);
+  const std::size_t place = p.grid().place(worker);
+  if (place >= p.size()) return zero_volume<T, 2>(worker + 1);
+  const auto i = p.grid().index(place);
+  const auto extents = r.extents();
+  shape<2> start{}, own{};
+  for (std::size_t d = 0; d < 2; ++d) {
+    start[d] = std::accumulate(r.sizes[d].begin(), r.sizes[d].begin() + static_cast<std::ptrdiff_t>(i[d]), std::size_t{0});
+    own[d] = r.sizes[d][i[d]];
+  }
+  auto block = uninitialised<T, 2>(own);
+  for (std::size_t a = 0; a < own[0]; ++a)
+    for (std::size_t b = 0; b < own[1]; ++b) block(a, b) = element<T>((start[0] + a) * extents[1] + start[1] + b, 0);
+  return block;
+}
+
+/// The block of the balanced cut of the tensor over a place.
+template <class T>
+xt::xtensor<T, 2> balanced(const shape<2>& extents, const place<2>& at, const world& everyone, std::size_t worker, std::size_t number) {
+  const auto p = at.on(everyone);
+  const std::size_t place = p.grid().place(worker);
+  if (place >= p.size()) return zero_volume<T, 2>(worker + 1);
+  const auto i = p.grid().index(place);
+  const interval rows = balanced_part(extents[0], at.extents[0], i[0]), columns = balanced_part(extents[1], at.extents[1], i[1]);
+  auto block = uninitialised<T, 2>({rows.size(), columns.size()});
+  for (std::size_t a = 0; a < rows.size(); ++a)
+    for (std::size_t b = 0; b < columns.size(); ++b)
+      block(a, b) = element<T>((rows.start + a) * extents[1] + columns.start + b, number);
+  return block;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(laws_of_repartition)
+
+BOOST_AUTO_TEST_CASE(every_element_arrives_where_its_index_belongs) {
+  const world everyone(test::workers());
+  for_each_row(everyone, table, [&](const table_row& r) {
+    const repartition move(r.from.on(everyone), r.to.on(everyone));
+    const auto y = move(given<double>(r, everyone, everyone.id()));
+    if (r.to.on(everyone).active()) BOOST_TEST(same(y, balanced<double>(r.extents(), r.to, everyone, everyone.id(), 0)));
+    else BOOST_TEST(y.size() == 0U);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(it_is_what_one_process_computes_and_has_the_adjoint_that_it_names) {
+  const world everyone(test::workers());
+  for_each_row(everyone, table, [&](const table_row& r) {
+    const auto p = r.from.on(everyone), q = r.to.on(everyone);
+    const auto x = [&](std::size_t worker) { return given<double>(r, everyone, worker); };
+    const auto dy = [&](std::size_t worker) { return balanced<double>(r.extents(), r.to, everyone, worker, 13); };
+    expect_as_in_one_process(everyone, repartition(p, q), sequentially::repartition(p, q), x, dy);
+    expect_as_in_one_process(everyone, repartition(p, q, discard_batch), sequentially::repartition(p, q, discard_batch), x, dy);
+    expect_adjoint(everyone, repartition(p, q), p.active(), x(everyone.id()), q.active(), dy(everyone.id()));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(its_adjoint_is_its_inverse_for_any_cut) {
+  const world everyone(test::workers());
+  for_each_row(everyone, table, [&](const table_row& r) {
+    const auto p = r.from.on(everyone);
+    const repartition move(p, r.to.on(everyone));
+    const auto x = given<std::complex<float>>(r, everyone, everyone.id());
+    const auto back = move.adjoint(move(x));
+    if (p.active()) BOOST_TEST(same(back, x));
+    else BOOST_TEST(back.size() == 0U);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(there_and_back_again_is_the_identity_on_balanced_blocks) {
+  const world everyone(test::workers());
+  for_each_row(everyone, table, [&](const table_row& r) {
+    const auto p = r.from.on(everyone), q = r.to.on(everyone);
+    const auto x = balanced<int>(r.extents(), r.from, everyone, everyone.id(), 3);
+    const auto back = repartition(q, p)(repartition(p, q)(x));
+    if (p.active()) BOOST_TEST(same(back, x));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(two_moves_are_one) {
+  const world everyone(test::workers());
+  const auto all = everyone.size();
+  const auto rows = everyone.partition(extents(all, 1)), columns = everyone.partition(extents(1, all));
+  const auto last = everyone.partition<1, 1>(workers{all - 1});
+  const shape<2> tensor{7, 5};
+  const auto x = balanced<int>(tensor, {{all, 1}, [&] {
+                                          std::vector<std::size_t> ids(all);
+                                          std::iota(ids.begin(), ids.end(), std::size_t{0});
+                                          return ids;
+                                        }()}, everyone, everyone.id(), 1);
+  const auto by_way = repartition(columns, last)(repartition(rows, columns)(x)), at_once = repartition(rows, last)(x);
+  if (last.active()) BOOST_TEST(same(by_way, at_once));
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_that_differs_from_row_to_row_is_a_cut, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<2, 2>();
+  const auto q = everyone.partition<4, 1>();
+  const std::size_t me = everyone.id(), width[] = {1, 5, 4, 2}, start[] = {0, 1, 0, 4};
+  auto x = zero_volume<int, 2>();
+  if (p.active()) {
+    x = uninitialised<int, 2>({3, width[me]});
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < width[me]; ++b) x(a, b) = static_cast<int>((3 * (me / 2) + a) * 6 + start[me] + b);
+  }
+  const repartition move(p, q);
+  const auto y = move(x);
+  if (q.active()) {
+    const interval rows = balanced_part(6, 4, me);
+    BOOST_TEST(y.shape()[0] == rows.size());
+    BOOST_TEST(y.shape()[1] == 6U);
+    for (std::size_t k = 0; k < y.size(); ++k) BOOST_TEST(y.data()[k] == static_cast<int>(rows.start * 6 + k));
+  }
+  const auto back = move.adjoint(y);
+  if (p.active()) BOOST_TEST(same(back, x));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

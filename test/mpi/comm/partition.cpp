@@ -1,0 +1,99 @@
+// Worlds and partitions: what every worker knows of them without asking anybody.
+#include "mpi_test.hpp"
+
+#include <partita/comm/partition.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <string>
+
+namespace {
+
+using namespace partita;
+
+template <class Call>
+std::string refused(Call call) {
+  try {
+    call();
+  } catch (const partition_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(worlds_and_partitions)
+
+BOOST_AUTO_TEST_CASE(active_or_not_every_worker_knows_the_same_of_a_partition) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), last = n - 1;
+  const auto p = everyone.partition(extents<1, dynamic>(1), workers{last});
+  BOOST_TEST(p.active() == (everyone.id() == last));
+  BOOST_TEST(p.size() == 1U);
+  BOOST_TEST(p.worker({0, 0}) == last);
+  if (p.active())
+    BOOST_TEST((p.index() == partita::index<2>{0, 0}));
+  else
+    BOOST_TEST(refused([&] { p.index(); }).find("requires an active worker; worker " + std::to_string(everyone.id())) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(partitions_are_equal_by_content) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto all = everyone.partition(extents<dynamic>(n));
+  BOOST_TEST((all == everyone.partition(extents<dynamic>(n))));
+  BOOST_TEST((everyone.partition<1>() == everyone.partition(extents<dynamic>(1))));
+  BOOST_TEST(!(everyone.partition<1>() == everyone.partition<1>(workers{n - 1})) == (n > 1));
+  BOOST_TEST((all.reshape(extents<1, dynamic, 1>(n)).reshape(extents<dynamic>(n)) == all));
+  const world other(everyone.communicator());
+  BOOST_TEST(!(other.partition(extents<dynamic>(n)) == all));  // another world, even of the same workers
+}
+
+BOOST_AUTO_TEST_CASE(subsets_nest_and_unions_keep_the_order, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<4>(workers{3, 1, 0, 2});
+  const auto some = p.subset<1, 3>(workers{0, 2, 3});
+  BOOST_TEST((some.workers() == workers{3, 0, 2}));
+  const auto fewer = some.subset<2>(workers{2, 0});
+  BOOST_TEST((fewer.workers() == workers{2, 3}));
+  BOOST_TEST((united(fewer, everyone.partition<3>()).workers() == workers{2, 3, 0, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_refused_alike_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  BOOST_TEST(refused([&] { everyone.partition<2>(workers{0, 0}); }).find("worker 0 is listed twice") != std::string::npos);
+  const std::string outside = refused([&] { everyone.partition<1>(workers{n}); });
+  BOOST_TEST(outside.find("requires workers of a world of " + std::to_string(n) + ", got worker " + std::to_string(n)) != std::string::npos);
+  BOOST_TEST(outside.find("start more workers, or choose ids below " + std::to_string(n)) != std::string::npos);
+  BOOST_TEST(refused([&] { everyone.partition<2, 2>(workers(0, 1)); }).find("have places (4), got 1") != std::string::npos);
+  const world other(everyone.communicator());
+  BOOST_CHECK_THROW(broadcast(everyone.partition<1>(), other.partition<1>()), partition_error);
+  BOOST_CHECK_THROW(united(everyone.partition<1>(), other.partition<1>()), partition_error);
+}
+
+BOOST_AUTO_TEST_CASE(part_of_a_communicator_is_a_world_of_its_own) {
+  const auto given = test::workers();
+  const auto half = given.split(given.rank() % 2);
+  const world mine(half);
+  BOOST_TEST(mine.size() == static_cast<std::size_t>(half.size()));
+  const auto p_x = mine.partition<1>();
+  const auto p_y = mine.partition(extents<dynamic>(mine.size()));
+  const xt::xtensor<int, 1> x = mine.id() == 0 ? xt::xtensor<int, 1>{10 + given.rank() % 2, 7} : zero_volume<int, 1>();
+  BOOST_TEST((broadcast(p_x, p_y)(x) == xt::xtensor<int, 1>{10 + given.rank() % 2, 7}));  // the halves do not disturb each other
+  const auto mine_of_two = repartition(p_x, p_y)(x);
+  BOOST_TEST(mine_of_two.size() == balanced_part(2, mine.size(), mine.id()).size());
+}
+
+BOOST_AUTO_TEST_CASE(worlds_can_be_made_and_dropped_without_end) {
+  const auto given = test::workers();
+  for (int k = 0; k < 3000; ++k) {
+    const world everyone(given);
+    if (k % 500 == 0) {
+      const xt::xtensor<int, 1> x = everyone.id() == 0 ? xt::xtensor<int, 1>{k} : zero_volume<int, 1>();
+      BOOST_TEST(broadcast(everyone.partition<1>(), everyone.partition(extents<dynamic>(everyone.size())))(x)(0) == k);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

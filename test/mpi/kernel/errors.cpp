@@ -1,0 +1,229 @@
+// A wrong call is the same error on every worker, and never a hang: what is told apart is who could see the mistake.
+#include "mpi_test.hpp"
+
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <partita/kernel/sum_reduce.hpp>
+#include <partita/nn/linear.hpp>
+#include <partita/nn/softmax_cross_entropy.hpp>
+
+#include <boost/mpi/collectives/all_gather.hpp>
+#include <optional>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+
+/// What a call throws, by type and sentence; empty if it does not throw.
+template <class Call>
+std::string thrown_by(Call call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return std::string(typeid(e).name()) + ": " + e.what();
+  }
+  return {};
+}
+
+/// The call throws an Error, with one sentence on all workers, which says `part`.
+template <class Error, class Call>
+void expect_error_on_all(const char* part, Call call) {
+  const std::string mine = thrown_by(call);
+  std::vector<std::string> all;
+  boost::mpi::all_gather(test::workers(), mine, all);
+  BOOST_TEST(mine.find(typeid(Error).name()) == 0U, "it threw: " << mine);
+  BOOST_TEST(mine.find(part) != std::string::npos, "it said: " << mine);
+  for (const std::string& other : all) BOOST_TEST(other == mine);
+}
+
+/// After an error the world works as before.
+void expect_all_well(const world& everyone) {
+  const auto p = everyone.partition(extents(everyone.size()));
+  const xt::xtensor<int, 1> x{1, 2};
+  const auto sum = all_sum_reduce(p, dimensions<0>)(x);
+  BOOST_TEST(sum(1) == 2 * static_cast<int>(everyone.size()));
+}
+
+using matrix = xt::xtensor<double, 2>;
+matrix ones(std::size_t rows, std::size_t columns) { return xt::ones<double>({rows, columns}); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(errors_are_alike_on_all_workers)
+
+BOOST_AUTO_TEST_CASE(workers_twice_or_outside_or_not_as_many_as_places) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  expect_error_on_all<partition_error>("listed twice", [&] { everyone.partition<2>(workers{0, 0}); });
+  expect_error_on_all<partition_error>("requires workers of a world of", [&] { everyone.partition(extents(n + 1)); });
+  expect_error_on_all<partition_error>("requires workers of a world of", [&] { everyone.partition<1>(workers{n}); });
+  expect_error_on_all<partition_error>("requires as many workers", [&] { everyone.partition<2>(workers(0, 1)); });
+  expect_error_on_all<partition_error>("places below", [&] { everyone.partition<1>().subset<1>(workers{1}); });
+  expect_error_on_all<partition_error>("requires as many workers", [&] { everyone.partition<1>().reshape<1, 2>(); });
+  expect_error_on_all<partition_error>("inside the extents", [&] { everyone.partition<1>().worker({1}); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(extents_that_do_not_broadcast, *test::at_least(6)) {
+  const world everyone(test::workers());
+  const auto two = everyone.partition(extents(1, 2)), three = everyone.partition(extents(2, 3));
+  expect_error_on_all<partition_error>("dimension 1 has 2 against 3", [&] { broadcast(two, three); });
+  expect_error_on_all<partition_error>("dimension 1 has 2 against 3", [&] { sum_reduce(three, two); });
+  expect_error_on_all<partition_error>("(transposed)", [&] { broadcast(three, three, transpose_src); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(partitions_of_different_worlds) {
+  const world everyone(test::workers()), other(test::workers());
+  const auto p = everyone.partition<1, 1>();
+  const auto q = other.partition<1, 1>();
+  expect_error_on_all<partition_error>("partitions of one world", [&] { broadcast(p, q); });
+  expect_error_on_all<partition_error>("partitions of one world", [&] { sum_reduce(p, q); });
+  expect_error_on_all<partition_error>("partitions of one world", [&] { repartition(p, q); });
+  expect_error_on_all<partition_error>("partitions of one world", [&] { united(p, q); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_one_sum_that_differ, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto all = everyone.partition(extents(everyone.size()));
+  const auto root = everyone.partition<1>();
+  const auto x = ones(2, everyone.id() == 1 ? 4 : 3);
+  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { sum_reduce(all, root)(x); });
+  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { broadcast(root, all).adjoint(x); });
+  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { all_sum_reduce(all, dimensions<0>)(x); });
+  // the same number of elements in another shape is another block
+  const auto turned = everyone.id() == 1 ? ones(2, 3) : ones(3, 2);
+  expect_error_on_all<shape_error>("from [2, 2] to [3, 3]", [&] { all_sum_reduce(all, dimensions<0>)(turned); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_that_contradict_their_neighbours, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const auto grid = everyone.partition<2, 2>();
+  const auto rows = everyone.partition<4, 1>();
+  const repartition move(grid, rows);
+  const auto ragged = grid.active() ? ones(2, everyone.id() == 3 ? 4 : 3) : matrix(zero_volume<double, 2>());
+  expect_error_on_all<shape_error>("repartition(p_x, p_y)(x)", [&] { move(ragged); });
+  const auto whole = grid.active() ? ones(2, 3) : matrix(zero_volume<double, 2>());
+  BOOST_TEST(move(whole).size() == (rows.active() ? 6U : 0U));
+  const auto wrong = rows.active() ? ones(everyone.id() == 2 ? 2 : 1, 6) : matrix(zero_volume<double, 2>());
+  expect_error_on_all<shape_error>("requires dy to be cut over p_y", [&] { move.adjoint(wrong); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(views_that_have_not_the_shape_of_the_result_on_one_worker) {
+  const world everyone(test::workers());
+  const auto all = everyone.partition(extents(everyone.size(), 1));
+  const auto across = everyone.partition(extents(1, everyone.size()));
+  matrix view({2, everyone.id() + 1 == everyone.size() ? std::size_t{2} : std::size_t{3}});
+  const auto x = ones(2, 3);
+  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { broadcast(all, all).into(x, view); });
+  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { sum_reduce(all, all).into(x, view); });
+  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { all_sum_reduce(all, dimensions<0>).into(x, view); });
+  matrix tall = xt::zeros<double>({2 * everyone.size() + 1, std::size_t{1}});
+  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { repartition(all, across).into(x, tall); });
+  for (double element : tall) BOOST_TEST(element == 0.0);  // nothing was moved
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(different_calls_on_different_workers, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const auto root = everyone.partition<1>(), second = everyone.partition<1>(workers{1});
+  const bool odd = everyone.id() == 1;
+  const auto x = ones(2, 3);
+  const xt::xtensor<float, 2> single = x;
+  const broadcast b(root, p), other(second, p);
+  const sum_reduce s(p, root);
+  const auto differ = "workers make different calls";
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? other(x) : b(x); });           // another partition
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? s(x) : b(x); });               // another kernel
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? b.adjoint(x) : b(x); });       // the other direction
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(b(single)) : void(b(x)); });             // another element type
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(b(xt::xtensor<double, 1>{1.})) : void(b(x)); });  // another rank
+  const repartition r(everyone.partition(extents(everyone.size(), 1)), everyone.partition(extents(1, everyone.size())));
+  const all_sum_reduce a(p, dimensions<0>);
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(a(x)) : void(r(x)); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_left, *test::at_least(2)) {
+  std::optional<world> everyone(std::in_place, test::workers());
+  const bool leaves = everyone->id() == 1;
+  std::string said, said_again;
+  const double start = MPI_Wtime();
+  {
+    const auto p = everyone->partition(extents(everyone->size()));
+    const all_sum_reduce a(p, dimensions<0>);
+    if (!leaves) said = thrown_by([&] { a(ones(2, 3)); });
+    if (!leaves) said_again = thrown_by([&] { a(ones(2, 3)); });  // whoever goes on is told again, at once
+  }
+  everyone.reset();
+  BOOST_TEST((leaves || said.find("has left the world") != std::string::npos), "it said: " << said);
+  BOOST_TEST((leaves || said_again.find("a worker has left the world") != std::string::npos), "it said: " << said_again);
+  BOOST_TEST(MPI_Wtime() - start < 5.0);  // nobody waits for who has gone, not even to leave
+  expect_all_well(world(test::workers()));
+}
+
+BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_partitions, *test::at_least(6)) {
+  const world everyone(test::workers());
+  const auto p_x = everyone.partition(extents(1, 3)), p_y = everyone.partition(extents(1, 2)), p_w = everyone.partition(extents(2, 3));
+  const linear_options o{.in_features = 7, .out_features = 5};
+  expect_error_on_all<partition_error>("p_x cuts the features into 2, p_w into 3", [&] { linear<double>(p_y, p_y, p_w, o); });
+  expect_error_on_all<partition_error>("p_y cuts the features into 3, p_w into 2", [&] { linear<double>(p_x, p_x, p_w, o); });
+  const auto cut = everyone.partition(extents(2, 3));
+  expect_error_on_all<partition_error>("a batch dimension, into 2", [&] { linear<double>(cut, p_y, p_w, o); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_features) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), last = n - 1;
+  const auto p_x = everyone.partition(extents(1, n)), p_w = everyone.partition(extents(1, n));
+  const auto p_y = everyone.partition<1, 1>();
+  linear<double> layer(p_x, p_y, p_w, {.in_features = 2 * n, .out_features = 3});
+  const auto wrong = ones(4, everyone.id() == last ? 3 : 2);
+  expect_error_on_all<shape_error>("features in the last dimension of x", [&] { layer(wrong); });
+  expect_error_on_all<shape_error>("requires a forward call before", [&] { layer.adjoint(ones(4, 3)); });
+  layer(ones(4, 2));
+  const auto dy = p_y.active() ? ones(5, 3) : matrix(zero_volume<double, 2>());
+  expect_error_on_all<shape_error>("requires dy of the shape of the last result", [&] { layer.adjoint(dy); });
+  if (everyone.id() == last) layer.weight() = ones(1, 1);
+  expect_error_on_all<shape_error>("requires a weight block of", [&] { layer(ones(4, 2)); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(batches_of_a_layer_that_differ, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto p_x = everyone.partition(extents(1, everyone.size())), p_w = everyone.partition(extents(1, everyone.size()));
+  linear<double> layer(p_x, everyone.partition<1, 1>(), p_w, {.in_features = everyone.size(), .out_features = 2});
+  const auto x = ones(everyone.id() == 1 ? 4 : 3, 1);
+  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { layer(x); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(labels_and_scores_that_do_not_fit) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(1, everyone.size()));
+  softmax_cross_entropy<double> loss(p);
+  const auto scores = ones(2, 2);
+  const xt::xtensor<int, 1> labels{0, 1}, few{0}, high{0, static_cast<int>(2 * everyone.size())}, negative{0, -1};
+  expect_error_on_all<shape_error>("one label for each row", [&] { loss(scores, few); });
+  expect_error_on_all<shape_error>("labels below the number of classes", [&] { loss(scores, everyone.id() == 0 ? high : labels); });
+  expect_error_on_all<shape_error>("labels below the number of classes", [&] { loss(scores, negative); });
+  if (everyone.size() > 1) {
+    const auto uneven = ones(2, everyone.id() == 1 ? 5 : 2);
+    expect_error_on_all<shape_error>("balanced cut of the classes", [&] { loss(uneven, labels); });
+    const auto rows = everyone.id() == 1 ? ones(3, 2) : scores;
+    const xt::xtensor<int, 1> own = everyone.id() == 1 ? xt::xtensor<int, 1>{0, 0, 0} : labels;
+    expect_error_on_all<shape_error>("one batch extent on all workers", [&] { loss(rows, own); });
+  }
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

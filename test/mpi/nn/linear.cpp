@@ -1,0 +1,158 @@
+// The linear layer against y = x W^T + b computed by every worker for itself: integers, so that nothing is approximate.
+#include "mpi_test.hpp"
+
+#include <partita/nn/initialise.hpp>
+#include <partita/nn/linear.hpp>
+#include <partita/plan/cut.hpp>
+
+#include <vector>
+
+namespace {
+
+using namespace partita;
+
+/// The global tensors, as functions of the global index.
+double x_at(std::size_t row, std::size_t i) { return static_cast<double>((3 * row + 5 * i) % 9) - 4; }
+double w_at(std::size_t o, std::size_t i) { return static_cast<double>((7 * o + 3 * i) % 11) - 5; }
+double b_at(std::size_t o) { return static_cast<double>(5 * o % 13) - 6; }
+double dy_at(std::size_t row, std::size_t o) { return static_cast<double>((2 * row + 3 * o) % 7) - 3; }
+
+struct row {
+  const char* name;
+  std::size_t f_out, f_in;
+  std::vector<std::size_t> x, y, w;  // workers
+  std::size_t in, out;
+};
+
+const std::vector<row> table = {
+    {"one worker", 1, 1, {0}, {0}, {0}, 5, 3},
+    {"everything elsewhere", 1, 1, {0}, {1}, {2}, 4, 6},
+    {"a row of two", 1, 2, {0, 1}, {0}, {0, 1}, 7, 2},
+    {"a column of two", 2, 1, {1}, {1, 0}, {0, 1}, 3, 5},
+    {"a row of three, uneven", 1, 3, {2, 0, 1}, {1}, {0, 1, 2}, 7, 4},
+    {"two by two", 2, 2, {0, 1}, {2, 3}, {0, 1, 2, 3}, 8, 6},
+    {"two by two, any order, uneven", 2, 2, {3, 1}, {1, 0}, {2, 0, 3, 1}, 7, 5},
+    {"fewer features than workers", 2, 2, {0, 2}, {0, 1}, {0, 1, 2, 3}, 1, 1},
+    {"two by three", 2, 3, {0, 1, 2}, {3, 5}, {0, 1, 2, 3, 4, 5}, 10, 7},
+    {"three by two", 3, 2, {4, 5}, {0, 1, 2}, {5, 4, 3, 2, 1, 0}, 5, 8},
+    {"three by four", 3, 4, {0, 1, 2, 3}, {4, 5, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 16, 12},
+};
+
+/// The block of a matrix whose columns are cut over the workers of p.
+template <class P, class At>
+xt::xtensor<double, 2> block(const P& p, std::size_t rows, std::size_t features, At at) {
+  if (!p.active()) return zero_volume<double, 2>(rows);
+  const interval own = balanced_part(features, p.size(), p.index()[1]);
+  xt::xtensor<double, 2> x({rows, own.size()});
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t j = 0; j < own.size(); ++j) x(r, j) = at(r, own.start + j);
+  return x;
+}
+
+void expect_layer(const world& everyone, const row& r, bool bias) {
+  const auto p_x = everyone.partition(extents(1, r.f_in), workers(r.x)), p_y = everyone.partition(extents(1, r.f_out), workers(r.y)),
+             p_w = everyone.partition(extents(r.f_out, r.f_in), workers(r.w));
+  linear<double> layer(p_x, p_y, p_w, {.in_features = r.in, .out_features = r.out, .bias = bias});
+  initialise(layer, w_at);
+  const box<2> mine = layer.weight_box();
+  for (std::size_t o = 0; o < layer.bias().size(); ++o) layer.bias()(o) = b_at(mine.start[0] + o);
+  BOOST_TEST((layer.bias().size() != 0) == (bias && p_w.active() && p_w.index()[1] == 0 && layer.weight().shape()[0] != 0));
+
+  for (std::size_t batch : {3U, 1U, 0U, 4U}) {
+    layer.zero_gradients();
+    const auto x = block(p_x, batch, r.in, x_at);
+    const auto y = layer(x);
+    const auto wanted = block(p_y, batch, r.out, [&](std::size_t row, std::size_t o) {
+      double sum = bias ? b_at(o) : 0;
+      for (std::size_t i = 0; i < r.in; ++i) sum += w_at(o, i) * x_at(row, i);
+      return sum;
+    });
+    if (p_y.active()) BOOST_TEST((y.shape() == wanted.shape() && y == wanted));
+    else BOOST_TEST(y.size() == 0U);
+
+    for (int times = 1; times <= 2; ++times) {  // gradients add up
+      const auto dx = layer.adjoint(block(p_y, batch, r.out, dy_at));
+      const auto dx_wanted = block(p_x, batch, r.in, [&](std::size_t row, std::size_t i) {
+        double sum = 0;
+        for (std::size_t o = 0; o < r.out; ++o) sum += w_at(o, i) * dy_at(row, o);
+        return sum;
+      });
+      if (p_x.active()) BOOST_TEST((dx.shape() == dx_wanted.shape() && dx == dx_wanted));
+      else BOOST_TEST(dx.size() == 0U);
+      bool right = true;
+      for (std::size_t o = mine.start[0]; o < mine.stop[0]; ++o) {
+        for (std::size_t i = mine.start[1]; i < mine.stop[1]; ++i) {
+          double sum = 0;
+          for (std::size_t row = 0; row < batch; ++row) sum += dy_at(row, o) * x_at(row, i);
+          right = right && layer.weight_gradient()(o - mine.start[0], i - mine.start[1]) == times * sum;
+        }
+        double sum = 0;
+        for (std::size_t row = 0; row < batch; ++row) sum += dy_at(row, o);
+        if (layer.bias().size() != 0) right = right && layer.bias_gradient()(o - mine.start[0]) == times * sum;
+      }
+      BOOST_TEST(right);
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(the_linear_layer)
+
+BOOST_AUTO_TEST_CASE(gives_what_one_worker_computes_on_any_grid) {
+  const world everyone(test::workers());
+  for (const row& r : table)
+    if (workers(r.w).bound() <= everyone.size() && workers(r.x).bound() <= everyone.size() && workers(r.y).bound() <= everyone.size())
+      BOOST_TEST_CONTEXT(r.name) {
+        expect_layer(everyone, r, true);
+        expect_layer(everyone, r, false);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(takes_batches_of_any_rank) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p_x = everyone.partition(extents(1, 1, n));
+  linear<float> layer(p_x, everyone.partition<1, 1, 1>(), everyone.partition(extents(1, n)), {.in_features = 2 * n, .out_features = 3});
+  initialise(layer, w_at);
+  const xt::xtensor<float, 3> x = xt::reshape_view(xt::arange<float>(24), std::array<std::size_t, 3>{3, 4, 2});
+  const xt::xtensor<float, 2> flat = xt::reshape_view(x, std::array<std::size_t, 2>{12, 2});
+  const auto y = layer(x);
+  const auto rows = layer(flat);
+  const auto single = layer(xt::xtensor<float, 1>(xt::view(flat, 5, xt::all())));
+  if (everyone.id() == 0) {
+    BOOST_TEST((y.shape() == std::array<std::size_t, 3>{3, 4, 3}));
+    for (std::size_t k = 0; k < y.size(); ++k) BOOST_TEST(y.data()[k] == rows.data()[k]);
+    for (std::size_t o = 0; o < 3; ++o) BOOST_TEST(single(o) == rows(5, o));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(begins_with_the_same_weights_on_every_partition) {
+  const world everyone(test::workers());
+  const world alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  const linear_options options{.in_features = 23, .out_features = 17};
+  const auto one = alone.partition<1, 1>();
+  const std::size_t n = everyone.size();
+  for (const std::size_t lines : {std::size_t{1}, n, n % 2 == 0 ? n / 2 : 1}) {
+    const auto p_w = everyone.partition(extents(lines, n / lines));
+    const auto p_x = everyone.partition(extents(1, n / lines)), p_y = everyone.partition(extents(1, lines));
+    for (const bool kaiming : {true, false}) {
+      linear<double> whole(one, one, one, options), part(p_x, p_y, p_w, options);
+      kaiming ? kaiming_uniform(whole, 42) : xavier_uniform(whole, 42);
+      kaiming ? kaiming_uniform(part, 42) : xavier_uniform(part, 42);
+      const box<2> mine = part.weight_box();
+      const xt::xtensor<double, 2> wanted =
+          xt::view(whole.weight(), xt::range(mine.start[0], mine.stop[0]), xt::range(mine.start[1], mine.stop[1]));
+      BOOST_TEST((part.weight().shape() == wanted.shape() && part.weight() == wanted));
+      const double bound = std::sqrt(6.0 / (kaiming ? 23 : 40)), most = xt::amax(xt::abs(whole.weight()))();
+      BOOST_TEST(most < bound);
+      BOOST_TEST(most > 0.95 * bound);
+      BOOST_TEST(std::abs(xt::mean(whole.weight())()) < 0.1 * bound);
+      linear<double> other(one, one, one, options);
+      kaiming ? kaiming_uniform(other, 43) : xavier_uniform(other, 43);
+      BOOST_TEST((other.weight() != whole.weight()));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

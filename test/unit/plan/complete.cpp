@@ -1,0 +1,217 @@
+// Whole programs: completed, and the laws of completion on random ones.
+#include <partita/explain/completion_picture.hpp>
+#include <partita/rule/sharding/rules.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <string>
+
+namespace {
+
+using namespace partita;
+
+constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
+
+/// A feed-forward block with a residual.
+struct block {
+  graph g{m};
+  value x = g.input({8, 128, 64}, "x"), up_weight = g.input({64, 256}, "up_weight"), down_weight = g.input({256, 64}, "down_weight");
+  value up = g.apply(rules::matmul, {x, up_weight}, "up");
+  value active = g.apply(rules::elementwise, {up}, "gelu");
+  value down = g.apply(rules::matmul, {active, down_weight}, "down");
+  value y = g.apply(rules::add, {x, down}, "residual");
+};
+
+/// Operations of a few kinds on matrices, and annotations of random values.
+graph random_program(std::mt19937_64& random, std::size_t operations, std::size_t annotations, bool open = true) {
+  static constexpr mesh on{axis{"a", 2}, axis{"b", 2}, axis{"c", 4}};
+  graph g(on);
+  std::vector<value> all;
+  for (std::size_t k = 0; k < 4; ++k) all.push_back(g.input({16, 16}));
+  const auto any = [&] { return all[all.size() < 12 || random() % 4 == 0 ? random() % all.size() : all.size() - 1 - random() % 12]; };
+  for (std::size_t k = 0; k < operations; ++k) {
+    switch (random() % 6) {
+      case 0: all.push_back(g.apply(rules::matmul, {any(), any()})); break;
+      case 1: all.push_back(g.apply(rules::add, {any(), any()})); break;
+      case 2: all.push_back(g.apply(rules::transpose({1, 0}), {any()})); break;
+      case 3: all.push_back(g.apply(rules::softmax(), {any()})); break;
+      case 4: all.push_back(g.apply(rules::elementwise, {any()})); break;
+      default: all.push_back(g.apply(reshape_rule({4, 4, 16}, {16, 16}), {g.apply(reshape_rule({16, 16}, {4, 4, 16}), {any()})}));
+    }
+  }
+  for (std::size_t k = 0; k < annotations; ++k) {
+    const value v = any();
+    sharding s(on, 2);
+    for (std::size_t a = 0; a < 3; ++a)
+      if (const std::size_t d = random() % 4; d < 2) s.cuts[d].push_back(a);
+    if (open) s.open = static_cast<std::uint16_t>(random() % 4);
+    g.constrain(v, s, random() % 3);
+  }
+  return g;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(completing_a_program)
+
+BOOST_AUTO_TEST_CASE(two_annotations_give_the_feed_forward_block_that_people_write_by_hand) {
+  block b;
+  b.g.constrain(b.x, m.layout("data", "", ""));
+  b.g.constrain(b.up_weight, m.layout("", "model"), 1);
+  const completion done = complete(b.g);
+  BOOST_TEST((done[b.up] == m.layout("data", "", "model")));
+  BOOST_TEST((done[b.active] == m.layout("data", "", "model")));
+  BOOST_TEST((done[b.down_weight] == m.layout("model", "")));
+  BOOST_TEST((done[b.down] == m.layout("data", "", "").partial("model")));
+  BOOST_TEST((done[b.y] == m.layout("data", "", "")));
+  BOOST_REQUIRE(done.reshards.size() == 1U);
+  const auto plan = done.plan(done.reshards[0]);
+  BOOST_TEST(plan.size() == 1U);
+  BOOST_TEST((plan[0].done == reshard_step::what::all_reduce));
+  BOOST_TEST(done.bytes() == 2U * 3 * (8 * 128 * 64 * 4 / 2) / 4);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_known_at_the_end_reaches_the_beginning) {
+  block b;
+  b.g.constrain(b.y, m.layout("data", "model", ""));
+  const completion done = complete(b.g);
+  for (const value v : {b.x, b.up, b.active, b.down, b.y}) {
+    BOOST_TEST((done[v][0] == axis_list(0)));
+    BOOST_TEST((done[v][1] == axis_list(1)));
+  }
+  BOOST_TEST((done[b.up_weight] == m.layout("", "")));
+  BOOST_TEST(done.reshards.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_lower_priority_is_heard_first) {
+  const auto of_x = [](std::size_t rows, std::size_t columns) {
+    graph g(m);
+    const value x = g.input({64, 64}, "x"), y = g.input({64, 64}, "y");
+    const value z = g.apply(rules::add, {x, y});
+    g.constrain(x, m.layout("model", ""), rows);
+    g.constrain(y, m.layout("", "model"), columns);
+    return complete(g)[z];
+  };
+  BOOST_TEST((of_x(0, 1) == m.layout("model", "")));
+  BOOST_TEST((of_x(1, 0) == m.layout("", "model")));
+}
+
+BOOST_AUTO_TEST_CASE(annotated_dimensions_stay_as_said_unless_they_are_open) {
+  block b;
+  b.g.constrain(b.x, m.layout("data", "", ""));
+  b.g.constrain(b.up, m.layout("", "", ""), 1);
+  BOOST_TEST((complete(b.g)[b.up] == m.layout("", "", "")));
+  b.g.constrain(b.up, m.layout("?", "?", "?"), 1);
+  BOOST_TEST((complete(b.g)[b.up] == m.layout("data", "", "")));
+  b.g.constrain(b.up, m.layout("?", "?", "?").replicate("data"), 1);
+  BOOST_TEST((complete(b.g)[b.up] == m.layout("", "", "")));
+}
+
+BOOST_AUTO_TEST_CASE(a_partial_value_that_several_read_is_finished_once) {
+  block b;
+  b.g.constrain(b.up_weight, m.layout("", "model"));
+  b.g.apply(rules::softmax(), {b.down});
+  const completion done = complete(b.g);
+  BOOST_TEST((done[b.down] == m.layout("", "", "")));
+  BOOST_TEST(done.reshards.size() == 1U);
+  BOOST_TEST(done.reshards[0].tensor == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(completion_of_random_programs_is_deterministic_ends_and_only_adds) {
+  std::mt19937_64 random(5);
+  std::size_t added = 0, taken_away = 0, different = 0, foreign = 0, broken = 0, late = 0;
+  for (std::size_t k = 0; k < 300; ++k) {
+    const graph g = random_program(random, 40, 5);
+    const completion done = complete(g), again = complete(g);
+    different += !(done.layouts == again.layouts && done.reshards == again.reshards && done.visits == again.visits);
+    // every axis is added once to a value, and each time its neighbours are asked at most once more
+    std::size_t neighbours = 0;
+    for (std::size_t o = 0; o < g.operations(); ++o) neighbours += g.operation(o).how.tensor_count();
+    late += done.visits > 6 * g.operations() + 3 * neighbours * 3;
+    for (std::uint32_t v = 0; v < g.values(); ++v) {
+      const sharding& layout = done[value{v}];
+      if (const sharding* said = g.annotation(value{v}))
+        for (std::size_t d = 0; d < layout.rank(); ++d) {
+          taken_away += !layout.cuts[d].starts_with(said->cuts[d]);
+          foreign += !said->is_open(d) && !(layout.cuts[d] == said->cuts[d]);
+          added += layout.cuts[d].size() - said->cuts[d].size();
+        }
+      std::uint32_t seen = 0;
+      for (std::size_t d = 0; d < layout.rank(); ++d) {
+        broken += (seen & layout.cuts[d].set()) != 0;
+        seen |= layout.cuts[d].set();
+      }
+      for (std::size_t a = 0; a < layout.on.rank(); ++a) broken += layout.owed[a] != reduce::none && (seen >> a & 1U) != 0;
+    }
+    // operations find what they need: what is read lies as needed, or is moved
+    for (const graph_reshard& move : done.reshards) {
+      const auto plan = done.plan(move);
+      broken += plan.empty() || !(plan[plan.size() - 1].after.cuts == move.to.cuts) || !(plan[plan.size() - 1].after.owed == move.to.owed);
+    }
+  }
+  BOOST_TEST(different == 0U);
+  BOOST_TEST(taken_away == 0U);
+  BOOST_TEST(foreign == 0U);
+  BOOST_TEST(broken == 0U);
+  BOOST_TEST(late == 0U);
+  BOOST_TEST(added > 100U);
+}
+
+BOOST_AUTO_TEST_CASE(every_axis_of_every_value_is_explained_back_to_an_annotation) {
+  std::mt19937_64 random(23);
+  std::size_t unexplained = 0, axes = 0;
+  for (std::size_t k = 0; k < 60; ++k) {
+    const graph g = random_program(random, 30, 4);
+    const completion done = complete(g);
+    for (std::uint32_t v = 0; v < g.values(); ++v) {
+      const std::string words = std::string(explain(done, value{v}));
+      const auto count = [&](const std::string& what) {
+        std::size_t n = 0;
+        for (std::size_t at = words.find(what); at != std::string::npos; at = words.find(what, at + 1)) ++n;
+        return n;
+      };
+      axes += count("is cut by");
+      unexplained += count("is cut by") != count("is annotated");
+    }
+  }
+  BOOST_TEST(unexplained == 0U);
+  BOOST_TEST(axes > 500U);
+}
+
+BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_lost) {
+  block b;
+  b.g.constrain(b.x, m.layout("data", "", ""));
+  b.g.constrain(b.up_weight, m.layout("", "model"), 1);
+  const completion done = complete(b.g);
+  BOOST_TEST(std::string(explain(done, b.active)) ==
+             "gelu [8, 128, 256] lies (data, , model)\n"
+             "  dimension 0 is cut by data\n"
+             "    because up is, by 'a' of gelu abc->abc\n"
+             "    because x is, by 'a' of up amk,kn->amn\n"
+             "    because x is annotated (data, , ), priority 0\n"
+             "  dimension 2 is cut by model\n"
+             "    because up is, by 'c' of gelu abc->abc\n"
+             "    because up_weight is, by 'n' of up amk,kn->amn\n"
+             "    because up_weight is annotated (, model), priority 1\n");
+  BOOST_TEST(std::string(to_dot(done)).find("[color=red, fontcolor=red, label=\"all_reduce model\"]") != std::string::npos);
+  BOOST_TEST(std::string(to_svg(done)).find("all_reduce model of down") != std::string::npos);
+
+  graph g(m);
+  const value x = g.input({64, 64}, "x"), y = g.input({64, 64}, "y");
+  g.constrain(x, m.layout("model", ""));
+  g.constrain(y, m.layout("", "model"), 1);
+  g.apply(rules::add, {x, y}, "sum");
+  BOOST_TEST(std::string(explain(complete(g), y)).find("lost in sum ab,ab->ab: model for 'b', lost: 'a' has it") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_says_why) {
+  graph g(m);
+  const value x = g.input({64, 32});
+  const auto says = [](const char* part) { return [part](const error& e) { return e.sentence().contains(part); }; };
+  BOOST_CHECK_EXCEPTION(g.constrain(x, m.layout("data")), shape_error, says("one entry of the sharding for each dimension"));
+  BOOST_CHECK_EXCEPTION(g.constrain(value{7}, m.layout("data")), shape_error, says("there is no value 7"));
+  BOOST_CHECK_EXCEPTION(g.constrain(x, mesh{axis{"data", 3}}.layout("data", "")), partition_error, says("lies on another"));
+  BOOST_CHECK_EXCEPTION(g.apply(rules::matmul, {x, x}), shape_error, says("one size of each factor"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,122 @@
+// Sharding propagation at run time: the sentences of refusals, every decision in the log, what must move, names.
+#include <partita/rule/sharding/registry.hpp>
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+using namespace partita;
+
+namespace {
+
+const mesh m{axis{"data", 2}, axis{"model", 4}};
+const rule product = rule("bmk,kn->bmn").named("product");
+const spec x(m.layout("data", "", ""), {8, 128, 64}), w(m.layout("", "model"), {64, 256});
+
+template <class Call>
+std::string sentence_of(Call call) {
+  try {
+    call();
+  } catch (const error& problem) {
+    return problem.what();
+  }
+  return "nothing was refused";
+}
+std::size_t how_often(const propagation& p, decision::what done) {
+  std::size_t n = 0;
+  for (const decision& d : p.log) n += d.done == done;
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sharding_propagation)
+
+BOOST_AUTO_TEST_CASE(a_size_that_contradicts_is_named_with_rule_operand_and_both_sizes) {
+  const std::string said = sentence_of([] { propagate(m, product, {x, spec(m.layout("", "model"), {48, 256})}); });
+  BOOST_TEST(said ==
+             "partita::propagate: requires one size of each factor, but 'k' is 64 before and 48 in operand 1 [48, 256] of product "
+             "bmk,kn->bmn; give shapes that fit");
+}
+
+BOOST_AUTO_TEST_CASE(a_contested_axis_is_named_with_both_factors) {
+  const auto call = [] { propagate(m, product, {x, spec(m.layout("", "data"), {64, 256})}, policy().with(policy::conflict::error)); };
+  BOOST_CHECK_THROW(call(), partition_error);
+  BOOST_TEST(sentence_of(call) ==
+             "partita::propagate: requires a mesh axis to cut one factor, but \"data\" cuts 'b' and 'n' of product bmk,kn->bmn; leave one of "
+             "them whole, or choose a policy that does");
+}
+
+BOOST_AUTO_TEST_CASE(tensors_that_cut_a_factor_differently_are_named_with_both_cuts) {
+  const auto call = [] {
+    propagate(m, product, {spec(m.layout("", "", "data"), {8, 128, 64}), spec(m.layout("model", ""), {64, 256})}, policy::paddle_classic);
+  };
+  BOOST_TEST(sentence_of(call) ==
+             "partita::propagate: requires tensors that cut a factor by the same axes, but 'k' is cut by \"data\" in tensor 0 and by \"model\" "
+             "in tensor 1 of product bmk,kn->bmn; cut them alike, or choose a policy that does");
+}
+
+BOOST_AUTO_TEST_CASE(a_move_that_is_forbidden_is_named_with_both_shardings) {
+  const auto call = [] { propagate(m, rules::softmax(), {spec(m.layout("", "data"), {8, 64})}, policy().with(policy::reshard::forbid)); };
+  BOOST_TEST(sentence_of(call) ==
+             "partita::propagate: requires tensors that need not be moved, but operand 0 [8, 64] of along ab->ab lies (, data) and must lie "
+             "(, ); reshard it before, or allow resharding");
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_without_a_rule_says_how_to_add_one) {
+  BOOST_TEST(sentence_of([] { registry::standard()("my_op", {{8, 64}}); }) ==
+             "partita::registry: requires an operation with a rule, and there is none for \"my_op\"; add one: registry.add(\"my_op\", "
+             "\"ab,b->a\"), or allow registry::fallback::replicate");
+  registry known = registry::standard();
+  BOOST_TEST(!known.knows("my_op"));
+  known.add("my_op", "ab,b->a");
+  BOOST_TEST(known.knows("my_op"));
+  BOOST_TEST(known("my_op", {{8, 64}, {64}}).operand_count == 2);
+  known.add("my_op", [](const shape_span& shapes, const attributes&) { return rules::matmul(shapes); });
+  BOOST_TEST(known("my_op", {{8, 64}, {64, 4}}).rank(2) == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(the_log_names_tensor_dimension_factor_axis_and_winner) {
+  const auto p = propagate(m, product, {spec(m.layout("data", "", "model"), {8, 128, 64}), spec(m.layout("", "model"), {64, 256})},
+                           policy().with(policy::conflict::first_wins));
+  BOOST_TEST(how_often(p, decision::what::took) == 3U);
+  BOOST_TEST(how_often(p, decision::what::lost) == 1U);
+  for (const decision& d : p.log) {
+    if (d.done != decision::what::lost) continue;
+    BOOST_TEST(product.factors[d.factor].letter == 'n');
+    BOOST_TEST(product.factors[d.by].letter == 'k');
+    BOOST_TEST(d.axis == 1);
+    BOOST_TEST(d.tensor == 1);
+  }
+  BOOST_TEST(how_often(p, decision::what::owes) == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_must_move_is_listed_with_its_bytes) {
+  const auto p = propagate(m, rules::softmax(), {spec(m.layout("data", "model"), {8, 64})});
+  BOOST_TEST(p.reshards.size() == 1U);
+  BOOST_TEST(p.reshards[0].tensor == 0);
+  BOOST_TEST(p.bytes() == 4U * 64 * 3);  // 4 rows; three quarters of each, 4 bytes an element
+}
+
+BOOST_AUTO_TEST_CASE(a_partial_value_that_must_be_finished_costs_an_all_reduce) {
+  const auto p = propagate(m, rules::elementwise, {spec(m.layout("data", "").partial("model"), {8, 64})});
+  BOOST_TEST(p.bytes() == 2U * 3 * (4 * 64 * 4) / 4);
+  BOOST_TEST(how_often(p, decision::what::finishes_partial) == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_reference_keeps_what_a_result_is_said_to_owe) {
+  const std::vector<spec> shapes{spec(shape_list{8, 128, 64}), spec(shape_list{64, 256})};
+  const std::vector<spec> said{spec(m.layout("", "", "").partial("data"), {8, 128, 256})};
+  BOOST_TEST(propagate(m, product, shapes, said, direction::backward, policy::paddle_classic).results[0].is_partial());
+  BOOST_TEST(!propagate(m, product, shapes, said, direction::backward).results[0].is_partial());
+}
+
+BOOST_AUTO_TEST_CASE(the_order_of_alike_operands_does_not_decide) {
+  // 16 rows cut along dimension 1 outweigh 4 + 2 along dimension 2, whoever comes first
+  const spec a(m.layout("", "data", ""), {16, 16, 16}), b(m.layout("", "", "data"), {4, 16, 16}), c(m.layout("", "", "data"), {2, 16, 16});
+  for (const policy& by : {policy(), policy::paddle_classic}) {
+    BOOST_TEST((propagate(m, rules::concatenate(0), {a, b, c}, by).results[0] == m.layout("", "data", "")));
+    BOOST_TEST((propagate(m, rules::concatenate(0), {c, b, a}, by).results[0] == m.layout("", "data", "")));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
