@@ -126,11 +126,15 @@ void as_part(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::si
 template <class Extents, std::size_t Rank, class F, class Expect>
 void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
                       const decomposition<Rank>& blocks, const axes_order<Rank>& order, F f, Expect expect) {
-  const auto places = side.shape();
+  std::array<std::size_t, Rank> steps{};  // between places, in the common order
+  for (std::size_t d = Rank, next = 1; d-- > 0; next *= side.extents()[d]) steps[d] = next;
+  steps = in_result_order(steps, order);
   for_each_overlap(
       own, i, cuts_of(blocks, order),
       [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
-        f(number_of(in_source_order(j, order), places), where, at, at_other);
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < Rank; ++d) place += j[d] * steps[d];
+        f(place, where, at, at_other);
       },
       expect);
 }

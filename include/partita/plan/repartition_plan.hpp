@@ -132,7 +132,7 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, 
           [&](std::size_t place, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
             const std::size_t peer = dst.workers()[place];
             if (peer == worker)
-              plan.kept.push_back({where, at, in_result_order(at_other, axes)});
+              plan.kept.push_back({where, at, at_other});
             else
               plan.sends.push_back({peer, where, at});
           },
@@ -145,10 +145,14 @@ repartition_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, 
           cuts, j, src, from, same,
           [&](std::size_t place, const box<Rank>& where, const index<Rank>& at, const index<Rank>&) {
             const std::size_t peer = src.workers()[place];
-            if (peer != worker) plan.receives.push_back({peer, in_result_order(where, axes), in_result_order(at, axes)});
+            if (peer != worker) plan.receives.push_back({peer, where, at});
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
     });
+  if (axes != same) {  // what lies in the result is told in its dimensions
+    for (transfer<Rank>& t : plan.receives) t = {t.worker, in_result_order(t.where, axes), in_result_order(t.at, axes)};
+    for (kept_box<Rank>& k : plan.kept) k.at_destination = in_result_order(k.at_destination, axes);
+  }
   detail::group_by_peer(plan.sends);
   detail::group_by_peer(plan.receives);
   return plan;
