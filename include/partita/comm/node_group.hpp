@@ -200,7 +200,8 @@ class node_group {
   template <class T, class Source>
   bool fold(const Source& source, std::size_t position, std::size_t first, std::size_t n, bool root_gives, T* out) const {
     bool filled = position != 0 || root_gives;
-    if (filled) std::memcpy(static_cast<void*>(out), source(position) + first, n * sizeof(T));
+    if (filled && out != source(position) + first)  // a root may want the sum where its own block is
+      std::memcpy(static_cast<void*>(out), source(position) + first, n * sizeof(T));
     const binomial_tree tree{size()};
     tree.for_below_smallest_first(position, [&](std::size_t other) {
       T part[sum_block];
