@@ -13,7 +13,11 @@ namespace partita {
 /// make progress, without which a peer that waits for one of our messages would never come to answer.
 class patience {
  public:
-  explicit patience(bool oversubscribed) : spins_(oversubscribed ? 20 : 2000) {}
+  /// How often to spin first: where workers outnumber cores; where strangers may want a core; where there are none.
+  static constexpr std::size_t when_crowded = 20, when_others_run = 20, when_alone = 2000;
+
+  explicit patience(std::size_t spins) : spins_(spins) {}
+  explicit patience(bool oversubscribed) : spins_(oversubscribed ? when_crowded : when_alone) {}
 
   void pause() {
     if (++waited_ < spins_) {

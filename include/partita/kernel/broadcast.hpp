@@ -17,7 +17,7 @@ namespace partita {
 template <class Src, class Dst, class... Policies>
 class broadcast {
   static_assert((broadcast_policy<Policies> && ...),
-                "partita::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch");
+                "partita::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch, reproducible, shared_view");
   static_assert(Src::rank() <= Dst::rank(),
                 "partita::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the opposite direction");
   static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;
@@ -52,7 +52,7 @@ class broadcast {
     using T = element_of<Y>;
     static_assert(summable_element<T>, "partita::broadcast(p_x, p_y).adjoint(dy): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<Y> argument(dy);
-    return movement_.template collect<T, rank_of<Y>>(argument.block(), {}, detail::complaint(objection));
+    return movement_.template collect<T, rank_of<Y>, detail::summation_of<Policies...>>(argument.block(), {}, detail::complaint(objection));
   }
 
   /// Who copies to whom, as this worker sees it.

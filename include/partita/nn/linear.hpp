@@ -201,7 +201,8 @@ class linear {
     sum_reduce<anywhere, anywhere, transpose_src_t> collect;
     interval rows, columns;
     bool first_column = false, forward_done = false;
-    xt::xtensor<T, 2> weight, weight_gradient, x;
+    xt::xtensor<T, 2> weight, weight_gradient;
+    pooled_tensor<T, 2> x;
     xt::xtensor<T, 1> bias, bias_gradient;
     std::vector<std::size_t> y_shape;
   };
