@@ -146,6 +146,10 @@ class box_exchange {
     bool served = false;
   };
 
+  /// Up to here what passes through a ring stays in a cache. Beyond it slots are stored past the cache: a reader on a distant
+  /// core would fetch every line out of the writer's.
+  static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
+
   bool is_dense() const {
     for (std::size_t d = 0; d < Rank; ++d)
       if (schedule_.received_shape[d] > 1 && y_strides_[d] != schedule_.received_strides[d]) return false;
@@ -221,7 +225,7 @@ class box_exchange {
   /// Moves on whatever can move without waiting; true when nothing is left to do here.
   bool advance() {
     bool done = mail_->advance();
-    for (target& t : targets_) done = t.ring.send(*channel_, x_, x_strides_, streaming_) && done;
+    for (target& t : targets_) done = t.ring.send(*channel_, x_, x_strides_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
     for (auto& origin : origins_) done = origin.receive(*channel_, y_, y_strides_, streaming_) && done;
     return done;
   }

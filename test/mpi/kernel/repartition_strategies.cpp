@@ -74,7 +74,8 @@ void every_way_gives_the_same() {
   for (const strategy how : strategies)
     for (const messages form : forms)
       BOOST_TEST_CONTEXT("strategy " << static_cast<int>(how) << ", messages " << static_cast<int>(form)) {
-        const repartition r(c.p_x, c.p_y, how, form), turn(c.p_x, c.p_x, permute<1, 0>, how, form);
+        const repartition r(c.p_x, c.p_y, how, form);
+        const repartition turn(c.p_x, c.p_x, permute<1, 0>, how, form);
         for (int round = 0; round < 3; ++round) {
           const auto x = c.block<T>(round);
           const auto y = r(x);
