@@ -84,7 +84,7 @@ namespace avx2 {
 #undef PARTITA_WIDTH
 
 #define PARTITA_WIDTH 64
-#define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 namespace avx512 {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
@@ -107,8 +107,13 @@ void copy_transposed(instruction_set set, const strided_pair& pair, char* to, co
 }
 
 template <class T>
-void add_run(instruction_set set, T* to, const T* from, std::size_t n) {
-  PARTITA_CHOOSE(set, add_run(to, from, n));
+void add_run(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
+  PARTITA_CHOOSE(set, add_run(to, a, b, n));
+}
+
+/// One run past the cache. To be followed by finish_streaming() before anybody is told.
+inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
+  PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));
 }
 
 #undef PARTITA_CHOOSE
