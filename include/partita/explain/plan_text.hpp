@@ -159,7 +159,11 @@ inline prose to_text(const linear_plan& plan) {
   all << "worker " << plan.worker << " in linear: ";
   if (!plan.multiplies) all << "holds no weights";
   else all << "multiplies by W " << plan.weights << (plan.has_bias ? " and adds the bias" : "");
-  return all << "\n" << to_text(plan.input) << to_text(plan.output);
+  all << "\n";
+  if (plan.algorithm == weight_stationary) return all << to_text(plan.input) << to_text(plan.output);
+  if (plan.members.empty()) return all;
+  return all << "worker " << plan.worker << (plan.algorithm == column_parallel ? " gathers x" : " scatters the sum of y") << " among "
+             << detail::list_of_workers(plan.members) << "\n";
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.
