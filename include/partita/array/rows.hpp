@@ -1,8 +1,9 @@
 // Writing an element-wise expression row by row: what a person would write by hand, for any strides.
 //
-// xtensor walks a broadcast expression element by element, which costs some 10 to 20 times the loop over rows below.
+// xtensor walks a broadcast expression element by element, which costs some 10 to 30 times the loops over rows below.
 // Operands that have a pointer and strides are read through them; along the innermost dimension each stride is mostly 1
-// or 0, and the loop is compiled for each such combination, so that the compiler can use vector instructions.
+// or 0, and the loops are compiled for each such combination, so that the compiler can use vector instructions. The choice
+// is made once for the two innermost dimensions: made for each row, it takes as long as a row of 8 elements.
 #pragma once
 
 #include <array>
@@ -57,15 +58,15 @@ struct row_reader<E> {
   /// Goes to the plane whose first element lies at `offsets`.
   template <class Plane, class Steps>
   void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
-    first += offsets[k];
+    row = first + offsets[k];
     down = plane.down[k];
     along = plane.along[k++];
   }
   template <unsigned Units, bool General, std::size_t K>
-  void enter_row(std::ptrdiff_t r) {
-    row = first + r * down;
+  void enter_row() {
     if constexpr (!General && !((Units >> K) & 1U)) held = *row;
   }
+  void next_row() { row += down; }
   /// Element i of the row. Bits of `Units` say which leaves have stride 1; the others are repeated, or strided in general.
   template <unsigned Units, bool General, std::size_t K>
   const value_type& at(std::ptrdiff_t i) const {
@@ -88,7 +89,8 @@ struct row_reader<xt::xscalar<CT>> {
   template <class Plane, class Steps>
   void enter_plane(const Plane&, const Steps&, std::size_t&) {}
   template <unsigned, bool, std::size_t>
-  void enter_row(std::ptrdiff_t) {}
+  void enter_row() {}
+  void next_row() {}
   template <unsigned, bool, std::size_t>
   const value_type& at(std::ptrdiff_t) const { return value; }
 };
@@ -115,8 +117,11 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
     std::apply([&](auto&... x) { (x.enter_plane(plane, offsets, k), ...); }, operands);
   }
   template <unsigned Units, bool General, std::size_t K>
-  void enter_row(std::ptrdiff_t r) {
-    enter_row_of_operands<Units, General, K>(r, std::index_sequence_for<CT...>{});
+  void enter_row() {
+    enter_row_of_operands<Units, General, K>(std::index_sequence_for<CT...>{});
+  }
+  void next_row() {
+    std::apply([](auto&... x) { (x.next_row(), ...); }, operands);
   }
   template <unsigned Units, bool General, std::size_t K>
   auto at(std::ptrdiff_t i) const {
@@ -125,8 +130,8 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
 
  private:
   template <unsigned Units, bool General, std::size_t K, std::size_t... J>
-  void enter_row_of_operands(std::ptrdiff_t r, std::index_sequence<J...>) {
-    (std::get<J>(operands).template enter_row<Units, General, K + leaves_before<J>()>(r), ...);
+  void enter_row_of_operands(std::index_sequence<J...>) {
+    (std::get<J>(operands).template enter_row<Units, General, K + leaves_before<J>()>(), ...);
   }
   template <unsigned Units, bool General, std::size_t K, std::size_t... J>
   auto at_operands(std::ptrdiff_t i, std::index_sequence<J...>) const {
@@ -158,13 +163,15 @@ concept row_assignable = strided_expression<To> && row_reader<E>::readable && re
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
   Reader from = operands;  // a copy of our own stays in registers
-  const auto rows = static_cast<std::ptrdiff_t>(plane.rows), n = static_cast<std::ptrdiff_t>(plane.n);
+  const auto n = static_cast<std::ptrdiff_t>(plane.n);
   const std::ptrdiff_t down = plane.down[0], along = General ? plane.along[0] : 1;
-  for (std::ptrdiff_t r = 0; r < rows; ++r) {
-    from.template enter_row<Units, General, 0>(r);
-    T* const row = to + r * down;
+  for (std::size_t left = plane.rows;;) {
+    from.template enter_row<Units, General, 0>();
     PARTITA_INDEPENDENT
-    for (std::ptrdiff_t i = 0; i < n; ++i) row[i * along] = static_cast<T>(from.template at<Units, General, 0>(i));
+    for (std::ptrdiff_t i = 0; i < n; ++i) to[i * along] = static_cast<T>(from.template at<Units, General, 0>(i));
+    if (--left == 0) return;
+    from.next_row();
+    to += down;
   }
 }
 
