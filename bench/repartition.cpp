@@ -124,7 +124,7 @@ void measure(const bench::problem& p, bench::regime_meter& meter, int samples, b
   const node members(MPI_COMM_WORLD);
   arena& memory = arena::of(members);
   node_channel channel(members, memory);
-  ours<Rank> shared(p, members, memory, &channel, 1), mailed(p, members, memory, nullptr, 2);
+  ours<Rank> shared(p, members, memory, &channel, 1), mailed(p, members, memory, nullptr, 2, {messages::measured});
 
   std::vector<variant> variants;
   variants.push_back({"memcpy",
