@@ -107,8 +107,13 @@ void copy_transposed(instruction_set set, const strided_pair& pair, char* to, co
 }
 
 template <class T>
-void add_run(instruction_set set, T* to, const T* from, std::size_t n) {
-  PARTITA_CHOOSE(set, add_run(to, from, n));
+void add_run(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
+  PARTITA_CHOOSE(set, add_run(to, a, b, n));
+}
+
+/// One run past the cache. To be followed by finish_streaming() before anybody is told.
+inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
+  PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));
 }
 
 #undef PARTITA_CHOOSE

@@ -25,10 +25,12 @@ inline constexpr bool shareable = std::is_trivially_copyable_v<T> && std::is_def
 
 /// One worker's way to the others of one group.
 struct group_way {
+  const worker_group* all = nullptr;
   worker_group within;  ///< the members on this worker's node, its leader first
   worker_group across;  ///< the leaders of all nodes, the root first; of this worker only if it is a leader
   std::unique_ptr<node_group> shared;  ///< how the members within reach each other, if there is memory for it
   bool leads = true;
+  bool on_one_node = true;  ///< all members are within
 
   /// Copies the root's n elements at x to `y` on every member (at the root: nullptr, or where it keeps a copy).
   template <class T>
@@ -50,18 +52,36 @@ struct group_way {
   }
 
   /// Sums what the members give (nullptr: nothing) into `into()` at the root: a block of n elements, which other members
-  /// are asked for only if they have to add up. `incoming()` gives a buffer for one message.
-  template <class T, class Into, class Incoming>
+  /// are asked for only if they have to add up. `incoming(n)` gives a buffer for messages of n elements.
+  template <class Sum, class T, class Into, class Incoming>
   void collect(const world_state& world, const T* x, std::size_t n, Into into, Incoming incoming) {
-    const auto add = [](T& a, const T& b) { a += b; };
-    if (within.members.size() > 1) {
-      bool done = false;
+    if constexpr (std::is_same_v<Sum, rounded_once>) {
+      // partial sums would be rounded on their way, so the blocks themselves go to the root
+      const bool root = all->position == 0;
       if constexpr (shareable<T>)
-        done = shared && shared->collect(x, leads ? into() : nullptr, n, within.root_is_large);
-      if (!done) partita::detail::collect(world, within, x, into(), incoming(), n, tag::block, add);
-      if (leads) x = into();
+        if (on_one_node && shared && shared->template collect<Sum>(x, root ? into() : nullptr, n, all->root_is_large)) return;
+      collect_blocks<Sum>(world, *all, x, root ? into() : nullptr, n, incoming);
+    } else {
+      const auto add = [](T& a, const T& b) { a += b; };
+      if (within.members.size() > 1) {
+        bool done = false;
+        if constexpr (shareable<T>)
+          done = shared && shared->template collect<Sum>(x, leads ? into() : nullptr, n, within.root_is_large);
+        if (!done) partita::detail::collect(world, within, x, into(), incoming(n), n, tag::block, add);
+        if (leads) x = into();
+      }
+      if (leads && across.members.size() > 1)
+        partita::detail::collect(world, across, x, into(), incoming(n), n, tag::block, add);
     }
-    if (leads && across.members.size() > 1) partita::detail::collect(world, across, x, into(), incoming(), n, tag::block, add);
+  }
+
+  /// Sums what all members give into `y` on every member.
+  template <class Sum, class T, class Incoming>
+  void collect_to_all(const world_state& world, const T* x, T* y, std::size_t n, Incoming incoming) {
+    if constexpr (shareable<T>)
+      if (on_one_node && shared && shared->template collect_to_all<Sum>(x, y, n)) return;
+    collect<Sum>(world, x, n, [&] { return y; }, incoming);
+    spread(world, all->position == 0 ? y : nullptr, y, n);
   }
 };
 
@@ -110,6 +130,7 @@ class group_ways {
 
   group_way way_of(const worker_group& g, const std::vector<card>& cards, std::size_t id) {
     group_way way;
+    way.all = &g;
     std::vector<std::size_t> places;
     std::vector<group_page*> pages;
     bool shared = true;
@@ -122,7 +143,10 @@ class group_ways {
         if (member == id) way.across.position = way.across.members.size();
         way.across.members.push_back(member);
       }
-      if (cards[member].node != cards[id].node) continue;
+      if (cards[member].node != cards[id].node) {
+        way.on_one_node = false;
+        continue;
+      }
       if (member == id) {
         way.leads = leads;
         way.within.position = way.within.members.size();
@@ -137,7 +161,8 @@ class group_ways {
     }
     way.within.number = way.across.number = g.number;
     if (shared && way.within.members.size() > 1)
-      way.shared = std::make_unique<node_group>(memory_, std::move(places), std::move(pages), way.within.position);
+      way.shared = std::make_unique<node_group>(memory_, std::move(places), std::move(pages), way.within.position,
+                                                members_.oversubscribed());
     return way;
   }
 
