@@ -163,7 +163,7 @@ inline prose to_text(const linear_plan& plan) {
   if (plan.algorithm == weight_stationary) return all << to_text(plan.input) << to_text(plan.output);
   if (plan.members.empty()) return all;
   return all << "worker " << plan.worker << (plan.algorithm == column_parallel ? " gathers x" : " scatters the sum of y") << " among "
-             << detail::list_of_workers(plan.members) << "\n";
+             << detail::list_of_workers(plan.members.data(), plan.members.size()) << "\n";
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.

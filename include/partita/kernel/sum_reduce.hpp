@@ -45,8 +45,7 @@ class sum_reduce {
     using T = element_of<X>;
     static_assert(summable_element<T>, "partita::sum_reduce(p_x, p_y)(x): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<X> argument(x);
-    movement_.template collect<T, rank_of<X>, detail::summation_of<Policies...>>(argument.block(), detail::target_of<T, rank_of<X>>(view),
-                                                                                 detail::complaint(objection));
+    movement_.template collect<T, rank_of<X>, detail::summation_of<Policies...>>(argument.block(), detail::target_of<T, rank_of<X>>(view), detail::complaint(objection));
   }
   /// Copies the block dy of each worker of p_y to the workers of p_x that pair with it.
   template <ranked_array Y>
