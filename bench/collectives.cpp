@@ -60,7 +60,7 @@ template <class Ours, class Theirs, class Renew>
 void compare(const world& everyone, const char* kernel, const char* peer, std::size_t bytes, Renew renew, Ours ours, Theirs theirs) {
   const MPI_Comm c = everyone.communicator();
   const bool crowded = node::of(everyone.state()->communicator()).oversubscribed();
-  const std::size_t times = bytes <= 65536 ? 301 : bytes <= (std::size_t{1} << 20) ? 101 : bytes <= (std::size_t{16} << 20) ? 21 : 7;
+  const std::size_t times = bytes <= 65536 ? 201 : bytes <= (std::size_t{1} << 20) ? 61 : bytes <= (std::size_t{16} << 20) ? 15 : 7;
   std::vector<double> a, b;
   for (std::size_t k = 0; k < times + 3; ++k) {
     renew(k);
@@ -104,11 +104,20 @@ int main(int argc, char** argv) {
     const broadcast b(one, all);
     const sum_reduce s(all, one);
     const all_sum_reduce a(all, dimensions<0>);
+    const broadcast b_view(one, all, shared_view);
+    const sum_reduce s_once(all, one, reproducible);
+    const all_sum_reduce a_once(all, dimensions<0>, reproducible);
     compare(everyone, "broadcast", "MPI_Bcast", bytes, renew_root, [&] { return b(source); },
             [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); });
     compare(everyone, "sum_reduce", "MPI_Reduce", bytes, renew, [&] { return s(x); },
             [&] { return MPI_Reduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, 0, c), std::span<const float>(to); });
     compare(everyone, "all_sum_reduce", "MPI_Allreduce", bytes, renew, [&] { return a(x); },
+            [&] { return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to); });
+    compare(everyone, "broadcast, shared_view", "MPI_Bcast", bytes, renew_root, [&] { return b_view(source); },
+            [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); });
+    compare(everyone, "sum_reduce, reproducible", "MPI_Reduce", bytes, renew, [&] { return s_once(x); },
+            [&] { return MPI_Reduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, 0, c), std::span<const float>(to); });
+    compare(everyone, "all_sum_reduce, reproducible", "MPI_Allreduce", bytes, renew, [&] { return a_once(x); },
             [&] { return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to); });
   }
 }

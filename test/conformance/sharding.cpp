@@ -261,7 +261,7 @@ const std::map<std::string, call_maker>& calls() {
       {"fused_linear_param_grad_add",
        [](r c) {
          const std::vector<shape_list> shapes = c.shapes(0, 2);
-         return passing(bound(rules::linear_weight_gradient, {shapes.data(), 2}), {0, 1}, c.count());
+         return passing(bound(rules::linear_weight_gradient({shapes.data(), 2}), {shapes.data(), 2}), {0, 1}, c.count());
        }},
       {"conv2d", simply(rules::convolution)},
       {"conv3d", simply(rules::convolution)},

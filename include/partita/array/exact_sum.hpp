@@ -6,6 +6,7 @@
 // in a fixed-point number as wide as the exponents reach (Kulisch); so every element is right, and nearly all are fast.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -127,41 +128,29 @@ inline constexpr bool sums_are_rounded_as_written = true;
 /// The sums, element by element, of `count` blocks of n numbers, block(k) being where the k-th begins; each rounded once.
 /// Shapes:   `to` has room for n elements and may be one of the blocks.
 /// Requires: float, double or long double; rounding to nearest; fewer than 2^31 blocks.
-/// Cost:     about 12 operations for each element of each block, 16 bytes at a time or wider; for an element whose sum is
+/// Cost:     about 12 operations for each element of each block, as many at a time as the machine can; for an element whose sum is
 ///           cancelled almost entirely some hundred times more; long double always so.
 template <class T, class Block>
 void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   static_assert(std::is_floating_point_v<T>);
-  constexpr std::size_t lanes = sizeof(T) <= 8 ? 64 / sizeof(T) : 1;
   const auto again = [&](std::size_t k) {
     return sum_by_accumulator<T>([&](std::size_t b) { return block(b)[k]; }, count);
   };
-  if constexpr (lanes > 1 && sums_are_rounded_as_written) {
-    typedef typename elements_of_type<T, lanes>::type vector;
-    for (std::size_t k = 0; k < n; k += lanes) {
-      const std::size_t length = n - k < lanes ? n - k : lanes;
-      vector sum{}, lost{}, x{};
-      const auto load = [&](std::size_t b) {
-        if (length == lanes)
-          __builtin_memcpy(&x, block(b) + k, sizeof x);
-        else
-          __builtin_memcpy(&x, block(b) + k, length * sizeof(T));
-      };
-      if (count > 0) load(0), sum = x;
-      auto wrong = sum != sum;
-      for (std::size_t b = 1; b < count; ++b) {
-        load(b);
-        const vector s = sum + x, of_x = s - sum, error = (sum - (s - of_x)) + (x - of_x);
-        const vector l = lost + error, of_error = l - lost, gone = (lost - (l - of_error)) + (error - of_error);
-        sum = s;
-        lost = l;
-        wrong |= gone != vector{};
-      }
-      const vector rounded = sum + lost;
-      T result[lanes];
+  if constexpr (sizeof(T) <= 8 && sums_are_rounded_as_written) {
+    constexpr std::size_t most = 4096 / sizeof(T);
+    alignas(64) T sum[most], lost[most];
+    alignas(64) typename bits_of<T>::type gone[most];
+    for (std::size_t k = 0; k < n; k += most) {
+      const std::size_t length = n - k < most ? n - k : most;
+      for (std::size_t i = 0; i < length; ++i) lost[i] = T{}, gone[i] = 0;
+      if (count != 0) std::copy_n(block(0) + k, length, sum);
+      else std::fill_n(sum, length, T{});
+      for (std::size_t b = 1; b < count; ++b) add_exactly_run(best_instruction_set(), sum, lost, gone, block(b) + k, length);
+      // a value and what it lost, unless that is nothing: -0 + 0 would be +0
+      for (std::size_t i = 0; i < length; ++i) sum[i] = lost[i] == 0 ? sum[i] : sum[i] + lost[i];
       for (std::size_t i = 0; i < length; ++i)
-        result[i] = wrong[i] != 0 ? again(k + i) : lost[i] == 0 ? sum[i] : rounded[i];
-      __builtin_memcpy(to + k, result, length * sizeof(T));
+        if (gone[i] != 0) sum[i] = again(k + i);
+      std::copy_n(sum, length, to + k);
     }
   } else {
     for (std::size_t k = 0; k < n; ++k) to[k] = again(k);

@@ -11,7 +11,7 @@
 namespace partita::detail {
 
 /// How far the cache of one core is from that of another: some lines that its owner writes and others read, one after the
-/// other, by the clock. On one and the same machine it may be 40 ns a line or 180, by which caches the two cores share, and
+/// other, against the clock. On one and the same machine it may be 40 ns a line or 180, by which caches the two cores share, and
 /// a virtual machine's cores move.
 ///
 /// Where it is far, a line that was read there cannot be written here without a long way to ask for it: what crosses is
@@ -19,33 +19,38 @@ namespace partita::detail {
 class cache_distance {
  public:
   void write() {
-    for (std::uint32_t k = 0; k < lines; ++k) line_[k].next.store(k + 1, std::memory_order_relaxed);
+    for (std::uint32_t k = 0; k < count; ++k) line_[place(k)].next.store(place(k + 1), std::memory_order_relaxed);
   }
   /// Judges the way to another worker's lines, which it wrote before it told us so.
   void judge(const cache_distance& other) {
+    for (std::uint32_t n = 0; n < count; ++n)  // pages are looked up beforehand, by lines that nobody writes
+      if (other.line_[n * apart + apart / 2].next.load(std::memory_order_relaxed) != 0) return;
     const auto start = std::chrono::steady_clock::now();
-    std::uint32_t k = 0;
-    while (k < lines) k = other.line_[k].next.load(std::memory_order_relaxed);  // each read waits for the one before
+    std::uint32_t k = place(0);
+    for (std::uint32_t n = 0; n < count; ++n)  // each read waits for the one before
+      k = other.line_[k].next.load(std::memory_order_relaxed) % (count * apart);
     const auto taken = std::chrono::steady_clock::now() - start;
-    if (taken < lines * interrupted) far_.store(taken > lines * std::chrono::nanoseconds(95), std::memory_order_relaxed);
+    if (taken < count * interrupted) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);
   }
   bool far() const { return far_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint32_t lines = 8;
-  static constexpr std::chrono::nanoseconds interrupted{1000};
-  struct alignas(64) place {
+  static constexpr std::uint32_t count = 8, apart = 33;  ///< lines, and how far apart: no prefetcher guesses the next
+  static constexpr std::chrono::nanoseconds near{70}, interrupted{1000};
+  static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * apart; }
+
+  struct alignas(64) place_of_line {
     std::atomic<std::uint32_t> next;
   };
-  place line_[lines];
   alignas(64) std::atomic<bool> far_;
+  place_of_line line_[count * apart];
 };
 
 /// What one worker of a group shows to the others. Every counter only grows and has one writer. What comes with a call has
 /// several places in turn: a worker may run ahead of the others by fewer calls than there are places.
 struct group_page {
-  static constexpr std::size_t small = 4096;  ///< blocks of so many bytes are passed through slots; nobody waits for an answer
-  static constexpr std::size_t depth = 4;     ///< how many calls' slots there are
+  static constexpr std::size_t small = 16384;  ///< blocks of so many bytes are passed through slots; nobody waits for an answer
+  static constexpr std::size_t depth = 4;      ///< how many calls' slots there are
 
   struct alignas(64) notice {
     std::atomic<std::uint64_t> count;

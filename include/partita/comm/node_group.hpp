@@ -2,32 +2,26 @@
 // summed slice by slice into one block or all, without a message.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <partita/array/copy.hpp>
 #include <partita/comm/arena.hpp>
-#include <partita/comm/group_page.hpp>
+#include <partita/comm/group_meeting.hpp>
 #include <partita/comm/summation.hpp>
 #include <vector>
 
 namespace partita::detail {
 
 /// One worker's part in a group of its node. The members make the same calls with the same number of bytes.
-class node_group {
+class node_group : private group_meeting {
  public:
   /// `pages` are those of all members, the root's first; this worker is number `me`.
   node_group(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me, bool oversubscribed)
-      : arena_(&memory),
-        places_(std::move(places)),
-        pages_(std::move(pages)),
-        sources_(pages_.size()),
-        results_(pages_.size()),
-        me_(me),
-        oversubscribed_(oversubscribed) {}
+      : group_meeting(memory, std::move(places), std::move(pages), me, oversubscribed), sources_(size()), results_(size()) {}
 
-  std::size_t size() const { return pages_.size(); }
+  using group_meeting::far;
+  using group_meeting::size;
 
   /// Brings the root's bytes x to all members. `y` is where they go, at the root nullptr or x if they need not go anywhere
   /// else. False, on all members alike and with nothing moved, if no block could be had that all can reach.
@@ -37,6 +31,22 @@ class node_group {
     const std::uint64_t e = ++call_;
     if (bytes == 0) return end(true);
     return bytes <= group_page::small ? spread_small(x, y, bytes, e) : me_ == 0 ? give(x, y, bytes, e) : take(y, bytes, e);
+  }
+
+  /// Shows a block of the root's to all members: where it is for each of them, nullptr for all if they cannot reach it.
+  char* show(void* block) {
+    const std::uint64_t e = ++call_;
+    if (me_ == 0) {
+      make_room(e);
+      if (measures(e, page)) own().distance.write();
+      announce(e, reachable(block) ? arena_->offset(block) : nowhere);
+    } else {
+      wait(ready(0, e), e);
+      judge(0, e, page);
+    }
+    const std::uint64_t shown = ready(0, e).block;
+    end(true);
+    return shown == nowhere ? nullptr : arena_->at(places_[0], shown);
   }
 
   /// Sums n elements of every member that contributes (the root, too, if `root_gives`) into the root's y, added up as Sum
@@ -56,8 +66,8 @@ class node_group {
   }
 
  private:
-  static constexpr std::uint64_t whole = 0xffffffffULL, nowhere = ~std::uint64_t{0};
-  static constexpr std::size_t worth_streaming = 1024, sum_chunk = std::size_t{256} << 10;
+  static constexpr std::uint64_t whole = 0xffffffffULL;
+  static constexpr std::size_t sum_chunk = std::size_t{256} << 10;
   /// What is copied at once: the others copy the last piece meanwhile.
   static constexpr std::size_t spread_chunk(std::size_t bytes) {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;
@@ -70,67 +80,6 @@ class node_group {
     const char* data = nullptr;
     bool still = false;  ///< the whole block where it is, not chunks of it in two slots
   };
-
-  static constexpr std::uint64_t stamp(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
-  bool end(bool moved) {
-    own().done.post(call_);
-    return moved;
-  }
-  group_page& own() const { return *pages_[me_]; }
-  void wait(const group_page::notice& n, std::uint64_t count) const {
-    for (patience p(oversubscribed_); !n.posted(count);) p.pause();
-  }
-  void wait_for_all(group_page::notice group_page::*which, std::uint64_t count) const {
-    for (std::size_t k = 0; k < size(); ++k)
-      if (k != me_) wait(pages_[k]->*which, count);
-  }
-  /// Waits until nobody looks any more at what this worker showed so many calls ago that its place is used again.
-  void make_room(std::uint64_t e) {
-    if (e <= all_done_ + group_page::depth) return;
-    std::uint64_t least = e;
-    for (std::size_t k = 0; k < size(); ++k) {
-      if (k == me_) continue;
-      wait(pages_[k]->done, e - group_page::depth);
-      const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
-      least = done < least ? done : least;
-    }
-    all_done_ = least;
-  }
-  group_page::notice& ready(std::size_t k, std::uint64_t e) const { return pages_[k]->ready[e % group_page::depth]; }
-  char* slot(std::size_t k, std::uint64_t e) const { return pages_[k]->slot[e % group_page::depth]; }
-
-  bool reachable(const void* block) const { return block != nullptr && arena_->holds(block); }
-  void announce(std::uint64_t e, std::uint64_t block, std::uint64_t result = nowhere) {
-    group_page::notice& n = ready(me_, e);
-    n.block = block;
-    n.result = result;
-    n.post(e);
-  }
-  /// Every so many calls the members find out how far they are from each other; all of them count alike.
-  bool measures(std::uint64_t e, std::size_t bytes) const { return e % 16 == 1 && bytes >= worth_streaming; }
-  void judge(std::size_t k, std::uint64_t e, std::size_t bytes) const {
-    if (measures(e, bytes)) own().distance.judge(pages_[k]->distance);
-  }
-  /// Whether what is written for others to read is better stored past the caches.
-  bool far() const {
-    bool any = false;
-    for (const group_page* page : pages_) any = any || page->distance.far();
-    return any;
-  }
-  static void move(void* to, const void* from, std::size_t bytes, bool streaming) {
-    if (streaming && bytes >= worth_streaming)
-      stream_run(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
-    else
-      std::memcpy(to, from, bytes);
-  }
-  void fill_slot(const void* x, std::size_t bytes, std::uint64_t e) {
-    make_room(e);
-    if (measures(e, bytes)) own().distance.write();
-    const bool streaming = far();
-    move(slot(me_, e), x, bytes, streaming);
-    if (streaming) finish_streaming();
-    ready(me_, e).post(e);
-  }
 
   bool spread_small(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
     if (me_ == 0) {
@@ -251,68 +200,70 @@ class node_group {
   }
 
   /// Each member adds up a slice of each chunk, and writes it where the sum goes. What is not in shared memory passes
-  /// through two slots of a chunk in turn: while the others still add up one, the next is copied.
+  /// through two slots of a chunk in turn: while the others still add up one, the next is copied. The first is there when
+  /// the call is announced, so that a block of one chunk takes two meetings.
   template <class Sum, class T>
   bool sum_large(const T* x, T* y, std::size_t n, bool root_gives, bool to_all, std::uint64_t e) {
-    constexpr std::size_t chunk = sum_chunk / sizeof(T);
-    const bool gives = me_ != 0 || root_gives, still = !gives || reachable(x);
+    constexpr std::size_t chunk = sum_chunk / sizeof(T), line = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
+    const bool gives = me_ != 0 || root_gives, still = !gives || reachable(x), gets = to_all || me_ == 0;
     const arena_block staging(*arena_, still ? 0 : 2 * chunk * sizeof(T));
+    const arena_block landing(*arena_, gets && !reachable(y) ? n * sizeof(T) : 0);  // where the others can write
+    T* const result = landing.data() == nullptr ? y : reinterpret_cast<T*>(landing.data());
+    const bool within_reach = (still || reachable(staging.data())) && (!gets || reachable(result));
     make_room(e);
     if (measures(e, n * sizeof(T))) own().distance.write();
-    announce(e, still ? (gives ? 4 * arena_->offset(x) + 1 : 1) : reachable(staging.data()) ? 4 * arena_->offset(staging.data()) : nowhere,
-             (to_all || me_ == 0) && reachable(y) ? arena_->offset(y) : nowhere);
-    const std::size_t results = to_all ? size() : 1;
-    bool all_still = true, reached = true, together = true;
-    for (std::size_t k = 0; k < size(); ++k) {
-      const group_page::notice& shown = ready(k, e);
-      wait(shown, e);
-      if (k != me_) judge(k, e, n * sizeof(T));
-      sources_[k].still = shown.block % 4 == 1;
-      sources_[k].data = k == me_ && gives ? reinterpret_cast<const char*>(x)
-                         : shown.block == nowhere ? nullptr : arena_->at(places_[k], shown.block / 4);
-      all_still = all_still && sources_[k].still;
-      reached = reached && shown.block != nowhere;
-      if (k >= results) continue;
-      results_[k] = k == me_ ? reinterpret_cast<char*>(y) : shown.result == nowhere ? nullptr : arena_->at(places_[k], shown.result);
-      together = together && shown.result != nowhere;
-    }
-    if (!reached || (to_all && !together)) return end(false);
-    const std::size_t step = all_still ? n : chunk, rounds = (n + step - 1) / step;
-    const bool distant = far(), streaming = leaves_cache(size() * n * sizeof(T));
-    // this worker's slice of a chunk that begins at `at`; a root whose block is out of reach adds up everything itself
-    struct range { std::size_t first, last; };
-    const auto slice = [&](std::size_t at) -> range {
-      const std::size_t length = n - at < step ? n - at : step;
-      if (!together) return me_ == 0 ? range{0, length} : range{0, 0};
-      constexpr std::size_t line = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
-      const std::size_t share = ((length + size() - 1) / size() + line - 1) / line * line;
-      const std::size_t first = share * me_ < length ? share * me_ : length;
-      return {first, length - first < share ? length : first + share};
+    struct range {
+      std::size_t at, length, first, last;  // a chunk, and the slice of it that this worker adds up
     };
-    const auto show = [&](std::size_t round) {
-      const std::size_t at = round * step, length = n - at < step ? n - at : step;
-      const range mine = slice(at);
+    const auto piece = [&](std::size_t round, std::size_t step) {
+      range r{round * step, n - round * step < step ? n - round * step : step, 0, 0};
+      const std::size_t share = ((r.length + size() - 1) / size() + line - 1) / line * line;
+      r.first = share * me_ < r.length ? share * me_ : r.length;
+      r.last = r.length - r.first < share ? r.length : r.first + share;
+      return r;
+    };
+    const auto show = [&](std::size_t round, bool distant) {
+      const range r = piece(round, chunk);
       T* const to = reinterpret_cast<T*>(staging.data()) + round % 2 * chunk;
       if (round >= 2) wait_for_all(&group_page::summed, stamp(e, round - 1));
-      move(to, x + at, mine.first * sizeof(T), distant);
-      move(to + mine.last, x + at + mine.last, (length - mine.last) * sizeof(T), distant);
+      move(to, x + r.at, r.first * sizeof(T), distant);
+      move(to + r.last, x + r.at + r.last, (r.length - r.last) * sizeof(T), distant);
       if (distant) finish_streaming();
       own().progress.post(stamp(e, round + 1));
     };
-    if (!still) show(0);
+    if (!still && within_reach) show(0, far());
+    announce(e, !within_reach ? nowhere : still ? (gives ? 4 * arena_->offset(x) + 1 : 1) : 4 * arena_->offset(staging.data()),
+             gets && within_reach ? arena_->offset(result) : nowhere);
+    bool all_still = true, reached = true;
+    for (std::size_t k = 0; k < size(); ++k) {
+      const group_page::notice& shown = ready(k, e);
+      if (k != me_) wait(shown, e);
+      if (k != me_) judge(k, e, n * sizeof(T));
+      reached = reached && shown.block != nowhere;
+      sources_[k].still = shown.block % 4 == 1;
+      all_still = all_still && sources_[k].still;
+      if (!reached) continue;
+      sources_[k].data = k == me_ && gives ? reinterpret_cast<const char*>(x) : arena_->at(places_[k], shown.block / 4);
+      if (to_all || k == 0) results_[k] = arena_->at(places_[k], shown.result);
+    }
+    if (!reached) return end(false);
+    const bool distant = far(), streaming = leaves_cache(size() * n * sizeof(T));
+    // in one piece if nobody has to copy, but that all of a group that copies see the same chunks
+    const std::size_t step = all_still ? n : chunk, rounds = (n + step - 1) / step;
     for (std::size_t round = 0; round < rounds; ++round) {
-      if (!still && round + 1 < rounds) show(round + 1);
+      if (!still && round + 1 < rounds) show(round + 1, distant);
       for (std::size_t k = 0; k < size(); ++k)
         if (k != me_ && !sources_[k].still) wait(pages_[k]->progress, stamp(e, round + 1));
-      const std::size_t at = round * step;
-      const range mine = slice(at);
+      const range r = piece(round, step);
       // element at + i of a block is element i of a chunk in a slot, or of what starts at `at` in the whole block
-      sum_range<Sum, T>([&](std::size_t k) {
-        return reinterpret_cast<const T*>(sources_[k].data) + (sources_[k].still || k == me_ ? at : round % 2 * chunk);
-      }, mine.first, mine.last, root_gives, results, at, streaming, streaming || distant);
+      const auto block = [&](std::size_t k) {
+        return reinterpret_cast<const T*>(sources_[k].data) + (sources_[k].still || k == me_ ? r.at : round % 2 * chunk);
+      };
+      sum_range<Sum, T>(block, r.first, r.last, root_gives, to_all ? size() : 1, r.at, streaming, streaming || distant);
       own().summed.post(stamp(e, round + 1));
     }
     wait_for_all(&group_page::summed, stamp(e, rounds));
+    if (gets && result != y) move(y, result, n * sizeof(T), false);
     return end(true);
   }
 
@@ -337,14 +288,8 @@ class node_group {
     if (stream_own || stream_others) finish_streaming();
   }
 
-  arena* arena_;
-  std::vector<std::size_t> places_;
-  std::vector<group_page*> pages_;
   std::vector<source> sources_;  // of the call that is made
   std::vector<char*> results_;
-  std::size_t me_;
-  bool oversubscribed_;
-  std::uint64_t call_ = 0, all_done_ = 0;
 };
 
 }  // namespace partita::detail

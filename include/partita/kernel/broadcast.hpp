@@ -36,7 +36,12 @@ class broadcast {
     using T = element_of<X>;
     static_assert(movable_element<T>, "partita::broadcast(p_x, p_y)(x): requires elements that MPI can move: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
     const block_argument<X> argument(x);
-    return movement_.template spread<T, rank_of<X>>(argument.block(), {}, detail::complaint(objection));
+    if constexpr (has_policy<shared_view_t, Policies...>) {
+      static_assert(detail::shareable<T>, "partita::broadcast(p_x, p_y, shared_view): requires elements that can be copied byte by byte; leave shared_view out");
+      return movement_.template share<T, rank_of<X>>(argument.block(), detail::complaint(objection));
+    } else {
+      return movement_.template spread<T, rank_of<X>>(argument.block(), {}, detail::complaint(objection));
+    }
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>

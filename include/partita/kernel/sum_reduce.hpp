@@ -54,7 +54,12 @@ class sum_reduce {
     using T = element_of<Y>;
     static_assert(movable_element<T>, "partita::sum_reduce(p_x, p_y).adjoint(dy): requires elements that MPI can move: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
     const block_argument<Y> argument(dy);
-    return movement_.template spread<T, rank_of<Y>>(argument.block(), {}, detail::complaint(objection));
+    if constexpr (has_policy<shared_view_t, Policies...>) {
+      static_assert(detail::shareable<T>, "partita::sum_reduce(p_x, p_y, shared_view): requires elements that can be copied byte by byte; leave shared_view out");
+      return movement_.template share<T, rank_of<Y>>(argument.block(), detail::complaint(objection));
+    } else {
+      return movement_.template spread<T, rank_of<Y>>(argument.block(), {}, detail::complaint(objection));
+    }
   }
   /// The adjoint into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array Y, class View>

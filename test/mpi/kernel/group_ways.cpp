@@ -18,7 +18,7 @@ namespace {
 
 using namespace partita;
 
-constexpr std::size_t sizes[] = {0, 1, 7, 1024, 1025, 16385, 65536, 65537, 200001};
+constexpr std::size_t sizes[] = {0, 1, 7, 1024, 4097, 16385, 65536, 65537, 200001};
 
 template <class T>
 xt::xtensor<T, 1> ramp(std::size_t n, std::size_t shift) {
@@ -108,6 +108,11 @@ BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
         BOOST_TEST(is_ramp(s(ramp<float>(n, shift)), held, shift, factor));  // of blocks in private memory
         BOOST_TEST(is_ramp(b(sum), n, shift, factor));
         BOOST_TEST(is_ramp(a(y), n, shift, factor));
+        auto mine = ramp<float>(n, 7), roots = ramp<float>(held, 7);  // results in private memory
+        a.into(y, mine);
+        s.into(y, roots);
+        BOOST_TEST(is_ramp(mine, n, shift, factor));
+        BOOST_TEST(is_ramp(roots, held, shift, factor));
       }
   }
 }
@@ -284,6 +289,68 @@ BOOST_AUTO_TEST_CASE(a_steady_call_allocates_nothing) {
     for (int k = 0; k < 5; ++k) once();
     BOOST_TEST(test::allocations() == before);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_view_of_the_roots_block_has_its_values_for_as_long_as_it_lives) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto all = everyone.partition(extents<dynamic>(P));
+  for (std::size_t root = 0; root < P; root += P > 2 ? P - 1 : 1) {
+    const auto one = everyone.partition(extents<1>{}, workers(root, root + 1));
+    std::vector<shared_view_of<double, 1>> kept;
+    for (std::size_t n : sizes)
+      for (std::size_t shift = 0; shift < 3; ++shift) {
+        const broadcast b(one, all, shared_view);  // gone at the end of the turn
+        auto x = ramp<double>(me == root ? n : 0, shift);
+        kept.push_back(b(x));
+        x.fill(-1);  // and x is written anew
+        BOOST_TEST(is_ramp(sum_reduce(all, one)(kept.back()), me == root ? n : 0, shift, static_cast<double>(P)));
+      }
+    const auto copies = kept;
+    kept.clear();
+    std::size_t k = 0;
+    for (std::size_t n : sizes)
+      for (std::size_t shift = 0; shift < 3; ++shift) BOOST_TEST(is_ramp(copies[k++], n, shift, 1.0));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(views_of_a_root_outside_of_its_group_and_of_overlapping_groups, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id();
+  const auto two = everyone.partition(extents<2, 1>{}, workers{3, 1});
+  const auto four = everyone.partition(extents<2, 2>{}, workers{0, 1, 2, 3});
+  const broadcast b(two, four, shared_view);
+  const broadcast plain(two, four);
+  for (std::size_t n : sizes) {
+    const std::array<std::size_t, 2> shape{1, me == 3 ? n + 3 : me == 1 ? n : 2};
+    const xt::xtensor<int, 2> x = xt::ones<int>(shape) * static_cast<int>(me + n % 5);
+    const auto y = b(x);
+    const auto expected = plain(x);
+    BOOST_TEST((y == expected));
+    static_assert(!std::is_assignable_v<decltype(*y.data()), int>);
+  }
+  const auto outside = everyone.partition<1>(workers(3, 4));
+  const auto three = everyone.partition<3>(workers(0, 3));
+  const auto y = broadcast(outside, three, shared_view)(ramp<float>(me == 3 ? 70000 : me, 4));
+  BOOST_TEST(is_ramp(y, me < 3 ? 70000 : me == 3 ? 0 : me, 4, 1.F));
+}
+
+BOOST_AUTO_TEST_CASE(views_in_a_steady_loop_take_no_fresh_block_and_allocate_nothing) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id();
+  const auto all = everyone.partition(extents<dynamic>(everyone.size()));
+  const auto one = everyone.partition(extents<1>{});
+  const broadcast b(one, all, shared_view);
+  const auto x = ramp<float>(me == 0 ? 100000 : 0, 1);
+  const auto once = [&] {
+    const auto y = b(x), z = b(x);
+  };
+  for (int k = 0; k < 8; ++k) once();
+  const arena& memory = arena::of_environment(node::of(everyone.state()->communicator()));
+  const std::size_t blocks = memory.fresh_blocks(), before = test::allocations();
+  for (int k = 0; k < 20; ++k) once();
+  BOOST_TEST(memory.fresh_blocks() <= blocks + 2);  // who lends may still wait for who is slow
+  BOOST_TEST(test::allocations() <= before + 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_steady_loop_takes_no_fresh_block) {

@@ -45,6 +45,12 @@ struct elements_of
                                                              std::conditional_t<S == 4, std::uint32_t, std::uint64_t>>>,
                        N> {};
 
+/// The whole number as wide as T.
+template <class T>
+struct bits_of {
+  typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;
+};
+
 /// An address that may lie outside of the block: to be fetched, never to be read.
 inline const void* address(const char* from, std::size_t k, std::ptrdiff_t ahead) {
   return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k + static_cast<std::uintptr_t>(ahead));
@@ -109,6 +115,11 @@ void copy_transposed(instruction_set set, const strided_pair& pair, char* to, co
 template <class T>
 void add_run(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
   PARTITA_CHOOSE(set, add_run(to, a, b, n));
+}
+
+template <class T>
+void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::type* gone, const T* from, std::size_t n) {
+  PARTITA_CHOOSE(set, add_exactly_run(sum, lost, gone, from, n));
 }
 
 /// One run past the cache. To be followed by finish_streaming() before anybody is told.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <partita/array/strided.hpp>
 #include <memory>
+#include <partita/comm/lent_block.hpp>
 #include <partita/comm/message.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/pooled.hpp>
@@ -39,25 +40,7 @@ class group_movement {
   /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
-    const auto key = key_of(plan_.small, x, wanted);
-    const worker_group* joined = plan_.joined();
-    const structure& s = settle(
-        *world_, spread_, fingerprint_of<T, Rank>(1), [&](const structure& known) { return known.key == key; },
-        [&](complaint& trouble) {
-          structure fresh{key, {}};
-          find_ways();
-          for (const worker_group& g : plan_.groups) {
-            std::array<std::uint64_t, Rank + 1> header{};
-            for (std::size_t d = 0; d < Rank; ++d) header[d] = x.shape[d];
-            partita::detail::spread(*world_, g, header.data(), Rank, tag::header);
-            if (&g == joined)
-              for (std::size_t d = 0; d < Rank; ++d) fresh.shape[d] = header[d];
-          }
-          expect_shape(wanted, result_shape(x, fresh, plan_.large, plan_.small), name_, trouble);
-          return fresh;
-        },
-        [&] { return describe<T>(x.shape); }, before);
-
+    const structure& s = agree_on_block<T>(x, wanted, before);
     result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.large, plan_.small), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -76,6 +59,27 @@ class group_movement {
       }
     }
     return std::move(y).tensor();
+  }
+
+  /// As spread, but that the workers of a node look at one block.
+  template <class T, std::size_t Rank>
+  shared_view_of<T, Rank> share(const strided<const T, Rank>& x, const complaint& before = {}) {
+    const structure& s = agree_on_block<T>(x, target<T, Rank>{}, before);
+    const auto shape = result_shape(x, s, plan_.large, plan_.small);
+    lent_header* block = nullptr;
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+      const worker_group& g = plan_.groups[k];
+      const bool root = g.position == 0;
+      const std::size_t n = root ? x.size() : volume_of(shape);
+      if (n == 0) continue;
+      lent_header* const got = ways_->way(k).template share<T>(*world_, ways_->memory(), root ? dense(x, 0) : nullptr, n, g.root_is_large);
+      if (got != nullptr) block = got;
+    }
+    if (!plan_.small && !plan_.large && x.size() != 0) {  // what this worker gave
+      block = lent_blocks::lend(ways_->memory(), x.size() * sizeof(T), 1);
+      copy(dense_block<T>(reinterpret_cast<T*>(lent_blocks::elements(block)), x.shape), x);
+    }
+    return view_of<T, Rank>(block, shape);
   }
 
   /// Large workers give their block; each small worker gets the sum of the blocks of the large workers it pairs with,
@@ -169,6 +173,29 @@ class group_movement {
   template <class T, std::size_t Rank>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
     return mixed(mixed(fingerprint_, type_number<T>()), 16 * direction + Rank);
+  }
+
+  /// Before a block is spread: all make the same call, and who gets it learns its shape.
+  template <class T, std::size_t Rank>
+  const structure& agree_on_block(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before) {
+    const auto key = key_of(plan_.small, x, wanted);
+    const worker_group* joined = plan_.joined();
+    return settle(
+        *world_, spread_, fingerprint_of<T, Rank>(1), [&](const structure& known) { return known.key == key; },
+        [&](complaint& trouble) {
+          structure fresh{key, {}};
+          find_ways();
+          for (const worker_group& g : plan_.groups) {
+            std::array<std::uint64_t, Rank + 1> header{};
+            for (std::size_t d = 0; d < Rank; ++d) header[d] = x.shape[d];
+            partita::detail::spread(*world_, g, header.data(), Rank, tag::header);
+            if (&g == joined)
+              for (std::size_t d = 0; d < Rank; ++d) fresh.shape[d] = header[d];
+          }
+          expect_shape(wanted, result_shape(x, fresh, plan_.large, plan_.small), name_, trouble);
+          return fresh;
+        },
+        [&] { return describe<T>(x.shape); }, before);
   }
 
   /// Before a sum: all make the same call, and the blocks of a sum have one shape.

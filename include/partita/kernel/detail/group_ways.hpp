@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <partita/comm/lent_block.hpp>
 #include <partita/comm/message.hpp>
 #include <partita/comm/node_group.hpp>
 #include <partita/comm/transport.hpp>
@@ -49,6 +50,39 @@ struct group_way {
       const std::ptrdiff_t unit = 1;
       copy_block<T>(y, &unit, x, &unit, &n, 1);
     }
+  }
+
+  /// One block for each node (or worker, where there is no shared memory) with the root's n elements x; every member but a
+  /// root that is not `root_views` gets a view of it.
+  template <class T>
+  lent_header* share(const world_state& world, arena& memory, const T* x, std::size_t n, bool root_views) {
+    const bool root = leads && across.position == 0, apart = !shared;
+    const std::size_t members = within.members.size();
+    lent_header* block = nullptr;
+    const auto views = static_cast<std::uint32_t>((apart ? 1 : members) - (root && !root_views ? 1 : 0));
+    if ((leads || apart) && views != 0) block = lent_blocks::lend(memory, n * sizeof(T), views);
+    T* const y = block == nullptr ? nullptr : reinterpret_cast<T*>(lent_blocks::elements(block));
+    if (root && views != 0) {
+      const std::ptrdiff_t unit = 1;
+      copy_block<T>(y, &unit, x, &unit, &n, 1, shared && shared->far() ? stores::streaming : stores::by_size);
+    }
+    if (leads && across.members.size() > 1)
+      partita::detail::spread(world, across, root ? const_cast<T*>(x) : y, n, tag::block);  // the root only reads
+    if (members > 1) {
+      if (apart) {
+        partita::detail::spread(world, within, root ? const_cast<T*>(x) : y, n, tag::block);
+      } else if (void* const shown = shared->show(block)) {
+        block = static_cast<lent_header*>(shown);
+      } else {  // the leader's memory is at its end: everybody for himself
+        if (leads)
+          block->views.store(root && !root_views ? 0 : 1, std::memory_order_relaxed);
+        else
+          block = lent_blocks::lend(memory, n * sizeof(T), 1);
+        T* const own = reinterpret_cast<T*>(lent_blocks::elements(block));
+        partita::detail::spread(world, within, root ? const_cast<T*>(x) : own, n, tag::block);
+      }
+    }
+    return root && !root_views ? nullptr : block;
   }
 
   /// Sums what the members give (nullptr: nothing) into `into()` at the root: a block of n elements, which other members

@@ -36,10 +36,14 @@ template <class = void>
 }
 
 /// One list of axes for each factor: where tensors differ, the policy says who is followed.
-struct claims : hearing {
+template <class Policy>
+struct claims : hearing<Policy> {
+  using base = hearing<Policy>;
+  using base::m, base::r, base::by, base::spec_of, base::speaks, base::said_by, base::may_cut, base::note, base::note_all;
+
   axis_list cut[most_factors]{};
   std::uint8_t origin[most_factors]{};  ///< the tensor that said it first
-  std::uint32_t disagreed = 0;                      ///< factors whose lists are to be joined
+  std::uint32_t disagreed = 0;          ///< factors whose lists are to be joined
 
   constexpr void hear(std::size_t t) {
     for (const saying& one : said_by(t)) {

@@ -12,13 +12,29 @@ namespace partita::detail {
 
 using decision_log = bounded_list<decision, 160>;
 
-/// One call of `propagate`, and how its tensors are read.
+/// Axes that a dimension gives a factor; or that are of no use, and why.
+struct saying {
+  axis_list axes{};
+  std::uint8_t factor = decision::nobody, dimension = 0;
+  decision::what done = decision::what::took;
+
+  constexpr bool is_heard() const { return done == decision::what::took; }
+};
+/// No axis is said twice, so there are no more than a mesh can have.
+struct sayings : bounded_list<saying, most_axes> {
+  constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
+    if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
+  }
+};
+
+/// One call of `propagate`, and how its tensors are read. A template, as what is made of it, so that it is compiled by who calls.
+template <class Policy>
 struct hearing {
   const mesh& m;
   const rule& r;
   spec_list operands, results;
   direction towards;
-  const policy& by;
+  const Policy& by;
   decision_log& log;
 
   // --- who is asked ---
@@ -46,21 +62,6 @@ struct hearing {
   constexpr void note_all(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
     for (std::size_t k = 0; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
   }
-
-  /// Axes that a dimension gives a factor; or that are of no use, and why.
-  struct saying {
-    axis_list axes{};
-    std::uint8_t factor = decision::nobody, dimension = 0;
-    decision::what done = decision::what::took;
-
-    constexpr bool is_heard() const { return done == decision::what::took; }
-  };
-  /// No axis is said twice, so there are no more than a mesh can have.
-  struct sayings : bounded_list<saying, most_axes> {
-    constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
-      if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
-    }
-  };
 
   /// What tensor t says, dimension by dimension.
   constexpr sayings said_by(std::size_t t) const {

@@ -10,7 +10,7 @@ namespace detail {
 /// Reads "bmk,kn->bmn" from left to right.
 struct notation_reader {
   const char* notation;
-  rule read{};
+  rule& read;
   std::size_t at = 0;
   std::uint8_t groups = 0;
 
@@ -49,7 +49,7 @@ struct notation_reader {
     t.ellipsis = t.rank;
     at += 2;
   }
-  constexpr rule all() {
+  constexpr void all() {
     bool results = false;
     read.begin_operand();
     for (; notation[at] != '\0'; ++at) {
@@ -74,13 +74,13 @@ struct notation_reader {
       }
     }
     if (!results) refuse("\"->\" between operands and results");
-    return read.complete();
+    read.complete();
   }
 };
 
 }  // namespace detail
 
-constexpr rule::rule(const char* notation) : rule(detail::notation_reader{notation}.all()) {}
+constexpr rule::rule(const char* notation) { detail::notation_reader{notation, *this}.all(); }
 
 /// Writes a rule as its notation: bmk,kn->bmn.
 template <std::size_t Capacity>

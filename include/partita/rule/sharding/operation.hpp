@@ -57,11 +57,17 @@ constexpr bool in(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) !
 /// A factor for each dimension of a shape, lettered from a on; those of `whole` must not be cut.
 struct own_factors {
   std::array<std::size_t, most_dimensions> number{};
-  constexpr own_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) {
+  std::size_t rank;
+
+  constexpr own_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       number[d] = r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
+  /// The tensor begun last has these dimensions.
+  constexpr void write(rule& r) const {
+    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(number[d]);
+  }
 };
 
 }  // namespace detail

@@ -36,8 +36,9 @@ template <class = void>
 }
 
 /// Reads the settled factors back as shardings, and follows what is owed.
+template <class Policy>
 struct conclusion {
-  settlement& s;
+  settlement<Policy>& s;
   propagation& out;
 
   constexpr sharding cut_of(std::size_t t) const {
@@ -136,24 +137,29 @@ constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) 
 /// Requires: extents that fit the rule [shape_error]; what the policy refuses [partition_error].
 /// Cost:     no allocation; below a microsecond for a matrix product; a constant expression where its arguments are.
 /// Adjoint:  propagate with gradient(rule).
+template <class Policy = policy>
 constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results, direction towards,
-                                const policy& by = {}) {
+                                const Policy& by = {}) {
   detail::require_mesh(m, r, operands);
   detail::require_mesh(m, r, results);
   const rule all = bound(r, operands, results);
   propagation out;
-  detail::settlement settled{{{m, all, operands, results, towards, by, out.log}}};
+  detail::settlement<Policy> settled{{{m, all, operands, results, towards, by, out.log}}};
   settled.settle();
-  const detail::conclusion conclude{settled, out};
+  const detail::conclusion<Policy> conclude{settled, out};
   std::array<reduce, most_axes> passed{};
   for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);
   for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, passed);
   return out;
 }
-constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const policy& by = {}) {
+template <class Policy = policy>
+  requires(std::is_convertible_v<Policy, policy>)
+constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const Policy& by = {}) {
   return propagate(m, r, operands, spec_list(), direction::forward, by);
 }
-constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_list<spec> operands, const policy& by = {}) {
+template <class Policy = policy>
+  requires(std::is_convertible_v<Policy, policy>)
+constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_list<spec> operands, const Policy& by = {}) {
   return propagate(m, r, spec_list(operands), spec_list(), direction::forward, by);
 }
 

@@ -76,7 +76,7 @@ constexpr registry registry::standard(fallback f) {
   all.add("add", &additive_rule).add("subtract", &additive_rule).add("add_n", &additive_rule).add("negate", &additive_rule);
   all.add("scale", &additive_rule).add("multiply", &multilinear_rule).add("divide", &divide_rule).add("relu", &monotone_rule);
   all.add("cast", &movement_rule).add("assign", &movement_rule).add("where", &where_rule);
-  all.add("matmul", &matmul_rule).add("bmm", "bmk,bkn->bmn").add("linear", "...i,oi->...o").add("convolution", &convolution_rule);
+  all.add("matmul", &matmul_rule).add("bmm", &bmm_rule).add("linear", &linear_rule).add("convolution", &convolution_rule);
   all.add("reduction", &reduction_rule).add("along", &along_rule).add("softmax", &along_rule).add("cumsum", &along_rule);
   all.add("roll", &along_rule).add("triu", &along_rule).add("argsort", &along_rule).add("norm", &norm_rule);
   all.add("cross_entropy_with_softmax", &cross_entropy_rule).add("reshape", &reshape_to_rule).add("flatten", &flatten_rule);

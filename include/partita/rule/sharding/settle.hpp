@@ -9,7 +9,12 @@
 namespace partita::detail {
 
 /// Decides for every factor the axes that cut it. What is decided by whom is in `log`.
-struct settlement : claims {
+template <class Policy>
+struct settlement : claims<Policy> {
+  using base = claims<Policy>;
+  using base::m, base::r, base::by, base::spec_of, base::is_given, base::speaks, base::said_by, base::may_cut, base::note, base::note_all;
+  using base::cut, base::origin, base::disagreed, base::hear, base::join_lists, base::bytes_for, base::align;
+
   std::uint32_t taken = 0;  ///< axes that cut some factor
 
   /// An axis that must go on replicating a tensor cuts none of its dimensions, and is not owed over.

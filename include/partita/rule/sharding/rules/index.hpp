@@ -15,9 +15,9 @@ constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const own_factors f(r, x, std::uint32_t{1} << c), g(r, shapes[1]);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   r.begin_operand();
-  for (std::size_t d = 0; d < shapes[1].size(); ++d) r.add_dimension(g[d]);
+  g.write(r);
   r.begin_result();
   for (std::size_t d = 0; d < x.size(); ++d) {
     if (d != c) r.add_dimension(f[d]);
@@ -36,9 +36,9 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
   rule r;
   const own_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, std::uint32_t{1} << (i.size() - 1));
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   r.begin_operand();
-  for (std::size_t d = 0; d < i.size(); ++d) r.add_dimension(g[d]);
+  g.write(r);
   r.begin_result();
   for (std::size_t d = 0; d + 1 < i.size(); ++d) r.add_dimension(g[d]);
   for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
@@ -60,7 +60,7 @@ constexpr rule take_along_rule(const shape_span& shapes, const attributes& with)
   for (std::size_t d = 0; d < i.size(); ++d)
     if (in(apart, d)) g[d] = r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass : factor_kind::replicate);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   for (std::size_t t = 0; t < 2; ++t) {
     t == 0 ? r.begin_operand() : r.begin_result();
     for (std::size_t d = 0; d < i.size(); ++d) r.add_dimension(g[d]);
@@ -93,7 +93,7 @@ constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t classes = r.add_factor(with.count, nth_letter(r.factor_count));
   for (std::size_t t = 0; t < 2; ++t) {
     t == 0 ? r.begin_operand() : r.begin_result();
-    for (std::size_t d = 0; d < shapes[0].size(); ++d) r.add_dimension(f[d]);
+    f.write(r);
   }
   r.add_dimension(classes);
   return r.complete().with(linearity::none);

@@ -71,7 +71,7 @@ constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const own_factors f(r, x, std::uint32_t{1} << c);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   for (std::size_t j = 0; j < parts; ++j) {
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {

@@ -52,6 +52,9 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes&) {
   }
   return r.complete();
 }
+constexpr rule bmm_rule(const shape_span&, const attributes&) { return "bmk,bkn->bmn"; }
+constexpr rule linear_rule(const shape_span&, const attributes&) { return "...i,oi->...o"; }
+constexpr rule linear_weight_gradient_rule(const shape_span&, const attributes&) { return rule("...k,...n->kn,n").result_reads(1, {1}); }
 
 }  // namespace detail
 
@@ -66,11 +69,11 @@ constexpr operation matmul_transposed(bool x, bool y) {
   with.y = y;
   return {"matmul", &detail::matmul_rule, with};
 }
-inline constexpr rule bmm = rule("bmk,bkn->bmn").named("bmm");
+inline constexpr operation bmm{"bmm", &detail::bmm_rule, {}};
 /// y = x W^T, W out × in.
-inline constexpr rule linear = rule("...i,oi->...o").named("linear");
+inline constexpr operation linear{"linear", &detail::linear_rule, {}};
 /// The gradients of weight and bias of a linear layer from x and dy, over all leading dimensions.
-inline constexpr rule linear_weight_gradient = rule("...k,...n->kn,n").result_reads(1, {1}).named("linear_weight_gradient");
+inline constexpr operation linear_weight_gradient{"linear_weight_gradient", &detail::linear_weight_gradient_rule, {}};
 inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
 
 }  // namespace rules

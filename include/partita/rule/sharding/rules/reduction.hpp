@@ -46,7 +46,7 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : dimensions_of(with.axes, x.size(), "along"));
   for (std::size_t t = 0; t < shapes.size() + (with.count == 0 ? 1 : with.count); ++t) {
     t < shapes.size() ? r.begin_operand() : r.begin_result();
-    for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+    f.write(r);
   }
   r.how = with.x ? linearity::additive : linearity::none;
   r.complete();
@@ -62,7 +62,7 @@ constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const own_factors f(r, x, ~std::uint32_t{0} << begin);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   for (std::size_t t = 1; t < shapes.size(); ++t) {
     r.begin_operand();
     for (std::size_t d = 0; d < shapes[t].size(); ++d) r.add_whole_dimension(shapes[t][d]);

@@ -53,7 +53,7 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
   rule r;
   const own_factors f(r, x);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   r.begin_result();
   for (std::size_t d = 0, from = 0; d < rank; ++d) {
     if (in(added, d))
@@ -73,7 +73,7 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
   rule r;
   const own_factors f(r, x);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   r.begin_result();
   for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[dimension_of(axis, x.size(), "transpose")]);
   r.how = linearity::movement;
@@ -89,7 +89,7 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const own_factors f(r, x);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   r.begin_result();
   for (std::size_t d = 0; d < rank; ++d) {
     const std::ptrdiff_t asked = d < silent ? (with.keep ? 1 : -1) : with.sizes[d - silent];
@@ -119,7 +119,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const own_factors f(r, x, touched);
   r.begin_operand();
-  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(f[d]);
+  f.write(r);
   for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
