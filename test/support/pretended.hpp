@@ -6,12 +6,15 @@
 
 namespace test {
 
-/// `const pretended nodes("PARTITA_NODES", "2");`
+/// `const pretended nodes("PARTITA_NODES", "2");`; with nullptr the variable is not there.
 class pretended {
  public:
   pretended(const char* name, const char* value) : name_(name) {
     if (const char* const before = std::getenv(name)) before_ = before, was_set_ = true;
-    ::setenv(name, value, 1);
+    if (value != nullptr)
+      ::setenv(name, value, 1);
+    else
+      ::unsetenv(name);
   }
   pretended(const pretended&) = delete;
   pretended& operator=(const pretended&) = delete;
