@@ -6,15 +6,12 @@
 
 namespace test {
 
-/// `const pretended nodes("PARTITA_NODES", "2");`; with nullptr the variable is not there.
+/// `const pretended nodes("PARTITA_NODES", "2");`
 class pretended {
  public:
   pretended(const char* name, const char* value) : name_(name) {
     if (const char* const before = std::getenv(name)) before_ = before, was_set_ = true;
-    if (value != nullptr)
-      ::setenv(name, value, 1);
-    else
-      ::unsetenv(name);
+    ::setenv(name, value, 1);
   }
   pretended(const pretended&) = delete;
   pretended& operator=(const pretended&) = delete;
