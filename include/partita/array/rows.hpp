@@ -153,6 +153,9 @@ concept row_assignable = strided_expression<To> && row_reader<E>::readable && re
 // Said before a loop: none of its iterations reads what another one has written. Two at a time (of vectors), because a
 // loop of so few instructions is up to 1.6 times slower where it happens to straddle two lines of the instruction cache.
 #if defined(__clang__)
+// It would warn of each loop that nobody can vectorize: of every function that it cannot see into, such as std::atan2.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define PARTITA_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define PARTITA_INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
@@ -176,6 +179,9 @@ void write_plane(T* to, const Plane& plane, const Reader& operands) {
 }
 
 #undef PARTITA_INDEPENDENT
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 /// The writer for the strides along a row: one for each combination of 1 and 0 over at most 3 leaves, or the general one.
 template <class T, class Reader, std::size_t Leaves, class Plane>
