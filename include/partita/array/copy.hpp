@@ -84,21 +84,22 @@ void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const
   while (position.step(to, from));
 }
 
-/// Adds n elements that lie side by side: numbers as vectors, complex numbers as pairs of numbers, all else one by one.
+/// Adds n elements that lie side by side to n others, into either or a third place: numbers as vectors, complex numbers as
+/// pairs of numbers, all else one by one.
 template <class T>
-void add_side_by_side(instruction_set set, T* to, const T* from, std::size_t n) {
+void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
   if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
-    add_run(set, to, from, n);
+    add_run(set, to, a, b, n);
   else if constexpr (requires {
                        typename T::value_type;
                        to->real();
                        to->imag();
                        requires sizeof(T) == 2 * sizeof(to->real());
                      })
-    add_side_by_side(set, reinterpret_cast<typename T::value_type*>(to),
-                     reinterpret_cast<const typename T::value_type*>(from), 2 * n);
+    add_side_by_side(set, reinterpret_cast<typename T::value_type*>(to), reinterpret_cast<const typename T::value_type*>(a),
+                     reinterpret_cast<const typename T::value_type*>(b), 2 * n);
   else
-    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(a[i] + b[i]);
 }
 
 /// The largest power of two up to 16 that divides n: elements of 12 bytes move as runs of three 4-byte units.
@@ -168,7 +169,7 @@ void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
     return;
   detail::for_each_run(dst, dst_strides, src, src_strides, shape, rank,
                        [&](T* d, std::ptrdiff_t ds, const T* s, std::ptrdiff_t ss, std::size_t n) {
-                         if (ds == 1 && ss == 1) return detail::add_side_by_side(set, d, s, n);
+                         if (ds == 1 && ss == 1) return detail::add_side_by_side(set, d, d, s, n);
                          for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = static_cast<T>(*d + *s);
                        });
 }

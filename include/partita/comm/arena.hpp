@@ -155,16 +155,26 @@ class arena {
   std::size_t fresh_blocks() const { return fresh_ + detail::heap_pool::instance().fresh_blocks(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes more dies of SIGBUS.
+  /// PARTITA_SHARED_FREE in the environment pretends that it is so many.
   static std::size_t free_shared_bytes() {
+    if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return std::strtoull(pretended, nullptr, 10);
     struct statvfs state {};
     if (::statvfs("/dev/shm", &state) != 0) return 0;
     return static_cast<std::size_t>(state.f_bavail) * static_cast<std::size_t>(state.f_frsize);
   }
 
  private:
+  /// What a node may reserve. MPICH 4.0 looks at every single page of a window before it maps it: 2 seconds for a GiB.
+#if defined(MPICH_VERSION)
+  static constexpr std::size_t most_reserved = std::size_t{512} << 20;
+#else
+  static constexpr std::size_t most_reserved = ~std::size_t{0};
+#endif
+
   arena(const node& members, std::size_t most) : most_(most), bases_(members.size()), place_(members.place()) {
     detail::check(MPI_Comm_dup(members.communicator(), &communicator_), "MPI_Comm_dup");
-    std::size_t size = members.size() > 1 ? free_shared_bytes() / 2 / members.size() : 0;
+    const std::size_t reserved = free_shared_bytes() / 2 < most_reserved ? free_shared_bytes() / 2 : most_reserved;
+    std::size_t size = members.size() > 1 ? reserved / members.size() : 0;
     size = (size < most ? size : most) / detail::page * detail::page;
     unsigned long long wish = size, agreed = 0;
     detail::check(MPI_Allreduce(&wish, &agreed, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator_), "MPI_Allreduce");

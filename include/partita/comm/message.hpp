@@ -1,8 +1,10 @@
 // Messages between two workers, of any length, and the two trees that groups of workers move blocks along.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <partita/comm/datatype.hpp>
+#include <partita/comm/summation.hpp>
 #include <partita/comm/world.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/group_plan.hpp>
@@ -69,6 +71,31 @@ void collect(const world_state& world, const worker_group& group, const T* mine,
     send(world, filled ? static_cast<const T*>(into) : mine, n, group.members[tree.above(me)], about);
   else
     begin();
+}
+
+/// Brings the blocks themselves together at the root, a piece at a time, and adds them up there as Sum does: `mine` is what
+/// this member contributes (nullptr: nothing), `into` is the root's, `incoming(n)` gives a buffer for n elements.
+/// Cost: n elements from each member to the root; room for a piece of each.
+template <class Sum, class T, class Incoming>
+void collect_blocks(const world_state& world, const worker_group& group, const T* mine, T* into, std::size_t n, Incoming incoming) {
+  constexpr std::size_t piece = (std::size_t{64} << 10) / sizeof(T), part = sum_buffer<T>::size;
+  const std::size_t size = group.members.size();
+  const bool root = group.position == 0;
+  T* const pieces = root ? incoming((size - 1) * (n < piece ? n : piece)) : nullptr;
+  for (std::size_t at = 0; at < n; at += piece) {
+    const std::size_t length = n - at < piece ? n - at : piece;
+    if (!root) {
+      send(world, mine + at, length, group.members[0], tag::block);
+      continue;
+    }
+    for (std::size_t k = 1; k < size; ++k) receive(world, pieces + (k - 1) * length, length, group.members[k], tag::block);
+    for (std::size_t i = 0; i < length; i += part) {
+      const std::size_t now = length - i < part ? length - i : part;
+      const auto block = [&](std::size_t k) { return k == 0 ? mine + at + i : pieces + (k - 1) * length + i; };
+      const T* const sum = Sum::template sum<T>(block, mine == nullptr ? 1 : 0, size, now, into + at + i);
+      if (sum != into + at + i) std::copy_n(sum, now, into + at + i);
+    }
+  }
 }
 
 }  // namespace partita::detail

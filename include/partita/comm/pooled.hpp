@@ -10,6 +10,19 @@
 
 namespace partita {
 
+/// What the pooled tensors of this worker hold: bytes as they were asked for.
+struct pool_use {
+  std::size_t now = 0, most = 0;
+
+  void add(std::size_t bytes) {
+    now += bytes;
+    most = now > most ? now : most;
+  }
+  /// Forgets the peak of the past.
+  void restart() { most = now; }
+};
+inline thread_local pool_use pooled;
+
 /// Takes memory from the arena that `make_pooled` names, else from the heap, and gives it back where it came from.
 /// Stateless, because xt::uvector does not carry an allocator's state through its assignments (0.24.3): blocks are
 /// known by their addresses. A copy of a result goes to the heap; the arena is for results.
@@ -24,10 +37,14 @@ class pool_allocator {
   pool_allocator(const pool_allocator<Other>&) {}
 
   T* allocate(std::size_t n) {
+    pooled.add(n * sizeof(T));
     return static_cast<T*>(arena_in_use != nullptr ? arena_in_use->allocate(n * sizeof(T))
                                                    : detail::heap_pool::instance().allocate(n * sizeof(T)));
   }
-  void deallocate(T* p, std::size_t n) { arena::release_anywhere(p, n * sizeof(T)); }
+  void deallocate(T* p, std::size_t n) {
+    pooled.now -= n * sizeof(T);
+    arena::release_anywhere(p, n * sizeof(T));
+  }
 
   friend bool operator==(const pool_allocator&, const pool_allocator&) { return true; }
 

@@ -9,11 +9,12 @@
 
 namespace partita {
 
-/// Waits politely: spins while the other side is surely running, then lets other workers run, and now and then lets MPI
-/// make progress, without which a peer that waits for one of our messages would never come to answer.
+/// Waits politely: spins for about a microsecond, then lets others run, who may be strangers even where there are cores for
+/// all workers (256^2 floats beside one other program: 114 us with 2000 spins, 9 with 20, and all the same alone), and now
+/// and then lets MPI make progress, without which a peer that waits for one of our messages would never come to answer.
 class patience {
  public:
-  explicit patience(bool oversubscribed) : spins_(oversubscribed ? 20 : 2000) {}
+  explicit patience(bool oversubscribed) : spins_(oversubscribed ? 20 : 50) {}
 
   void pause() {
     if (++waited_ < spins_) {

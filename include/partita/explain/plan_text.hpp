@@ -8,6 +8,7 @@
 #include <partita/plan/cost.hpp>
 #include <partita/plan/elementwise_plan.hpp>
 #include <partita/plan/group_plan.hpp>
+#include <partita/plan/linear_cost.hpp>
 #include <partita/plan/linear_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>
 
@@ -159,7 +160,29 @@ inline prose to_text(const linear_plan& plan) {
   all << "worker " << plan.worker << " in linear: ";
   if (!plan.multiplies) all << "holds no weights";
   else all << "multiplies by W " << plan.weights << (plan.has_bias ? " and adds the bias" : "");
-  return all << "\n" << to_text(plan.input) << to_text(plan.output);
+  all << "\n";
+  if (plan.algorithm == weight_stationary) return all << to_text(plan.input) << to_text(plan.output);
+  if (plan.members.empty()) return all;
+  return all << "worker " << plan.worker << (plan.algorithm == column_parallel ? " gathers x" : " scatters the sum of y") << " among "
+             << detail::list_of_workers(plan.members.data(), plan.members.size()) << "\n";
+}
+
+/// What one worker computes, moves and holds.
+inline prose to_text(const linear_cost& cost) {
+  prose all;
+  all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received << " received in "
+      << detail::counted(cost.messages, "message") << ", " << cost.memory << " bytes held";
+  if (cost.staging != 0) all << ", " << cost.staging << " of them for staging";
+  return all << "\n";
+}
+
+/// Which algorithm, on which partition, at what cost.
+inline prose to_text(const linear_choice& choice) {
+  prose all;
+  if (!choice.possible) return all << "no algorithm of linear suits these partitions, this many workers and this memory\n";
+  const char* const names[] = {"weight_stationary", "column_parallel", "row_parallel"};
+  return all << names[static_cast<std::size_t>(choice.algorithm)] << " with p_w = " << detail::in_words(choice.p_w) << "; the busiest worker: "
+             << to_text(choice.cost);
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.
@@ -195,6 +218,16 @@ template <class Stream>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const linear_plan& plan) {
   return stream << to_text(plan);
+}
+template <class Stream>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const linear_cost& cost) {
+  return stream << to_text(cost);
+}
+template <class Stream>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const linear_choice& choice) {
+  return stream << to_text(choice);
 }
 template <class Stream>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }

@@ -31,12 +31,12 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, Extents> {
   /// Sums dy over the workers of each group and leaves each of them the part that its x was (the last such x; the balanced part if
   /// there was none).
   template <ranked_array Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy, const text& objection = {}) const {
     static_assert(rank_of<Y> == Extents::rank(), "partita::all_gather(p, dimensions<...>).adjoint(dy): requires a block of the rank of its partition; reshape() the partition with extents of 1");
     static_assert(summable_element<element_of<Y>> && detail::element_in_place<element_of<Y>>,
                   "partita::all_gather(p, dimensions<...>).adjoint(dy): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<Y> argument(dy);
-    return this->movement_.template scatter<element_of<Y>>(argument.block(), {}, ".adjoint(dy)");
+    return this->movement_.template scatter<element_of<Y>>(argument.block(), {}, ".adjoint(dy)", detail::complaint(objection));
   }
 
  private:
@@ -47,11 +47,11 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, Extents> {
     return kept_dimensions<Extents::rank()>(named);
   }
   template <class X>
-  auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted) const {
+  auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted, const text& objection = {}) const {
     static_assert(rank_of<X> == Extents::rank(), "partita::all_gather(p, dimensions<...>)(x): requires a block of the rank of its partition; reshape() the partition with extents of 1");
     static_assert(detail::element_in_place<element_of<X>>, "partita::all_gather(p, dimensions<...>)(x): requires elements that MPI can move and that are trivially copyable: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
     const block_argument<X> argument(x);
-    return this->movement_.template gather<element_of<X>>(argument.block(), wanted, "(x)");
+    return this->movement_.template gather<element_of<X>>(argument.block(), wanted, "(x)", detail::complaint(objection));
   }
 };
 

@@ -31,11 +31,11 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, Exten
 
   /// Puts the parts dy of each group together; each of its workers gets the whole.
   template <ranked_array Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy, const text& objection = {}) const {
     static_assert(rank_of<Y> == Extents::rank(), "partita::reduce_scatter(p, dimensions<...>).adjoint(dy): requires a block of the rank of its partition; reshape() the partition with extents of 1");
     static_assert(detail::element_in_place<element_of<Y>>, "partita::reduce_scatter(p, dimensions<...>).adjoint(dy): requires elements that MPI can move and that are trivially copyable: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
     const block_argument<Y> argument(dy);
-    return this->movement_.template gather<element_of<Y>>(argument.block(), {}, ".adjoint(dy)");
+    return this->movement_.template gather<element_of<Y>>(argument.block(), {}, ".adjoint(dy)", detail::complaint(objection));
   }
 
  private:
@@ -46,12 +46,12 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, Exten
     return kept_dimensions<Extents::rank()>(named);
   }
   template <class X>
-  auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted) const {
+  auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted, const text& objection = {}) const {
     static_assert(rank_of<X> == Extents::rank(), "partita::reduce_scatter(p, dimensions<...>)(x): requires a block of the rank of its partition; reshape() the partition with extents of 1");
     static_assert(summable_element<element_of<X>> && detail::element_in_place<element_of<X>>,
                   "partita::reduce_scatter(p, dimensions<...>)(x): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<X> argument(x);
-    return this->movement_.template scatter<element_of<X>>(argument.block(), wanted, "(x)");
+    return this->movement_.template scatter<element_of<X>>(argument.block(), wanted, "(x)", detail::complaint(objection));
   }
 };
 

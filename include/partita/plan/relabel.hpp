@@ -55,14 +55,15 @@ std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::si
 /// Requires: both decompositions are of one tensor, over their grids [shape_error].
 /// Cost:     O(all overlaps + n^3) time and O(n^2) memory for n destination workers; done once, by every worker alike.
 template <class Src, class Dst, class From, std::size_t Rank>
-grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to) {
+grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
+                     const axes_order<Rank>& axes = same_axes<Rank>()) {
   const std::size_t n = dst.size();
   std::vector<std::int64_t> cost(n * n, 0);  // places x workers: what would not have to move counts negative
   for (std::size_t k = 0; k < n; ++k) cost[k * n + k] = -1;
   for (std::size_t column = 0; column < n; ++column) {
     const std::size_t worker = dst.workers()[column];
     if (!src.contains(worker)) continue;
-    const auto plan = plan_repartition(src, from, dst, to, worker);
+    const auto plan = plan_repartition(src, from, dst, to, worker, axes);
     const auto gain = [&](std::size_t place, std::size_t elements) {
       cost[place * n + column] -= static_cast<std::int64_t>(elements * (n + 1));
     };

@@ -17,14 +17,37 @@ inline constexpr transpose_dest_t transpose_dest{};
 struct discard_batch_t {};
 inline constexpr discard_batch_t discard_batch{};
 
+/// Sums are rounded once: the same bits in whatever order the workers stand, on however many nodes, and however many workers
+/// give zeros.
+struct reproducible_t {};
+inline constexpr reproducible_t reproducible{};
+/// Results that are only read are views of one block on each node, and of type shared_view_of.
+struct shared_view_t {};
+inline constexpr shared_view_t shared_view{};
+
+/// Which way blocks take between two workers. Every worker of a kernel names the same.
+enum class strategy {
+  mixed,   ///< through shared memory between workers of one node, as messages between nodes (what is done if nothing is said)
+  shared,  ///< the same where all workers share one node's memory, and an error where they do not
+  message  ///< as messages alone
+};
+/// How a message is made of boxes that do not lie contiguous in their block. Every worker of a kernel names the same.
+enum class messages {
+  by_size,  ///< typed if it is small, packed if it is large (what is done if nothing is said)
+  packed,   ///< one for each pair of workers, gathered by the sender and spread by the receiver
+  chunked,  ///< the same in pieces of 256 KB, each on its way while the next one is gathered
+  typed,    ///< one for each pair, left to MPI's derived types
+  measured  ///< as was fastest when a pair tried all at its first exchange of more than 128 KB
+};
+
 /// T is one of `Policies`.
 template <class T, class... Policies>
 inline constexpr bool has_policy = (std::is_same_v<T, Policies> || ...);
 
 /// T is a policy of the worker broadcast and reduction kernels.
 template <class T>
-concept broadcast_policy =
-    std::is_same_v<T, transpose_src_t> || std::is_same_v<T, transpose_dest_t> || std::is_same_v<T, discard_batch_t>;
+concept broadcast_policy = std::is_same_v<T, transpose_src_t> || std::is_same_v<T, transpose_dest_t> ||
+                           std::is_same_v<T, discard_batch_t> || std::is_same_v<T, reproducible_t> || std::is_same_v<T, shared_view_t>;
 
 /// The partition dimensions a kernel acts along, as a value: `dimensions<0, 2>`.
 template <std::size_t... D>

@@ -2,15 +2,23 @@
 // root outside, with groups that overlap, and in a loop that allocates nothing.
 #include "mpi_test.hpp"
 
+#include <algorithm>
+#include <boost/mpl/list.hpp>
+#include <cmath>
+#include <complex>
+#include <cstring>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/sum_reduce.hpp>
+
+#include "../support/allocation_count.hpp"
+#include "../support/message_count.hpp"
 
 namespace {
 
 using namespace partita;
 
-constexpr std::size_t sizes[] = {0, 1, 7, 1024, 1025, 40000, 200001};
+constexpr std::size_t sizes[] = {0, 1, 7, 1024, 4097, 16385, 65536, 65537, 200001};
 
 template <class T>
 xt::xtensor<T, 1> ramp(std::size_t n, std::size_t shift) {
@@ -25,6 +33,55 @@ bool is_ramp(const Y& y, std::size_t n, std::size_t shift, T factor) {
   for (std::size_t i = 0; right && i < n; ++i)
     right = y(i) == factor * static_cast<T>(i % 1000 + shift);
   return right;
+}
+
+/// Numbers of very different sizes, both signs and no pattern, so that the order of summation shows in the result.
+template <class T>
+T of_any_size(std::size_t i, std::size_t worker) {
+  if constexpr (requires { typename T::value_type; }) {
+    using part = typename T::value_type;
+    return {of_any_size<part>(2 * i, worker), of_any_size<part>(2 * i + 1, worker)};
+  } else {
+    const std::size_t mixed = (i * 2654435761U + worker * 40503U) % 100003;
+    const T sign = mixed % 2 == 0 ? T(1) : T(-1);
+    return sign * static_cast<T>(1 + mixed) / static_cast<T>(7 + mixed % 1009) * std::ldexp(T(1), static_cast<int>(mixed % 61) - 30);
+  }
+}
+template <class T>
+xt::xtensor<T, 1> of_all_sizes(std::size_t n, std::size_t worker) {
+  const std::array<std::size_t, 1> shape{n};
+  xt::xtensor<T, 1> x(shape);
+  for (std::size_t i = 0; i < n; ++i) x(i) = of_any_size<T>(i, worker);
+  return x;
+}
+template <class A, class B>
+bool same_bits(const A& a, const B& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0;
+}
+/// The correctly rounded sum, by a number as wide as all exponents.
+template <class T, class Value>
+T rounded_once(std::size_t count, Value value) {
+  if constexpr (requires { typename T::value_type; }) {
+    using part = typename T::value_type;
+    return {rounded_once<part>(count, [&](std::size_t k) { return value(k).real(); }),
+            rounded_once<part>(count, [&](std::size_t k) { return value(k).imag(); })};
+  } else {
+    return partita::detail::sum_by_accumulator<T>(value, count);
+  }
+}
+
+/// How many workers have to be told by message: one for each node, or all, where no memory is shared.
+std::size_t workers_apart(const world& everyone) {
+  const std::size_t n = everyone.size();
+  const node& members = node::of(everyone.state()->communicator());
+  std::size_t alone = members.size() > 1 && !arena::of_environment(members).shared() ? 1 : 0;
+  std::vector<std::size_t> first(n);
+  const std::size_t mine = members.worker(0);
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, first.data(), sizeof mine, MPI_BYTE, everyone.communicator());
+  MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_UNSIGNED_LONG, MPI_MAX, everyone.communicator());
+  std::size_t nodes = 0;
+  for (std::size_t k = 0; k < n; ++k) nodes += first[k] == k ? 1U : 0U;
+  return alone != 0 ? n : nodes;
 }
 
 }  // namespace
@@ -51,6 +108,11 @@ BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
         BOOST_TEST(is_ramp(s(ramp<float>(n, shift)), held, shift, factor));  // of blocks in private memory
         BOOST_TEST(is_ramp(b(sum), n, shift, factor));
         BOOST_TEST(is_ramp(a(y), n, shift, factor));
+        auto mine = ramp<float>(n, 7), roots = ramp<float>(held, 7);  // results in private memory
+        a.into(y, mine);
+        s.into(y, roots);
+        BOOST_TEST(is_ramp(mine, n, shift, factor));
+        BOOST_TEST(is_ramp(roots, held, shift, factor));
       }
   }
 }
@@ -99,15 +161,196 @@ BOOST_AUTO_TEST_CASE(groups_that_overlap_move_blocks_of_different_sizes) {
 
 BOOST_AUTO_TEST_CASE(sums_are_the_same_bits_every_time) {
   const world everyone(test::workers());
-  const std::size_t P = everyone.size(), me = everyone.id(), n = 150001;
+  const std::size_t P = everyone.size(), me = everyone.id();
   const auto all = everyone.partition(extents<dynamic>(P));
   const auto one = everyone.partition(extents<1>{});
   const sum_reduce s(all, one);
-  const std::array<std::size_t, 1> shape{n};
-  xt::xtensor<float, 1> x(shape);
-  for (std::size_t i = 0; i < n; ++i) x(i) = 1.F / static_cast<float>(1 + (i * 7 + me * 13) % 1009);
-  const auto first = s(x);
-  for (int k = 0; k < 5; ++k) BOOST_TEST((s(x) == first));
+  const all_sum_reduce a(all, dimensions<0>);
+  for (std::size_t n : {100U, 1025U, 150001U}) {
+    const auto x = of_all_sizes<float>(n, me);
+    const auto first = s(x), first_of_all = a(x);
+    for (int k = 0; k < 5; ++k) {
+      BOOST_TEST(same_bits(s(x), first));
+      BOOST_TEST(same_bits(a(x), first_of_all));
+    }
+    if (one.active()) BOOST_TEST(same_bits(first, first_of_all));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sums_are_added_up_along_the_tree_that_messages_take) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size();
+  const node& members = node::of(everyone.state()->communicator());
+  if (members.size() != P) return;  // with several nodes, node by node
+  const auto all = everyone.partition(extents<dynamic>(P));
+  for (std::size_t n : {100U, 1025U, 150001U}) {
+    std::vector<xt::xtensor<float, 1>> blocks;
+    for (std::size_t k = 0; k < P; ++k) blocks.push_back(of_all_sizes<float>(n, k));
+    for (std::size_t step = 1; step < P; step *= 2)
+      for (std::size_t k = 0; k + step < P; k += 2 * step) blocks[k] = blocks[k] + blocks[k + step];
+    BOOST_TEST(same_bits(all_sum_reduce(all, dimensions<0>)(of_all_sizes<float>(n, everyone.id())), blocks[0]));
+  }
+}
+
+using real_and_complex = boost::mpl::list<float, double, std::complex<float>>;
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(reproducible_sums_are_rounded_once_wherever_the_workers_are, T, real_and_complex) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto all = everyone.partition(extents<dynamic>(P));
+  std::vector<std::size_t> turned(P);
+  for (std::size_t k = 0; k < P; ++k) turned[k] = (k + P / 2) % P;
+  const auto back = everyone.partition(extents<dynamic>(P), workers(turned));
+  const auto last = everyone.partition(extents<1>{}, workers(P - 1, P));
+  const sum_reduce s(all, last, reproducible), s_turned(back, last, reproducible);
+  const all_sum_reduce a(all, dimensions<0>, reproducible), a_turned(back, dimensions<0>, reproducible);
+  const broadcast b(last, all, reproducible);
+  for (std::size_t n : {100U, 1025U, 20001U, 150001U}) {
+    const auto x = of_all_sizes<T>(n, me);
+    xt::xtensor<T, 1> expected = x;
+    for (std::size_t i = 0; i < n; ++i)
+      expected(i) = rounded_once<T>(P, [&](std::size_t k) { return of_any_size<T>(i, k); });
+    BOOST_TEST(same_bits(a(x), expected));
+    BOOST_TEST(same_bits(a_turned(x), expected));
+    const auto y = s(x), z = s_turned(x), dx = b.adjoint(x);
+    if (last.active()) {
+      BOOST_TEST(same_bits(y, expected));
+      BOOST_TEST(same_bits(z, expected));
+      BOOST_TEST(same_bits(dx, expected));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(reproducible_sums_are_the_same_whatever_number_of_workers_give_zeros) {
+  // two summands, on the first and on the last of any number of workers; those between give zeros
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), n = 5000;
+  xt::xtensor<double, 1> expected = of_all_sizes<double>(n, 0);
+  for (std::size_t i = 0; i < n; ++i)
+    expected(i) = rounded_once<double>(2, [&](std::size_t k) { return of_any_size<double>(i, k); });
+  for (std::size_t used = 2; used <= P; ++used) {
+    const auto some = everyone.partition(extents<dynamic>(used));
+    const std::array<std::size_t, 1> none{0}, shape{n};
+    xt::xtensor<double, 1> x = me < used ? xt::xtensor<double, 1>(xt::zeros<double>(shape)) : xt::xtensor<double, 1>(none);
+    if (me == 0) x = of_all_sizes<double>(n, 0);
+    if (me + 1 == used) x = of_all_sizes<double>(n, 1);
+    const auto y = all_sum_reduce(some, dimensions<0>, reproducible)(x);
+    if (some.active()) BOOST_TEST(same_bits(y, expected));
+  }
+}
+
+/// How many messages all workers send in f.
+template <class F>
+std::size_t messages_in(const world& everyone, F f) {
+  const std::size_t before = test::messages();
+  f();
+  std::size_t sent = test::messages() - before;
+  PMPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_UNSIGNED_LONG, MPI_SUM, everyone.communicator());
+  return sent;
+}
+
+BOOST_AUTO_TEST_CASE(a_steady_call_sends_a_message_to_each_node_or_worker_but_the_first) {
+  const world everyone(test::workers(), checks::local);
+  const std::size_t P = everyone.size();
+  const auto all = everyone.partition(extents<dynamic>(P));
+  const auto one = everyone.partition(extents<1>{});
+  for (std::size_t n : {7U, 30000U}) {
+    const broadcast b(one, all);  // without an agreement shapes change on all workers together: here, never
+    const sum_reduce s(all, one);
+    const all_sum_reduce a(all, dimensions<0>);
+    const auto x = ramp<float>(n, 0), source = ramp<float>(everyone.id() == 0 ? n : 0, 0);
+    b(source), s(x), a(x);  // the first call also tells the block shapes
+    const std::size_t apart = workers_apart(everyone);
+    BOOST_TEST(messages_in(everyone, [&] { b(source); }) == apart - 1);
+    BOOST_TEST(messages_in(everyone, [&] { s(x); }) == apart - 1);
+    BOOST_TEST(messages_in(everyone, [&] { a(x); }) == 2 * (apart - 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_steady_call_allocates_nothing) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size();
+  const auto all = everyone.partition(extents<dynamic>(P));
+  const auto one = everyone.partition(extents<1>{});
+  const broadcast b(one, all);
+  const sum_reduce s(all, one);
+  const sum_reduce exact(all, one, reproducible);
+  const all_sum_reduce a(all, dimensions<0>);
+  const all_sum_reduce a_exact(all, dimensions<0>, reproducible);
+  for (std::size_t n : {7U, 30000U, 150000U}) {
+    const auto x = ramp<float>(n, 0), source = ramp<float>(everyone.id() == 0 ? n : 0, 0);
+    const auto once = [&] {
+      const auto y = b(source);
+      const auto sum = s(y), sum_2 = exact(x);
+      const auto total = a(y), total_2 = a_exact(x);
+    };
+    for (int k = 0; k < 3; ++k) once();
+    const std::size_t before = test::allocations();
+    for (int k = 0; k < 5; ++k) once();
+    BOOST_TEST(test::allocations() == before);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_view_of_the_roots_block_has_its_values_for_as_long_as_it_lives) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto all = everyone.partition(extents<dynamic>(P));
+  for (std::size_t root = 0; root < P; root += P > 2 ? P - 1 : 1) {
+    const auto one = everyone.partition(extents<1>{}, workers(root, root + 1));
+    std::vector<shared_view_of<double, 1>> kept;
+    for (std::size_t n : sizes)
+      for (std::size_t shift = 0; shift < 3; ++shift) {
+        const broadcast b(one, all, shared_view);  // gone at the end of the turn
+        auto x = ramp<double>(me == root ? n : 0, shift);
+        kept.push_back(b(x));
+        x.fill(-1);  // and x is written anew
+        BOOST_TEST(is_ramp(sum_reduce(all, one)(kept.back()), me == root ? n : 0, shift, static_cast<double>(P)));
+      }
+    const auto copies = kept;
+    kept.clear();
+    std::size_t k = 0;
+    for (std::size_t n : sizes)
+      for (std::size_t shift = 0; shift < 3; ++shift) BOOST_TEST(is_ramp(copies[k++], n, shift, 1.0));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(views_of_a_root_outside_of_its_group_and_of_overlapping_groups, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id();
+  const auto two = everyone.partition(extents<2, 1>{}, workers{3, 1});
+  const auto four = everyone.partition(extents<2, 2>{}, workers{0, 1, 2, 3});
+  const broadcast b(two, four, shared_view);
+  const broadcast plain(two, four);
+  for (std::size_t n : sizes) {
+    const std::array<std::size_t, 2> shape{1, me == 3 ? n + 3 : me == 1 ? n : 2};
+    const xt::xtensor<int, 2> x = xt::ones<int>(shape) * static_cast<int>(me + n % 5);
+    const auto y = b(x);
+    const auto expected = plain(x);
+    BOOST_TEST((y == expected));
+    static_assert(!std::is_assignable_v<decltype(*y.data()), int>);
+  }
+  const auto outside = everyone.partition<1>(workers(3, 4));
+  const auto three = everyone.partition<3>(workers(0, 3));
+  const auto y = broadcast(outside, three, shared_view)(ramp<float>(me == 3 ? 70000 : me, 4));
+  BOOST_TEST(is_ramp(y, me < 3 ? 70000 : me == 3 ? 0 : me, 4, 1.F));
+}
+
+BOOST_AUTO_TEST_CASE(views_in_a_steady_loop_take_no_fresh_block_and_allocate_nothing) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id();
+  const auto all = everyone.partition(extents<dynamic>(everyone.size()));
+  const auto one = everyone.partition(extents<1>{});
+  const broadcast b(one, all, shared_view);
+  const auto x = ramp<float>(me == 0 ? 100000 : 0, 1);
+  const auto once = [&] {
+    const auto y = b(x), z = b(x);
+  };
+  for (int k = 0; k < 8; ++k) once();
+  const arena& memory = arena::of_environment(node::of(everyone.state()->communicator()));
+  const std::size_t blocks = memory.fresh_blocks(), before = test::allocations();
+  for (int k = 0; k < 20; ++k) once();
+  BOOST_TEST(memory.fresh_blocks() <= blocks + 2);  // who lends may still wait for who is slow
+  BOOST_TEST(test::allocations() <= before + 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_steady_loop_takes_no_fresh_block) {

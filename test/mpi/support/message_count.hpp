@@ -7,5 +7,7 @@ namespace test {
 
 /// Point-to-point sends and collective calls of this worker so far, counted below MPI's profiling interface.
 std::size_t messages();
+/// Bytes of its point-to-point sends so far.
+std::size_t bytes_sent();
 
 }  // namespace test

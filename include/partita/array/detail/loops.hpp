@@ -45,6 +45,12 @@ struct elements_of
                                                              std::conditional_t<S == 4, std::uint32_t, std::uint64_t>>>,
                        N> {};
 
+/// The whole number as wide as T.
+template <class T>
+struct bits_of {
+  typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;
+};
+
 /// An address that may lie outside of the block: to be fetched, never to be read.
 inline const void* address(const char* from, std::size_t k, std::ptrdiff_t ahead) {
   return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k + static_cast<std::uintptr_t>(ahead));
@@ -84,7 +90,7 @@ namespace avx2 {
 #undef PARTITA_WIDTH
 
 #define PARTITA_WIDTH 64
-#define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 namespace avx512 {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
@@ -107,8 +113,18 @@ void copy_transposed(instruction_set set, const strided_pair& pair, char* to, co
 }
 
 template <class T>
-void add_run(instruction_set set, T* to, const T* from, std::size_t n) {
-  PARTITA_CHOOSE(set, add_run(to, from, n));
+void add_run(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
+  PARTITA_CHOOSE(set, add_run(to, a, b, n));
+}
+
+template <class T>
+void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::type* gone, const T* from, std::size_t n) {
+  PARTITA_CHOOSE(set, add_exactly_run(sum, lost, gone, from, n));
+}
+
+/// One run past the cache. To be followed by finish_streaming() before anybody is told.
+inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
+  PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));
 }
 
 #undef PARTITA_CHOOSE

@@ -5,14 +5,21 @@
 #include <cstddef>
 #include <partita/array/strided.hpp>
 #include <memory>
+#include <partita/comm/lent_block.hpp>
 #include <partita/comm/message.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/kernel/detail/group_ways.hpp>
 #include <partita/kernel/detail/structure.hpp>
 #include <partita/plan/group_plan.hpp>
+#include <partita/rule/policy.hpp>
+#include <type_traits>
 
 namespace partita::detail {
+
+/// How a kernel with these policies adds up.
+template <class... Policies>
+using summation_of = std::conditional_t<has_policy<reproducible_t, Policies...>, rounded_once, in_tree_order>;
 
 class group_movement {
  public:
@@ -28,29 +35,12 @@ class group_movement {
   const group_plan& plan() const { return plan_; }
   /// How often block shapes had to be exchanged.
   std::size_t structures_made() const { return spread_.made() + collect_.made(); }
+  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
-    const auto key = key_of(plan_.small, x, wanted);
-    const worker_group* joined = plan_.joined();
-    const structure& s = settle(
-        *world_, spread_, fingerprint_of<T, Rank>(1), [&](const structure& known) { return known.key == key; },
-        [&](complaint& trouble) {
-          structure fresh{key, {}};
-          find_ways();
-          for (const worker_group& g : plan_.groups) {
-            std::array<std::uint64_t, Rank + 1> header{};
-            for (std::size_t d = 0; d < Rank; ++d) header[d] = x.shape[d];
-            partita::detail::spread(*world_, g, header.data(), Rank, tag::header);
-            if (&g == joined)
-              for (std::size_t d = 0; d < Rank; ++d) fresh.shape[d] = header[d];
-          }
-          expect_shape(wanted, result_shape(x, fresh, plan_.large, plan_.small), name_, trouble);
-          return fresh;
-        },
-        [&] { return describe<T>(x.shape); }, before);
-
+    const structure& s = agree_on_block<T>(x, wanted, before);
     result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.large, plan_.small), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -71,60 +61,68 @@ class group_movement {
     return std::move(y).tensor();
   }
 
-  /// Large workers give their block; each small worker gets the sum of the blocks of the large workers it pairs with.
+  /// As spread, but that the workers of a node look at one block.
   template <class T, std::size_t Rank>
-  pooled_tensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
-    const auto key = key_of(plan_.large, x, wanted);
-    const structure& s = settle(
-        *world_, collect_, fingerprint_of<T, Rank>(2), [&](const structure& known) { return known.key == key; },
-        [&](complaint& trouble) {
-          structure fresh{key, {}};
-          find_ways();
-          for (const worker_group& g : plan_.groups) {
-            const bool contributes = g.position != 0 || g.root_is_large;
-            // the largest and the smallest extents of the group in one message: n and the complement of n
-            std::array<std::uint64_t, 2 * Rank + 1> mine{}, all{}, incoming{};
-            for (std::size_t d = 0; d < Rank; ++d) {
-              mine[d] = x.shape[d];
-              mine[Rank + d] = ~std::uint64_t{x.shape[d]};
-            }
-            partita::detail::collect(*world_, g, contributes ? mine.data() : nullptr, all.data(), incoming.data(), 2 * Rank,
-                                     tag::header, [](std::uint64_t& a, std::uint64_t b) { a = a > b ? a : b; });
-            if (g.position != 0) continue;
-            std::array<std::size_t, Rank> least{};
-            for (std::size_t d = 0; d < Rank; ++d) {
-              fresh.shape[d] = all[d];
-              least[d] = ~all[Rank + d];
-            }
-            const auto shape = fresh.template as<Rank>();
-            if (shape == least) continue;
-            trouble.kind = failure::shape;
-            trouble.sentence << call_ << ": requires the blocks that are summed to have one shape, got extents from " << least
-                             << " to " << shape << " among the workers " << g.members
-                             << "; give every worker of a sum a block of the same shape";
-          }
-          if (trouble.kind == failure::none)
-            expect_shape(wanted, result_shape(x, fresh, plan_.small, plan_.large), name_, trouble);
-          return fresh;
-        },
-        [&] { return describe<T>(x.shape); }, before);
+  shared_view_of<T, Rank> share(const strided<const T, Rank>& x, const complaint& before = {}) {
+    const structure& s = agree_on_block<T>(x, target<T, Rank>{}, before);
+    const auto shape = result_shape(x, s, plan_.large, plan_.small);
+    lent_header* block = nullptr;
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+      const worker_group& g = plan_.groups[k];
+      const bool root = g.position == 0;
+      const std::size_t n = root ? x.size() : volume_of(shape);
+      if (n == 0) continue;
+      lent_header* const got = ways_->way(k).template share<T>(*world_, ways_->memory(), root ? dense(x, 0) : nullptr, n, g.root_is_large);
+      if (got != nullptr) block = got;
+    }
+    if (!plan_.small && !plan_.large && x.size() != 0) {  // what this worker gave
+      block = lent_blocks::lend(ways_->memory(), x.size() * sizeof(T), 1);
+      copy(dense_block<T>(reinterpret_cast<T*>(lent_blocks::elements(block)), x.shape), x);
+    }
+    return view_of<T, Rank>(block, shape);
+  }
 
+  /// Large workers give their block; each small worker gets the sum of the blocks of the large workers it pairs with,
+  /// added up as Sum does. A root that is in no other group may want the sum where its own dense block is.
+  template <class T, std::size_t Rank, class Sum = in_tree_order>
+  pooled_tensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
+    const structure& s = agree_on_sum<T>(x, wanted, false, before);
     result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.small, plan_.large), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       const worker_group& g = plan_.groups[k];
       const bool root = g.position == 0, contributes = !root || g.root_is_large;
       if (root && g.members.size() == 1) {
-        copy(y.block(), x);
+        if (y.block().data != x.data) copy(y.block(), x);
         continue;
       }
       const std::size_t n = root ? y.block().size() : x.size();
       const auto into = [&] { return root && y.dense() ? y.block().data : world_->buffer_of<T>(1, n); };
-      ways_->way(k).template collect<T>(*world_, contributes ? dense(x, 0) : nullptr, n, into,
-                                        [&] { return world_->buffer_of<T>(2, n); });
+      ways_->way(k).template collect<Sum>(*world_, contributes ? dense(x, 0) : nullptr, n, into,
+                                          [&](std::size_t m) { return world_->buffer_of<T>(2, m); });
       if (root && !y.dense()) copy<T, Rank>(y.block(), dense_block<const T>(into(), y.block().shape));
     }
     return std::move(y).tensor();
+  }
+
+  /// Large workers give their block; each of them gets the sum of the blocks of its group. Requires a plan of all_sum_reduce.
+  template <class T, std::size_t Rank, class Sum = in_tree_order>
+  pooled_tensor<T, Rank> collect_to_all(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
+    agree_on_sum<T>(x, wanted, true, {});
+    const bool alone = plan_.groups.empty() || plan_.groups[0].members.size() == 1;
+    if (alone) {
+      result<T, Rank> y(ways_->memory(), x.shape, wanted);
+      copy(y.block(), x);
+      return std::move(y).tensor();
+    }
+    pooled_tensor<T, Rank> sum = make_pooled<T, Rank>(ways_->memory(), x.shape);  // where the others can write
+    ways_->way(0).template collect_to_all<Sum>(*world_, dense(x, 0), sum.data(), x.size(),
+                                               [&](std::size_t m) { return world_->buffer_of<T>(2, m); });
+    if (wanted.given && sum.size() != 0) {
+      copy<T, Rank>(wanted.block, block_of(std::as_const(sum)));
+      return {};
+    }
+    return sum;
   }
 
  private:
@@ -175,6 +173,68 @@ class group_movement {
   template <class T, std::size_t Rank>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
     return mixed(mixed(fingerprint_, type_number<T>()), 16 * direction + Rank);
+  }
+
+  /// Before a block is spread: all make the same call, and who gets it learns its shape.
+  template <class T, std::size_t Rank>
+  const structure& agree_on_block(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before) {
+    const auto key = key_of(plan_.small, x, wanted);
+    const worker_group* joined = plan_.joined();
+    return settle(
+        *world_, spread_, fingerprint_of<T, Rank>(1), [&](const structure& known) { return known.key == key; },
+        [&](complaint& trouble) {
+          structure fresh{key, {}};
+          find_ways();
+          for (const worker_group& g : plan_.groups) {
+            std::array<std::uint64_t, Rank + 1> header{};
+            for (std::size_t d = 0; d < Rank; ++d) header[d] = x.shape[d];
+            partita::detail::spread(*world_, g, header.data(), Rank, tag::header);
+            if (&g == joined)
+              for (std::size_t d = 0; d < Rank; ++d) fresh.shape[d] = header[d];
+          }
+          expect_shape(wanted, result_shape(x, fresh, plan_.large, plan_.small), name_, trouble);
+          return fresh;
+        },
+        [&] { return describe<T>(x.shape); }, before);
+  }
+
+  /// Before a sum: all make the same call, and the blocks of a sum have one shape.
+  template <class T, std::size_t Rank>
+  const structure& agree_on_sum(const strided<const T, Rank>& x, const target<T, Rank>& wanted, bool to_all, const complaint& before) {
+    const auto key = key_of(plan_.large, x, wanted);
+    return settle(
+        *world_, collect_, fingerprint_of<T, Rank>(2), [&](const structure& known) { return known.key == key; },
+        [&](complaint& trouble) {
+          structure fresh{key, {}};
+          find_ways();
+          for (const worker_group& g : plan_.groups) {
+            const bool contributes = g.position != 0 || g.root_is_large;
+            // the largest and the smallest extents of the group in one message: n and the complement of n
+            std::array<std::uint64_t, 2 * Rank + 1> mine{}, all{}, incoming{};
+            for (std::size_t d = 0; d < Rank; ++d) {
+              mine[d] = x.shape[d];
+              mine[Rank + d] = ~std::uint64_t{x.shape[d]};
+            }
+            partita::detail::collect(*world_, g, contributes ? mine.data() : nullptr, all.data(), incoming.data(), 2 * Rank,
+                                     tag::header, [](std::uint64_t& a, std::uint64_t b) { a = a > b ? a : b; });
+            if (g.position != 0) continue;
+            std::array<std::size_t, Rank> least{};
+            for (std::size_t d = 0; d < Rank; ++d) {
+              fresh.shape[d] = all[d];
+              least[d] = ~all[Rank + d];
+            }
+            const auto shape = fresh.template as<Rank>();
+            if (shape == least) continue;
+            trouble.kind = failure::shape;
+            trouble.sentence << call_ << ": requires the blocks that are summed to have one shape, got extents from " << least
+                             << " to " << shape << " among the workers " << g.members
+                             << "; give every worker of a sum a block of the same shape";
+          }
+          if (trouble.kind == failure::none)
+            expect_shape(wanted, to_all ? x.shape : result_shape(x, fresh, plan_.small, plan_.large), name_, trouble);
+          return fresh;
+        },
+        [&] { return describe<T>(x.shape); }, before);
   }
 
   template <class T, std::size_t Rank>

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <partita/comm/lent_block.hpp>
 #include <partita/comm/message.hpp>
 #include <partita/comm/node_group.hpp>
 #include <partita/comm/transport.hpp>
@@ -25,10 +26,12 @@ inline constexpr bool shareable = std::is_trivially_copyable_v<T> && std::is_def
 
 /// One worker's way to the others of one group.
 struct group_way {
+  const worker_group* all = nullptr;
   worker_group within;  ///< the members on this worker's node, its leader first
   worker_group across;  ///< the leaders of all nodes, the root first; of this worker only if it is a leader
   std::unique_ptr<node_group> shared;  ///< how the members within reach each other, if there is memory for it
   bool leads = true;
+  bool on_one_node = true;  ///< all members are within
 
   /// Copies the root's n elements at x to `y` on every member (at the root: nullptr, or where it keeps a copy).
   template <class T>
@@ -49,19 +52,70 @@ struct group_way {
     }
   }
 
-  /// Sums what the members give (nullptr: nothing) into `into()` at the root: a block of n elements, which other members
-  /// are asked for only if they have to add up. `incoming()` gives a buffer for one message.
-  template <class T, class Into, class Incoming>
-  void collect(const world_state& world, const T* x, std::size_t n, Into into, Incoming incoming) {
-    const auto add = [](T& a, const T& b) { a += b; };
-    if (within.members.size() > 1) {
-      bool done = false;
-      if constexpr (shareable<T>)
-        done = shared && shared->collect(x, leads ? into() : nullptr, n, within.root_is_large);
-      if (!done) partita::detail::collect(world, within, x, into(), incoming(), n, tag::block, add);
-      if (leads) x = into();
+  /// One block for each node (or worker, where there is no shared memory) with the root's n elements x; every member but a
+  /// root that is not `root_views` gets a view of it.
+  template <class T>
+  lent_header* share(const world_state& world, arena& memory, const T* x, std::size_t n, bool root_views) {
+    const bool root = leads && across.position == 0, apart = !shared;
+    const std::size_t members = within.members.size();
+    lent_header* block = nullptr;
+    const auto views = static_cast<std::uint32_t>((apart ? 1 : members) - (root && !root_views ? 1 : 0));
+    if ((leads || apart) && views != 0) block = lent_blocks::lend(memory, n * sizeof(T), views);
+    T* const y = block == nullptr ? nullptr : reinterpret_cast<T*>(lent_blocks::elements(block));
+    if (root && views != 0) {
+      const std::ptrdiff_t unit = 1;
+      copy_block<T>(y, &unit, x, &unit, &n, 1, shared && shared->far() ? stores::streaming : stores::by_size);
     }
-    if (leads && across.members.size() > 1) partita::detail::collect(world, across, x, into(), incoming(), n, tag::block, add);
+    if (leads && across.members.size() > 1)
+      partita::detail::spread(world, across, root ? const_cast<T*>(x) : y, n, tag::block);  // the root only reads
+    if (members > 1) {
+      if (apart) {
+        partita::detail::spread(world, within, root ? const_cast<T*>(x) : y, n, tag::block);
+      } else if (void* const shown = shared->show(block)) {
+        block = static_cast<lent_header*>(shown);
+      } else {  // the leader's memory is at its end: everybody for himself
+        if (leads)
+          block->views.store(root && !root_views ? 0 : 1, std::memory_order_relaxed);
+        else
+          block = lent_blocks::lend(memory, n * sizeof(T), 1);
+        T* const own = reinterpret_cast<T*>(lent_blocks::elements(block));
+        partita::detail::spread(world, within, root ? const_cast<T*>(x) : own, n, tag::block);
+      }
+    }
+    return root && !root_views ? nullptr : block;
+  }
+
+  /// Sums what the members give (nullptr: nothing) into `into()` at the root: a block of n elements, which other members
+  /// are asked for only if they have to add up. `incoming(n)` gives a buffer for messages of n elements.
+  template <class Sum, class T, class Into, class Incoming>
+  void collect(const world_state& world, const T* x, std::size_t n, Into into, Incoming incoming) {
+    if constexpr (std::is_same_v<Sum, rounded_once>) {
+      // partial sums would be rounded on their way, so the blocks themselves go to the root
+      const bool root = all->position == 0;
+      if constexpr (shareable<T>)
+        if (on_one_node && shared && shared->template collect<Sum>(x, root ? into() : nullptr, n, all->root_is_large)) return;
+      collect_blocks<Sum>(world, *all, x, root ? into() : nullptr, n, incoming);
+    } else {
+      const auto add = [](T& a, const T& b) { a += b; };
+      if (within.members.size() > 1) {
+        bool done = false;
+        if constexpr (shareable<T>)
+          done = shared && shared->template collect<Sum>(x, leads ? into() : nullptr, n, within.root_is_large);
+        if (!done) partita::detail::collect(world, within, x, into(), incoming(n), n, tag::block, add);
+        if (leads) x = into();
+      }
+      if (leads && across.members.size() > 1)
+        partita::detail::collect(world, across, x, into(), incoming(n), n, tag::block, add);
+    }
+  }
+
+  /// Sums what all members give into `y` on every member.
+  template <class Sum, class T, class Incoming>
+  void collect_to_all(const world_state& world, const T* x, T* y, std::size_t n, Incoming incoming) {
+    if constexpr (shareable<T>)
+      if (on_one_node && shared && shared->template collect_to_all<Sum>(x, y, n)) return;
+    collect<Sum>(world, x, n, [&] { return y; }, incoming);
+    spread(world, all->position == 0 ? y : nullptr, y, n);
   }
 };
 
@@ -110,6 +164,7 @@ class group_ways {
 
   group_way way_of(const worker_group& g, const std::vector<card>& cards, std::size_t id) {
     group_way way;
+    way.all = &g;
     std::vector<std::size_t> places;
     std::vector<group_page*> pages;
     bool shared = true;
@@ -122,7 +177,10 @@ class group_ways {
         if (member == id) way.across.position = way.across.members.size();
         way.across.members.push_back(member);
       }
-      if (cards[member].node != cards[id].node) continue;
+      if (cards[member].node != cards[id].node) {
+        way.on_one_node = false;
+        continue;
+      }
       if (member == id) {
         way.leads = leads;
         way.within.position = way.within.members.size();
@@ -137,7 +195,8 @@ class group_ways {
     }
     way.within.number = way.across.number = g.number;
     if (shared && way.within.members.size() > 1)
-      way.shared = std::make_unique<node_group>(memory_, std::move(places), std::move(pages), way.within.position);
+      way.shared = std::make_unique<node_group>(memory_, std::move(places), std::move(pages), way.within.position,
+                                                members_.oversubscribed());
     return way;
   }
 

@@ -7,13 +7,14 @@
 
 namespace partita::detail {
 
-/// A kernel on the groups of a partition. `Kernel` says by `forward(x, target)` which movement its call is.
+/// A kernel on the groups of a partition. `Kernel` says by `forward(x, target, objection)` which movement its call is.
 template <class Kernel, class Extents>
 class part_kernel {
  public:
+  /// The result on this worker. A worker with an objection (a sentence) makes all workers throw it as a shape_error.
   template <ranked_array X>
-  auto operator()(const X& x) const {
-    return kernel().forward(x, target<element_of<X>, rank_of<X>>{});
+  auto operator()(const X& x, const text& objection = {}) const {
+    return kernel().forward(x, target<element_of<X>, rank_of<X>>{}, objection);
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>
@@ -21,6 +22,8 @@ class part_kernel {
     kernel().forward(x, target_of<element_of<X>, rank_of<X>>(view));
   }
 
+  /// The memory that results come from; null before the first call.
+  arena* memory() const { return movement_.memory(); }
   /// The ids of the workers whose blocks are put together, or summed, with this worker's; none if it is inactive.
   const std::vector<std::size_t>& members() const { return movement_.members(); }
   /// How often block shapes had to be exchanged so far.

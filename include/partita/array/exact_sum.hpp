@@ -1,0 +1,160 @@
+// The sum of floating-point numbers rounded once: a function of the numbers alone, whatever their order and however many
+// zeros are among them.
+//
+// Two numbers keep the running sum and what rounding took from it (Knuth's TwoSum, TAOCP 4.2.2). As long as nothing is lost
+// from the second either, the exact sum is known and rounded once. Where something is, that element is added up again
+// in a fixed-point number as wide as the exponents reach (Kulisch); so every element is right, and nearly all are fast.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <partita/array/detail/loops.hpp>
+#include <type_traits>
+
+namespace partita::detail {
+
+/// A fixed-point number that holds any sum of up to 2^31 values of T.
+template <class T>
+class long_accumulator {
+  using limits = std::numeric_limits<T>;
+  static_assert(std::is_floating_point_v<T> && limits::radix == 2 && limits::digits <= 64);
+
+ public:
+  void add(T x) {
+    if (!std::isfinite(x)) {
+      special_ = seen_special_ ? special_ + x : x;
+      seen_special_ = true;
+      return;
+    }
+    if (x == 0) return;
+    int exponent = 0;
+    const T fraction = std::frexp(x < 0 ? -x : x, &exponent);
+    auto mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, limits::digits));
+    int at = exponent - limits::min_exponent;
+    if (at < 0) {  // a subnormal number ends in as many zeros
+      mantissa >>= -at;
+      at = 0;
+    }
+    const auto place = static_cast<std::size_t>(at);
+    const std::uint64_t low = (mantissa & mask) << (place % 32), high = (mantissa >> 32U) << (place % 32);
+    std::int64_t* const d = digits_ + place / 32;
+    const std::int64_t sign = x < 0 ? -1 : 1;
+    d[0] += sign * static_cast<std::int64_t>(low & mask);
+    d[1] += sign * static_cast<std::int64_t>((low >> 32U) + (high & mask));
+    d[2] += sign * static_cast<std::int64_t>(high >> 32U);
+  }
+
+  /// The nearest T, ties to even; zero is +0, and what has no sum is NaN.
+  T rounded() {
+    if (seen_special_) return special_;
+    const bool negative = carry() < 0;
+    if (negative) {
+      for (std::int64_t& d : digits_) d = -d;
+      carry();
+    }
+    std::size_t top = 32 * count;  // one beyond the highest bit that is set
+    while (top > 0 && bits(top - 1, 1) == 0) --top;
+    constexpr std::size_t precision = limits::digits;
+    std::size_t shift = top > precision ? top - precision : 0;
+    std::uint64_t mantissa = bits(shift, precision);
+    if (shift > 0 && bits(shift - 1, 1) != 0) {
+      bool beyond = (mantissa & 1U) != 0;
+      for (std::size_t k = 0; !beyond && k + 1 < shift; k += 32)
+        beyond = bits(k, shift - 1 - k < 32 ? shift - 1 - k : 32) != 0;
+      if (beyond && ++mantissa == 0) {  // 64 digits overflow
+        mantissa = std::uint64_t{1} << 63U;
+        ++shift;
+      }
+    }
+    const T size = std::ldexp(static_cast<T>(mantissa), static_cast<int>(shift) + limits::min_exponent - limits::digits);
+    return negative ? -size : size;
+  }
+
+ private:
+  static constexpr std::uint64_t mask = 0xffffffffU;
+  static constexpr std::size_t count =
+      static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;
+
+  /// Brings every digit but the last into 32 bits; returns the last.
+  std::int64_t carry() {
+    for (std::size_t k = 0; k + 1 < count; ++k) {
+      const std::int64_t over = digits_[k] >> 32;
+      digits_[k] -= over * (std::int64_t{1} << 32);
+      digits_[k + 1] += over;
+    }
+    return digits_[count - 1];
+  }
+  /// `n` <= 64 bits from the one numbered `first` on. Requires carried digits of a number that is not negative.
+  std::uint64_t bits(std::size_t first, std::size_t n) const {
+    std::uint64_t value = 0;
+    for (std::size_t taken = 0; taken < n;) {
+      const std::size_t bit = first + taken, k = bit / 32, from = bit % 32;
+      const std::size_t here = 32 - from < n - taken ? 32 - from : n - taken;
+      const std::uint64_t digit = k < count ? static_cast<std::uint64_t>(digits_[k]) & mask : 0;
+      value |= ((digit >> from) & (mask >> (32 - here))) << taken;
+      taken += here;
+    }
+    return value;
+  }
+
+  std::int64_t digits_[count] = {};
+  T special_{};
+  bool seen_special_ = false;
+};
+
+/// The sum of value(0) … value(count - 1), rounded once.
+template <class T, class Value>
+T sum_by_accumulator(const Value& value, std::size_t count) {
+  long_accumulator<T> sum;
+  bool all_negative_zero = count != 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const T x = value(k);
+    all_negative_zero = all_negative_zero && x == 0 && std::signbit(x);
+    sum.add(x);
+  }
+  return all_negative_zero ? -T{} : sum.rounded();
+}
+
+// Where the compiler may reorder sums or keep more digits than T has, only whole numbers can be trusted.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
+inline constexpr bool sums_are_rounded_as_written = false;
+#else
+inline constexpr bool sums_are_rounded_as_written = true;
+#endif
+
+/// The sums, element by element, of `count` blocks of n numbers, block(k) being where the k-th begins; each rounded once.
+/// Shapes:   `to` has room for n elements and may be one of the blocks.
+/// Requires: float, double or long double; rounding to nearest; fewer than 2^31 blocks.
+/// Cost:     about 12 operations for each element of each block, as many at a time as the machine can; for an element whose sum is
+///           cancelled almost entirely some hundred times more; long double always so.
+template <class T, class Block>
+void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
+  static_assert(std::is_floating_point_v<T>);
+  const auto again = [&](std::size_t k) {
+    return sum_by_accumulator<T>([&](std::size_t b) { return block(b)[k]; }, count);
+  };
+  if constexpr (sizeof(T) <= 8 && sums_are_rounded_as_written) {
+    constexpr std::size_t most = 4096 / sizeof(T);
+    alignas(64) T sum[most], lost[most];
+    alignas(64) typename bits_of<T>::type gone[most];
+    for (std::size_t k = 0; k < n; k += most) {
+      const std::size_t length = n - k < most ? n - k : most;
+      for (std::size_t i = 0; i < length; ++i) lost[i] = T{}, gone[i] = 0;
+      if (count != 0) std::copy_n(block(0) + k, length, sum);
+      else std::fill_n(sum, length, T{});
+      for (std::size_t b = 1; b < count; ++b) add_exactly_run(best_instruction_set(), sum, lost, gone, block(b) + k, length);
+      // a value and what it lost, unless that is nothing: -0 + 0 would be +0
+      for (std::size_t i = 0; i < length; ++i) sum[i] = lost[i] == 0 ? sum[i] : sum[i] + lost[i];
+      for (std::size_t i = 0; i < length; ++i)
+        if (gone[i] != 0) sum[i] = again(k + i);
+      std::copy_n(sum, length, to + k);
+    }
+  } else {
+    for (std::size_t k = 0; k < n; ++k) to[k] = again(k);
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,134 @@
+// What a linear layer costs by each of its algorithms, and which is the cheapest: worked out before anything is made.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/index.hpp>
+#include <partita/plan/binomial_tree.hpp>
+#include <partita/plan/cut.hpp>
+#include <partita/rule/linear.hpp>
+
+namespace partita {
+
+/// y = x W^T + b for a batch: what is to be computed, whoever does it.
+struct linear_problem {
+  std::size_t batch = 0;  ///< rows of x: all its dimensions but the last together
+  std::size_t in_features = 0;
+  std::size_t out_features = 0;
+  std::size_t element_bytes = 4;
+  bool bias = true;
+};
+
+/// What one worker does in a forward call and its adjoint, and the most it holds meanwhile beside what the caller gave (x, dy) and
+/// keeps (y is dropped before the adjoint).
+struct linear_cost {
+  std::size_t flops = 0;     ///< of the three products
+  std::size_t sent = 0;      ///< bytes, where blocks travel as messages; on one node they are read and written in place
+  std::size_t received = 0;
+  std::size_t messages = 0;  ///< sent or received
+  std::size_t memory = 0;    ///< bytes: weights, bias, their gradients, and activations at their peak
+  std::size_t staging = 0;   ///< bytes of them in the one buffer that is neither weight, gradient nor activation
+
+  friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
+};
+
+/// The cost for the worker at place (i, j) of p_w = shape, where x lies on row 0 of p_w and y on its column 0 (weight_stationary) or
+/// both on all its workers. Requires a shape that suits the algorithm.
+constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem, const std::array<std::size_t, 2>& shape,
+                              const index<2>& place) {
+  const std::size_t workers = shape[0] * shape[1], me = place[0] * shape[1] + place[1];
+  const std::size_t rows = balanced_part(problem.out_features, shape[0], place[0]).size();
+  const std::size_t columns = balanced_part(problem.in_features, shape[1], place[1]).size();
+  const std::size_t x = problem.batch * columns, y = problem.batch * rows;  // what this worker multiplies, and the product
+  const std::size_t bias = problem.bias && place[1] == 0 ? rows : 0;
+  linear_cost cost;
+  cost.flops = 6 * problem.batch * rows * columns;
+  std::size_t forward = 0, adjoint = 0, staging = 0;
+  const auto along_tree = [&](std::size_t size, std::size_t position, std::size_t block) {  // there and, added up, back
+    std::size_t below = 0;
+    binomial_tree{size}.for_below(position, [&](std::size_t) { ++below; });
+    const std::size_t above = position == 0 ? 0 : 1;
+    cost.sent += (below + above) * block;
+    cost.received += (below + above) * block;
+    if (block != 0) cost.messages += 2 * (below + above);
+  };
+  const auto to_all = [&](std::size_t features) {  // parts to all, and wholes to their parts
+    const std::size_t part = problem.batch * balanced_part(features, workers, me).size(), whole = problem.batch * features;
+    cost.sent += (workers - 1) * part + whole - part;
+    cost.received += whole - part + (workers - 1) * part;
+    for (std::size_t k = 0; k < workers; ++k) {
+      const std::size_t other = problem.batch * balanced_part(features, workers, k).size();
+      if (k != me) cost.messages += 2 * ((part != 0 ? 1U : 0U) + (other != 0 ? 1U : 0U));
+    }
+    staging = (workers - 1) * part;  // the others' pieces, before they are added
+    return part;
+  };
+  if (algorithm == weight_stationary) {
+    along_tree(shape[0], place[0], x);
+    along_tree(shape[1], place[1], y);
+    forward = y;
+    adjoint = y + x;
+  } else if (algorithm == column_parallel) {
+    const std::size_t part = to_all(problem.in_features);
+    forward = y;
+    adjoint = x + staging + part;
+  } else {
+    const std::size_t part = to_all(problem.out_features);
+    forward = y + staging + part;
+    adjoint = y + x;
+  }
+  cost.sent *= problem.element_bytes;
+  cost.received *= problem.element_bytes;
+  cost.memory = (2 * (rows * columns + bias) + x + (forward > adjoint ? forward : adjoint)) * problem.element_bytes;
+  cost.staging = staging * problem.element_bytes;
+  return cost;
+}
+
+/// The cost for the worker that does most: the one at the first place, whose parts are the largest.
+constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem, const std::array<std::size_t, 2>& shape) {
+  return predict(algorithm, problem, shape, index<2>{});
+}
+
+/// What a machine can do, to weigh products against movements: the orders of magnitude of one core and a network.
+struct linear_machine {
+  double flops_per_second = 1e11;
+  double bytes_per_second = 5e9;
+  double seconds_per_message = 2e-6;
+  std::size_t memory = ~std::size_t{0};  ///< of each worker, for the layer
+
+  constexpr double seconds(const linear_cost& cost) const {
+    return static_cast<double>(cost.flops) / flops_per_second + static_cast<double>(cost.sent + cost.received) / bytes_per_second +
+           static_cast<double>(cost.messages) * seconds_per_message;
+  }
+};
+
+/// An algorithm, the partition of its weights, and what the busiest worker has to do.
+struct linear_choice {
+  bool possible = false;  ///< whether anything suits; else the rest says nothing
+  linear_algorithm algorithm = weight_stationary;
+  std::array<std::size_t, 2> p_w{};
+  linear_cost cost{};
+  double seconds = 0;
+};
+
+/// The fastest algorithm for x cut over x_parts and y over y_parts workers that needs no more workers and memory than there are.
+/// column_parallel and row_parallel come into question where x_parts == y_parts; weight_stationary takes x_parts * y_parts workers.
+constexpr linear_choice choose(const linear_problem& problem, std::size_t x_parts, std::size_t y_parts, std::size_t workers,
+                               const linear_machine& machine = {}) {
+  linear_choice best;
+  const auto consider = [&](linear_algorithm algorithm, const std::array<std::size_t, 2>& p_w) {
+    if (p_w[0] * p_w[1] > workers) return;
+    const linear_cost cost = predict(algorithm, problem, p_w);
+    const double seconds = machine.seconds(cost);
+    if (cost.memory > machine.memory || (best.possible && seconds >= best.seconds)) return;
+    best = {true, algorithm, p_w, cost, seconds};
+  };
+  if (x_parts == y_parts) {  // first, so that of equals the one with fewer workers is chosen
+    consider(column_parallel, {x_parts, 1});
+    consider(row_parallel, {1, x_parts});
+  }
+  consider(weight_stationary, {y_parts, x_parts});
+  return best;
+}
+
+}  // namespace partita

@@ -1,0 +1,69 @@
+// The predicted cost of linear layers: by hand for one, the first worker has most to do, and what is chosen when.
+#include <boost/test/unit_test.hpp>
+#include <partita/explain/plan_text.hpp>
+#include <partita/plan/linear_cost.hpp>
+#include <string>
+
+namespace {
+
+using namespace partita;
+
+constexpr linear_problem wide{64, 1024, 4096}, narrow{64, 4096, 1024};
+
+// gathering the fewer input features costs less than scattering the many output features, and the other way round
+static_assert(choose(wide, 4, 4, 4).algorithm == column_parallel);
+static_assert(choose(narrow, 4, 4, 4).algorithm == row_parallel);
+static_assert(choose(wide, 4, 4, 4).p_w == std::array<std::size_t, 2>{4, 1});
+// sixteen workers multiply faster than four
+static_assert(choose(wide, 4, 4, 16).algorithm == weight_stationary);
+static_assert(choose(wide, 2, 3, 6).p_w == std::array<std::size_t, 2>{3, 2});
+static_assert(!choose(wide, 2, 3, 5).possible);
+static_assert(!choose(wide, 4, 4, 4, {.memory = 1000}).possible);
+// a slow network sends the work to fewer workers
+static_assert(choose(narrow, 1, 1, 1).algorithm == column_parallel && choose(narrow, 1, 1, 1).cost.sent == 0);
+
+std::string words(const auto& what) {
+  const prose all = to_text(what);
+  return std::string(all.begin(), all.end());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cost_of_linear_layers)
+
+BOOST_AUTO_TEST_CASE(two_by_two_is_as_worked_out_by_hand) {
+  // batch 3, 4 input and 6 output features: a worker holds 3 x 2 weights, multiplies 3 x 2 of x to 3 x 3 of y
+  const linear_cost first = predict(weight_stationary, {3, 4, 6, 8}, {2, 2});
+  BOOST_TEST(first.flops == 3U * 2 * 3 * 3 * 2);
+  BOOST_TEST(first.sent == (6 + 9) * 8U);      // x to the worker below, dy to the worker beside
+  BOOST_TEST(first.received == (6 + 9) * 8U);  // their products
+  BOOST_TEST(first.messages == 4U);
+  BOOST_TEST(first.memory == (2 * (6 + 3) + 6 + 9 + 6) * 8U);
+  BOOST_TEST(predict(weight_stationary, {3, 4, 6, 8}, {2, 2}, partita::index<2>{0, 1}).memory == (2 * 6 + 6 + 9 + 6) * 8U);  // no bias there
+}
+
+BOOST_AUTO_TEST_CASE(nobody_has_more_to_do_than_the_first_worker) {
+  for (const linear_problem& problem : {linear_problem{3, 7, 11}, {64, 100, 30}, {1, 1, 1}, {5, 2, 9, 8, false}})
+    for (std::size_t f_out = 1; f_out <= 5; ++f_out)
+      for (std::size_t f_in = 1; f_in <= 5; ++f_in)
+        for (const linear_algorithm algorithm : {weight_stationary, column_parallel, row_parallel}) {
+          if ((algorithm == column_parallel && f_in != 1) || (algorithm == row_parallel && f_out != 1)) continue;
+          const linear_cost most = predict(algorithm, problem, {f_out, f_in});
+          for (std::size_t i = 0; i < f_out; ++i)
+            for (std::size_t j = 0; j < f_in; ++j) {
+              const linear_cost cost = predict(algorithm, problem, {f_out, f_in}, partita::index<2>{i, j});
+              BOOST_TEST(cost.flops <= most.flops);
+              BOOST_TEST(cost.memory <= most.memory);
+              if (algorithm == weight_stationary) BOOST_TEST(cost.sent <= most.sent);
+            }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
+  BOOST_TEST(words(choose({2, 4, 6}, 2, 2, 2)) ==
+             "column_parallel with p_w = 2 x 1; the busiest worker: 144 floating-point operations, 32 bytes sent and 32 received in 4 messages, "
+             "216 bytes held, 16 of them for staging\n");
+  BOOST_TEST(words(choose({2, 4, 6}, 2, 3, 5)) == "no algorithm of linear suits these partitions, this many workers and this memory\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
