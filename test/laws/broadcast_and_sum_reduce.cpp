@@ -58,36 +58,32 @@ void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Bro
   BOOST_TEST((s.plan() == s_1.plan(me)));
 }
 
+/// The same with policies that mean for the sum what they mean for the broadcast, on all rows of a table.
+template <std::size_t S, std::size_t L, class... Policy>
+void expect_mutual_adjoints(const rows<S, L>& table, Policy... policies) {
+  const world everyone(test::workers());
+  for_each_row(everyone, table, [&](const auto& r) {
+    const auto p = r.from.on(everyone);
+    const auto q = r.to.on(everyone);
+    expect_mutual_adjoints(everyone, r, broadcast(p, q, policies...), sum_reduce(q, p, policies...),
+                           sequentially::broadcast(p, q, policies...), sequentially::sum_reduce(q, p, policies...));
+  });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(laws_of_broadcast_and_sum_reduce)
 
 BOOST_AUTO_TEST_CASE(they_are_mutual_adjoints_on_partitions_of_rank_two) {
-  const world everyone(test::workers());
-  for_each_row(everyone, of_rank_2, [&](const auto& r) {
-    const auto p = r.from.on(everyone);
-    const auto q = r.to.on(everyone);
-    expect_mutual_adjoints(everyone, r, broadcast(p, q), sum_reduce(q, p), sequentially::broadcast(p, q), sequentially::sum_reduce(q, p));
-  });
+  expect_mutual_adjoints(of_rank_2);
 }
 
 BOOST_AUTO_TEST_CASE(so_they_are_without_the_batch_extent) {
-  const world everyone(test::workers());
-  for_each_row(everyone, of_rank_2, [&](const auto& r) {
-    const auto p = r.from.on(everyone);
-    const auto q = r.to.on(everyone);
-    expect_mutual_adjoints(everyone, r, broadcast(p, q, discard_batch), sum_reduce(q, p, discard_batch),
-                           sequentially::broadcast(p, q, discard_batch), sequentially::sum_reduce(q, p, discard_batch));
-  });
+  expect_mutual_adjoints(of_rank_2, discard_batch);
 }
 
 BOOST_AUTO_TEST_CASE(so_they_are_between_partitions_of_different_ranks) {
-  const world everyone(test::workers());
-  for_each_row(everyone, extended_on_the_left, [&](const auto& r) {
-    const auto p = r.from.on(everyone);
-    const auto q = r.to.on(everyone);
-    expect_mutual_adjoints(everyone, r, broadcast(p, q), sum_reduce(q, p), sequentially::broadcast(p, q), sequentially::sum_reduce(q, p));
-  });
+  expect_mutual_adjoints(extended_on_the_left);
 }
 
 BOOST_AUTO_TEST_CASE(so_they_are_with_transpositions) {
@@ -111,13 +107,7 @@ BOOST_AUTO_TEST_CASE(so_they_are_with_transpositions) {
       {"extended on the right", {{2}, {1, 0}}, {{2, 2}, {0, 1, 2, 3}}},
       {"three rows of two", {{3}, {1, 3, 5}}, {{3, 2}, {0, 1, 2, 3, 4, 5}}},
   };
-  for_each_row(everyone, both_reversed, [&](const auto& r) {
-    const auto p = r.from.on(everyone);
-    const auto q = r.to.on(everyone);
-    expect_mutual_adjoints(everyone, r, broadcast(p, q, transpose_src, transpose_dest), sum_reduce(q, p, transpose_src, transpose_dest),
-                           sequentially::broadcast(p, q, transpose_src, transpose_dest),
-                           sequentially::sum_reduce(q, p, transpose_src, transpose_dest));
-  });
+  expect_mutual_adjoints(both_reversed, transpose_src, transpose_dest);
 }
 
 BOOST_AUTO_TEST_CASE(a_broadcast_by_way_of_a_row_is_the_broadcast) {

@@ -1,26 +1,14 @@
 // Worlds and partitions: what every worker knows of them without asking anybody.
 #include "mpi_test.hpp"
+#include "refused.hpp"
 
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <string>
 
-namespace {
-
 using namespace partita;
-
-template <class Call>
-std::string refused(Call call) {
-  try {
-    call();
-  } catch (const partition_error& e) {
-    return e.what();
-  }
-  return "";
-}
-
-}  // namespace
+using test::refused;
 
 BOOST_AUTO_TEST_SUITE(worlds_and_partitions)
 
@@ -34,7 +22,7 @@ BOOST_AUTO_TEST_CASE(active_or_not_every_worker_knows_the_same_of_a_partition) {
   if (p.active())
     BOOST_TEST((p.index() == partita::index<2>{0, 0}));
   else
-    BOOST_TEST(refused([&] { p.index(); }).find("requires an active worker; worker " + std::to_string(everyone.id())) != std::string::npos);
+    BOOST_TEST(refused<partition_error>([&] { p.index(); }).find("requires an active worker; worker " + std::to_string(everyone.id())) != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(partitions_are_equal_by_content) {
@@ -62,11 +50,11 @@ BOOST_AUTO_TEST_CASE(subsets_nest_and_unions_keep_the_order, *test::at_least(4))
 BOOST_AUTO_TEST_CASE(mistakes_are_refused_alike_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();
-  BOOST_TEST(refused([&] { everyone.partition<2>(workers{0, 0}); }).find("worker 0 is listed twice") != std::string::npos);
-  const std::string outside = refused([&] { everyone.partition<1>(workers{n}); });
+  BOOST_TEST(refused<partition_error>([&] { everyone.partition<2>(workers{0, 0}); }).find("worker 0 is listed twice") != std::string::npos);
+  const std::string outside = refused<partition_error>([&] { everyone.partition<1>(workers{n}); });
   BOOST_TEST(outside.find("requires workers of a world of " + std::to_string(n) + ", got worker " + std::to_string(n)) != std::string::npos);
   BOOST_TEST(outside.find("start more workers, or choose ids below " + std::to_string(n)) != std::string::npos);
-  BOOST_TEST(refused([&] { everyone.partition<2, 2>(workers(0, 1)); }).find("have places (4), got 1") != std::string::npos);
+  BOOST_TEST(refused<partition_error>([&] { everyone.partition<2, 2>(workers(0, 1)); }).find("have places (4), got 1") != std::string::npos);
   const world other(everyone.communicator());
   BOOST_CHECK_THROW(broadcast(everyone.partition<1>(), other.partition<1>()), partition_error);
   BOOST_CHECK_THROW(united(everyone.partition<1>(), other.partition<1>()), partition_error);

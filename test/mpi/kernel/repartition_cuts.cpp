@@ -1,6 +1,7 @@
 // Repartitions whose sides are cut as the caller says and whose dimensions change places: what every worker gets is what the
 // sequential executor says, the adjoint is one, and what cannot be is refused on all workers alike.
 #include "mpi_test.hpp"
+#include "refused.hpp"
 
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
@@ -34,6 +35,7 @@ BOOST_IS_MPI_DATATYPE(sheet)
 namespace {
 
 using namespace partita;
+using test::refused;
 template <std::size_t Rank>
 using position = partita::index<Rank>;
 template <std::size_t Rank>
@@ -159,17 +161,6 @@ void agrees(unsigned seed) {
 
   const repartition fresh(p_x, p_y, to_cuts(wanted), from_cuts(given), permute<P...>);  // the adjoint alone, before any call
   BOOST_TEST(same(fresh.adjoint(dy[me]), dx), "adjoint first, seed " << seed);
-}
-
-/// The message of an error that a call throws, or nothing.
-template <class Error, class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 bool has(const std::string& sentence, const char* words) { return sentence.find(words) != std::string::npos; }
@@ -336,32 +327,32 @@ BOOST_AUTO_TEST_CASE(a_worker_that_only_gives_keeps_the_extent_that_becomes_the_
 BOOST_AUTO_TEST_CASE(cuts_for_other_partitions_are_refused_where_the_kernel_is_made) {
   const rows c(12, 6);
   const auto too_many = decomposition<2>::balanced({12, 6}, {c.n + 1, 1});
-  const auto sentence = refusal<partition_error>([&] { repartition(c.p, c.p, to_cuts(too_many)); });
+  const auto sentence = refused<partition_error>([&] { repartition(c.p, c.p, to_cuts(too_many)); });
   BOOST_TEST(has(sentence, "requires as many parts along each dimension as p_y has workers"));
   BOOST_TEST(has(sentence, "choose a partition of"));
-  BOOST_TEST(has(refusal<partition_error>([&] { repartition(c.p, c.p, from_cuts(too_many)); }), "as p_x has workers"));
+  BOOST_TEST(has(refused<partition_error>([&] { repartition(c.p, c.p, from_cuts(too_many)); }), "as p_x has workers"));
   const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1}), larger = decomposition<2>::balanced({13, 6}, {c.n, 1});
-  BOOST_TEST(has(refusal<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(larger)); }), "requires cuts that add up"));
-  BOOST_TEST(has(refusal<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(fits), permute<1, 0>); }), "requires cuts that add up"));
-  BOOST_TEST(has(refusal<partition_error>([&] { sequentially::repartition(c.p, c.p, to_cuts(too_many)); }), "as p_y has workers"));
+  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(larger)); }), "requires cuts that add up"));
+  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(fits), permute<1, 0>); }), "requires cuts that add up"));
+  BOOST_TEST(has(refused<partition_error>([&] { sequentially::repartition(c.p, c.p, to_cuts(too_many)); }), "as p_y has workers"));
 }
 
 BOOST_AUTO_TEST_CASE(cuts_of_other_extents_are_refused_by_all_workers_and_right_ones_work_afterwards) {
   const rows c(12, 6), other(13, 6);
   const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1});
   const repartition r(c.p, c.p, to_cuts(fits));
-  const auto sentence = refusal<shape_error>([&] { r(other.x<float>()); });
+  const auto sentence = refused<shape_error>([&] { r(other.x<float>()); });
   BOOST_TEST(has(sentence, "the result has extents [13, 6], to_cuts(...) cuts [12, 6]; make the cuts for [13, 6]"), sentence);
-  BOOST_TEST(has(refusal<shape_error>([&] { r.plan({13, 6}); }), "make the cuts for [13, 6]"));
+  BOOST_TEST(has(refused<shape_error>([&] { r.plan({13, 6}); }), "make the cuts for [13, 6]"));
   BOOST_TEST(same(r(c.x<float>()), c.x<float>()));
 
   const repartition given(c.p, c.p, from_cuts(fits));
-  BOOST_TEST(has(refusal<shape_error>([&] { given(other.x<float>()); }), "requires blocks that are cut as from_cuts(...) says"));
-  BOOST_TEST(has(refusal<shape_error>([&] { given.adjoint(other.x<float>()); }), "x has extents [13, 6], from_cuts(...) cuts [12, 6]"));
+  BOOST_TEST(has(refused<shape_error>([&] { given(other.x<float>()); }), "requires blocks that are cut as from_cuts(...) says"));
+  BOOST_TEST(has(refused<shape_error>([&] { given.adjoint(other.x<float>()); }), "x has extents [13, 6], from_cuts(...) cuts [12, 6]"));
   const bool last = c.everyone.id() + 1 == c.n;  // one worker alone is wrong, all hear of it
   const xt::xtensor<float, 2> wrong = xt::ones<float>({99, 6});
-  BOOST_TEST(has(refusal<shape_error>([&] { given(last ? wrong : c.x<float>()); }), "got a block of [99, 6]"));
-  BOOST_TEST(has(refusal<shape_error>([&] { r.adjoint(last ? wrong : c.x<float>()); }), "the given cut of [12, 6]"));
+  BOOST_TEST(has(refused<shape_error>([&] { given(last ? wrong : c.x<float>()); }), "got a block of [99, 6]"));
+  BOOST_TEST(has(refused<shape_error>([&] { r.adjoint(last ? wrong : c.x<float>()); }), "the given cut of [12, 6]"));
   BOOST_TEST(same(given(c.x<float>()), c.x<float>()));
   BOOST_TEST(same(r.adjoint(c.x<float>()), c.x<float>()));
 }
@@ -371,7 +362,7 @@ BOOST_AUTO_TEST_CASE(workers_with_different_cuts_are_told_so, *test::at_least(2)
   std::vector<std::size_t> sizes(c.n, 0);
   sizes[c.everyone.id() == 0 ? 0 : 1] = 12;
   const repartition r(c.p, c.p, to_cuts(cut::at(sizes), cut::balanced(6, 1)));
-  BOOST_TEST(has(refusal<disagreement_error>([&] { r(c.x<float>()); }), "make different calls"));
+  BOOST_TEST(has(refused<disagreement_error>([&] { r(c.x<float>()); }), "make different calls"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

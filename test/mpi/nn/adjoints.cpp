@@ -1,5 +1,6 @@
 // The adjoints of layers and networks are derivatives, and a layer that refused a call lives on.
 #include "mpi_test.hpp"
+#include "refused.hpp"
 
 #include <cmath>
 #include <partita/kernel/adjoint_test.hpp>
@@ -13,6 +14,7 @@
 namespace {
 
 using namespace partita;
+using test::refused;
 using matrix = xt::xtensor<double, 2>;
 
 double weight_at(std::size_t i, std::size_t j) { return static_cast<double>((7 * i + 3 * j) % 11) - 5; }
@@ -42,16 +44,6 @@ template <class F>
 void for_each_grid(std::size_t workers, F f) {
   for (std::size_t f_out = 1; f_out <= workers; ++f_out)
     for (std::size_t f_in = 1; f_out * f_in <= workers; ++f_in) f(f_out, f_in);
-}
-
-template <class Call>
-std::string refused(Call call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace

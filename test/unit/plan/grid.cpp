@@ -4,21 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-namespace {
+#include "refused.hpp"
 
 using namespace partita;
-
-template <class Call>
-std::string refused(Call call) {
-  try {
-    call();
-  } catch (const partition_error& e) {
-    return e.what();
-  }
-  return "";
-}
-
-}  // namespace
+using test::refused;
 
 BOOST_AUTO_TEST_SUITE(arranging_workers)
 
@@ -67,15 +56,15 @@ BOOST_AUTO_TEST_CASE(a_grid_numbers_its_places_in_C_order_and_reshapes_without_m
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_name_both_sides_and_the_way_out) {
-  BOOST_TEST(refused([] { workers{3, 1, 3}; }) ==
+  BOOST_TEST(refused<partition_error>([] { workers{3, 1, 3}; }) ==
              "partita::workers: requires each worker once, worker 3 is listed twice (again at place 2); remove one of them");
-  BOOST_TEST(refused([] { grid(extents<2, 3>{}, workers(0, 5)); }) ==
+  BOOST_TEST(refused<partition_error>([] { grid(extents<2, 3>{}, workers(0, 5)); }) ==
              "partita::partition: requires as many workers as the extents [2, 3] have places (6), got 5 workers; choose 6 workers or other extents");
-  BOOST_TEST(refused([] { workers(0, 3).subset(workers{1, 3}); }) ==
+  BOOST_TEST(refused<partition_error>([] { workers(0, 3).subset(workers{1, 3}); }) ==
              "partita::workers::subset: requires places below 3 (this many workers are chosen from), got place 3");
-  BOOST_TEST(refused([] { grid(extents<2, 3>{}).worker({0, 3}); }) ==
+  BOOST_TEST(refused<partition_error>([] { grid(extents<2, 3>{}).worker({0, 3}); }) ==
              "partita::partition::worker(index): requires an index inside the extents [2, 3], got [0, 3]");
-  BOOST_TEST(refused([] { grid(extents<2, 3>{}).reshape(extents<2, 2>{}); }).find("requires as many workers as the extents [2, 2] have places (4), got 6") != std::string::npos);
+  BOOST_TEST(refused<partition_error>([] { grid(extents<2, 3>{}).reshape(extents<2, 2>{}); }).find("requires as many workers as the extents [2, 2] have places (4), got 6") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "refused.hpp"
+
 using namespace partita;
+using test::refused;
 
 namespace {
 
@@ -12,15 +15,6 @@ const mesh m{axis{"data", 2}, axis{"model", 4}};
 const rule product = rule("bmk,kn->bmn").named("product");
 const spec x(m.layout("data", "", ""), {8, 128, 64});
 
-template <class Call>
-std::string sentence_of(Call call) {
-  try {
-    call();
-  } catch (const error& problem) {
-    return problem.what();
-  }
-  return "nothing was refused";
-}
 std::size_t how_often(const propagation& p, decision::what done) {
   std::size_t n = 0;
   for (const decision& d : p.log) n += d.done == done;
@@ -32,7 +26,7 @@ std::size_t how_often(const propagation& p, decision::what done) {
 BOOST_AUTO_TEST_SUITE(sharding_propagation)
 
 BOOST_AUTO_TEST_CASE(a_size_that_contradicts_is_named_with_rule_operand_and_both_sizes) {
-  const std::string said = sentence_of([] { propagate(m, product, {x, spec(m.layout("", "model"), {48, 256})}); });
+  const std::string said = refused([] { propagate(m, product, {x, spec(m.layout("", "model"), {48, 256})}); });
   BOOST_TEST(said ==
              "partita::propagate: requires one size of each factor, but 'k' is 64 before and 48 in operand 1 [48, 256] of product "
              "bmk,kn->bmn; give shapes that fit");
@@ -41,7 +35,7 @@ BOOST_AUTO_TEST_CASE(a_size_that_contradicts_is_named_with_rule_operand_and_both
 BOOST_AUTO_TEST_CASE(a_contested_axis_is_named_with_both_factors) {
   const auto call = [] { propagate(m, product, {x, spec(m.layout("", "data"), {64, 256})}, policy().with(policy::conflict::error)); };
   BOOST_CHECK_THROW(call(), partition_error);
-  BOOST_TEST(sentence_of(call) ==
+  BOOST_TEST(refused(call) ==
              "partita::propagate: requires a mesh axis to cut one factor, but \"data\" cuts 'b' and 'n' of product bmk,kn->bmn; leave one of "
              "them whole, or choose a policy that does");
 }
@@ -50,20 +44,20 @@ BOOST_AUTO_TEST_CASE(tensors_that_cut_a_factor_differently_are_named_with_both_c
   const auto call = [] {
     propagate(m, product, {spec(m.layout("", "", "data"), {8, 128, 64}), spec(m.layout("model", ""), {64, 256})}, policy::paddle_classic);
   };
-  BOOST_TEST(sentence_of(call) ==
+  BOOST_TEST(refused(call) ==
              "partita::propagate: requires tensors that cut a factor by the same axes, but 'k' is cut by \"data\" in tensor 0 and by \"model\" "
              "in tensor 1 of product bmk,kn->bmn; cut them alike, or choose a policy that does");
 }
 
 BOOST_AUTO_TEST_CASE(a_move_that_is_forbidden_is_named_with_both_shardings) {
   const auto call = [] { propagate(m, rules::softmax(), {spec(m.layout("", "data"), {8, 64})}, policy().with(policy::reshard::forbid)); };
-  BOOST_TEST(sentence_of(call) ==
+  BOOST_TEST(refused(call) ==
              "partita::propagate: requires tensors that need not be moved, but operand 0 [8, 64] of along ab->ab lies (, data) and must lie "
              "(, ); reshard it before, or allow resharding");
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_without_a_rule_says_how_to_add_one) {
-  BOOST_TEST(sentence_of([] { registry::standard()("my_op", {{8, 64}}); }) ==
+  BOOST_TEST(refused([] { registry::standard()("my_op", {{8, 64}}); }) ==
              "partita::registry: requires an operation with a rule, and there is none for \"my_op\"; add one: registry.add(\"my_op\", "
              "\"ab,b->a\"), or allow registry::fallback::replicate");
   registry known = registry::standard();

@@ -89,38 +89,36 @@ class groups {
   /// Each large worker gets the block of the small worker it pairs with.
   template <ranked_array X>
   auto spread(const std::vector<X>& x) const {
-    expect_blocks(small_, x.size(), name_);
-    expect_blocks(large_, x.size(), name_);
-    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
-    y.reserve(x.size());
-    for (std::size_t worker = 0; worker < x.size(); ++worker) {
-      const group_plan p = plan(worker);
-      if (p.large)
-        y.push_back(copied(x[p.joined()->members[0]]));
-      else
-        y.push_back(p.small ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
-    }
-    return y;
+    return results(x, &group_plan::large, &group_plan::small, [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
   }
 
   /// Each small worker gets the sum of the blocks of the large workers it pairs with.
   template <ranked_array X>
   auto collect(const std::vector<X>& x) const {
+    return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
+      return sum_of(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
+    });
+  }
+
+ private:
+  /// A result for each worker: made for those of the partition that takes, nothing for those that only give, and for others a copy
+  /// of what they gave.
+  template <class X, class Make>
+  auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make made_for) const {
     expect_blocks(small_, x.size(), name_);
     expect_blocks(large_, x.size(), name_);
     std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
     y.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const group_plan p = plan(worker);
-      if (p.small)
-        y.push_back(sum_of(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_));
+      if (p.*takes)
+        y.push_back(made_for(p));
       else
-        y.push_back(p.large ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
+        y.push_back(p.*gives ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
     }
     return y;
   }
 
- private:
   grid<Small> small_;
   grid<Large> large_;
   worker_pairing<Large::rank()> pairing_;

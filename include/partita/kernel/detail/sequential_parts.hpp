@@ -19,29 +19,23 @@ class parts {
   /// Each worker of a group gets the tensor that the group's blocks make.
   template <ranked_array X>
   auto gather(const std::vector<X>& x, bool balanced_only) {
-    static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
     using T = element_of<X>;
-    expect_blocks(grid_, x.size(), name_);
     std::vector<parted_tensor<rank>> cuts(x.size());
-    std::vector<xt::xtensor<T, rank>> y;
-    for (std::size_t worker = 0; worker < x.size(); ++worker) {
-      const auto group = block_group_of(grid_, kept_, worker);
-      if (!group.active()) {
-        y.push_back(copied(x[worker]));
-        continue;
-      }
-      cuts[worker] = joined(shapes_of(group, x), group.shape);
-      if (!cuts[worker].problem.empty()) throw shape_error(text("partita::sequentially::") << name_ << ": " << cuts[worker].problem);
-      if (balanced_only && !cuts[worker].balanced(group.shape))
-        throw shape_error(text("partita::sequentially::") << name_ << ".adjoint(dy): requires blocks of the balanced cut of " << cuts[worker].whole
+    auto y = results(x, [&](std::size_t worker, const block_group<rank>& group) {
+      parted_tensor<rank>& cut = cuts[worker];
+      cut = joined(shapes_of(group, x), group.shape);
+      if (!cut.problem.empty()) throw shape_error(text("partita::sequentially::") << name_ << ": " << cut.problem);
+      if (balanced_only && !cut.balanced(group.shape))
+        throw shape_error(text("partita::sequentially::") << name_ << ".adjoint(dy): requires blocks of the balanced cut of " << cut.whole
                                                           << " over " << group.shape);
-      y.push_back(uninitialised<T, rank>(cuts[worker].whole));
+      auto whole = uninitialised<T, rank>(cut.whole);
       for (std::size_t k = 0; k < group.members.size(); ++k) {
-        const box<rank>& part = cuts[worker].parts[k];
+        const box<rank>& part = cut.parts[k];
         const block_argument<X> from(x[group.members[k]]);
-        copy<T, rank>(block_of(y.back()).part(part.start, part.shape()), from.block());
+        copy<T, rank>(block_of(whole).part(part.start, part.shape()), from.block());
       }
-    }
+      return whole;
+    });
     cuts_ = std::move(cuts);
     return y;
   }
@@ -49,28 +43,33 @@ class parts {
   /// Each worker of a group gets its part of the sum of the group's blocks, as the last tensor of this shape was cut.
   template <ranked_array X>
   auto scatter(const std::vector<X>& x) const {
-    static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
     using T = element_of<X>;
-    expect_blocks(grid_, x.size(), name_);
     bool known = cuts_.size() == x.size();
     for (std::size_t worker = 0; known && worker < x.size(); ++worker)
       known = !grid_.contains(worker) || cuts_[worker].whole == shape_of(x[worker]);
-    std::vector<xt::xtensor<T, rank>> y;
-    for (std::size_t worker = 0; worker < x.size(); ++worker) {
-      const auto group = block_group_of(grid_, kept_, worker);
-      if (!group.active()) {
-        y.push_back(copied(x[worker]));
-        continue;
-      }
+    return results(x, [&](std::size_t worker, const block_group<rank>& group) {
       const auto sum = sum_of(x, group.members, 0, name_);
       const box<rank> own = (known ? cuts_[worker] : balanced_parts(shape_of(sum), group.shape)).parts[group.position];
-      y.push_back(uninitialised<T, rank>(own.shape()));
-      copy<T, rank>(block_of(y.back()), block_of(sum).part(own.start, own.shape()));
-    }
-    return y;
+      auto part = uninitialised<T, rank>(own.shape());
+      copy<T, rank>(block_of(part), block_of(sum).part(own.start, own.shape()));
+      return part;
+    });
   }
 
  private:
+  /// A result for each worker: made for those of a group, and for others a copy of what they gave.
+  template <ranked_array X, class Make>
+  auto results(const std::vector<X>& x, Make made_for) const {
+    static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
+    expect_blocks(grid_, x.size(), name_);
+    std::vector<xt::xtensor<element_of<X>, rank>> y;
+    y.reserve(x.size());
+    for (std::size_t worker = 0; worker < x.size(); ++worker) {
+      const auto group = block_group_of(grid_, kept_, worker);
+      y.push_back(group.active() ? made_for(worker, group) : copied(x[worker]));
+    }
+    return y;
+  }
   template <ranked_array X>
   static std::vector<std::array<std::size_t, rank>> shapes_of(const block_group<rank>& group, const std::vector<X>& x) {
     std::vector<std::array<std::size_t, rank>> shapes;
