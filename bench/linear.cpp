@@ -1,98 +1,145 @@
-// How long a linear layer takes, forward and with its adjoint, against the same local products alone and against the same layer
-// written on MPI_Bcast, cblas and MPI_Reduce: in one run and in turn. Start it on as many workers as the grid W is cut over:
-//   mpirun -n 2 bench/linear f_out f_in [rounds]      one JSON line for each case, medians in milliseconds
+// How long a linear layer takes, forward and with its adjoint, against the same local products alone, the layer written by hand on
+// MPI and CBLAS, and ScaLAPACK's psgemm: in one run and in turn. W is cut over as many workers as there are:
+//   mpirun -n 2 bench/linear [--json] [--grid f_out f_in] [--batch n] [--features n] [--rounds n]
+#include "linear_by_hand.hpp"
 #include "machine.hpp"
 
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <partita/nn/linear.hpp>
+#include <string>
 #include <vector>
+
+#if defined(BENCH_SCALAPACK)
+extern "C" {
+void Cblacs_get(int, int, int*);
+void Cblacs_gridinit(int*, const char*, int, int);
+void psgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*, const int*, const int*,
+             const float*, const int*, const int*, const int*, const float*, float*, const int*, const int*, const int*);
+}
+#endif
 
 namespace {
 
 using namespace partita;
 
-struct layer_case {
-  std::size_t batch, features;
-};
-constexpr layer_case cases[] = {{1, 1024}, {16, 256}, {64, 256}, {256, 256}, {64, 1024}, {256, 1024}, {64, 4096}};
+struct {
+  bool json = false;
+  std::size_t f_out = 0, f_in = 0, batch = 0, features = 0;
+  int rounds = 15;
+} chosen;
 
-/// The layer by hand: W's blocks and communicators of its rows and columns; x on the workers of row 0, y on those of column 0.
-class by_hand {
+#if defined(BENCH_SCALAPACK)
+/// y = x W^T by psgemm. A row-major matrix is its transpose to ScaLAPACK: y^T = W x^T on f_in x f_out workers, each with one block of
+/// each matrix, the batch cut as well.
+class scalapack {
  public:
-  by_hand(int f_out, int f_in, std::size_t batch, std::size_t features)
-      : batch_(static_cast<int>(batch)), in_(static_cast<int>(features) / f_in), out_(static_cast<int>(features) / f_out) {
-    const int id = bench::worker(), i = id / f_in, j = id % f_in;
-    MPI_Comm_split(MPI_COMM_WORLD, i, j, &row_);
-    MPI_Comm_split(MPI_COMM_WORLD, j, i, &column_);
-    first_row_ = i == 0, first_column_ = j == 0;
-    const auto volume = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
-    x.assign(volume(batch_, in_), 1), w.assign(volume(out_, in_), 1), dw.assign(w.size(), 0), dx.assign(x.size(), 0), dx_sum = dx;
-    y.assign(volume(batch_, out_), 0), y_sum = y, dy.assign(y.size(), 1);
-  }
-  by_hand(const by_hand&) = delete;
-  ~by_hand() {
-    MPI_Comm_free(&row_);
-    MPI_Comm_free(&column_);
-  }
-
-  void product() { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, batch_, out_, in_, 1, x.data(), in_, w.data(), in_, 0, y.data(), out_); }
-  void adjoint_products() {
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, out_, in_, batch_, 1, dy.data(), out_, x.data(), in_, 1, dw.data(), in_);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, batch_, in_, out_, 1, dy.data(), out_, w.data(), in_, 0, dx.data(), in_);
+  scalapack(int f_out, int f_in, int batch, int features) : batch_(batch), features_(features) {
+    Cblacs_get(0, 0, &context_);
+    Cblacs_gridinit(&context_, "Column", f_in, f_out);  // worker i f_in + j at (j, i), as the layer's W
+    const auto up = [](int a, int b) { return (a + b - 1) / b; };
+    const auto describe = [&](int rows, int columns, int* d) {
+      const int of_this[9] = {1, context_, rows, columns, up(rows, f_in), up(columns, f_out), 0, 0, up(rows, f_in)};
+      std::copy_n(of_this, 9, d);
+      return std::vector<float>(static_cast<std::size_t>(of_this[4]) * static_cast<std::size_t>(of_this[5]), 1.F);
+    };
+    w_ = describe(features, features, of_w_);
+    x_ = describe(features, batch, of_x_);
+    y_ = describe(features, batch, of_y_);
   }
   void forward() {
-    MPI_Bcast(x.data(), static_cast<int>(x.size()), MPI_FLOAT, 0, column_);
-    product();
-    MPI_Reduce(y.data(), y_sum.data(), static_cast<int>(y.size()), MPI_FLOAT, MPI_SUM, 0, row_);
+    const float one_f = 1, zero_f = 0;
+    const int one = 1;
+    psgemm_("T", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, x_.data(), &one, &one, of_x_, &zero_f,
+            y_.data(), &one, &one, of_y_);
   }
+  /// dW^T = x^T dy and dx^T = W^T dy^T, with y in the place of dy.
   void adjoint() {
-    MPI_Bcast(dy.data(), static_cast<int>(dy.size()), MPI_FLOAT, 0, row_);
-    adjoint_products();
-    MPI_Reduce(dx.data(), dx_sum.data(), static_cast<int>(dx.size()), MPI_FLOAT, MPI_SUM, 0, column_);
+    const float one_f = 1, zero_f = 0;
+    const int one = 1;
+    psgemm_("N", "T", &features_, &features_, &batch_, &one_f, x_.data(), &one, &one, of_x_, y_.data(), &one, &one, of_y_, &zero_f,
+            dw(), &one, &one, of_w_);
+    psgemm_("N", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, y_.data(), &one, &one, of_y_, &zero_f,
+            dx(), &one, &one, of_x_);
   }
-  bool first_row() const { return first_row_; }
-  bool first_column() const { return first_column_; }
-
-  std::vector<float> x, w, y, y_sum, dy, dw, dx, dx_sum;
 
  private:
-  int batch_, in_, out_;
-  bool first_row_ = false, first_column_ = false;
-  MPI_Comm row_ = MPI_COMM_NULL, column_ = MPI_COMM_NULL;
+  float* dw() { return dw_.resize(w_.size()), dw_.data(); }
+  float* dx() { return dx_.resize(x_.size()), dx_.data(); }
+
+  int batch_, features_, context_ = 0;
+  int of_w_[9], of_x_[9], of_y_[9];
+  std::vector<float> w_, x_, y_, dw_, dx_;
+};
+#endif
+
+/// One way to compute a layer: only forward, or with its adjoint.
+struct variant {
+  std::string name;
+  std::function<void()> run;
+  std::vector<double> samples{};
 };
 
-void run(const world& everyone, std::size_t f_out, std::size_t f_in, const layer_case& c, int rounds) {
-  by_hand raw(static_cast<int>(f_out), static_cast<int>(f_in), c.batch, c.features);
+void report(const char* what, const char* regime, std::size_t batch, std::size_t features, const std::vector<variant>& variants) {
+  if (bench::worker() != 0) return;
+  const double median_alone = bench::median(variants[0].samples), least_alone = bench::least(variants[0].samples);
+  if (!chosen.json) std::printf("%s, %zu x %zu on %zu x %zu, %s\n", what, batch, features, chosen.f_out, chosen.f_in, regime);
+  for (const variant& v : variants) {
+    const double median = bench::median(v.samples), least = bench::least(v.samples);
+    if (chosen.json)
+      std::printf("{\"bench\": \"linear\", \"case\": \"%s %zux%zu on %zux%zu\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
+                  "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio\": %.4f, \"ratio_of_minima\": %.4f, \"regime\": \"%s\", \"samples\": %zu}\n",
+                  what, batch, features, chosen.f_out, chosen.f_in, bench::workers(), 2 * batch * features * sizeof(float), v.name.c_str(),
+                  median, least, median / median_alone, least / least_alone, regime, v.samples.size());
+    else
+      std::printf("  %-10s %11.1f us  min %11.1f  %7.3f x products, minima %7.3f x\n", v.name.c_str(), median * 1e6, least * 1e6, median / median_alone,
+                  least / least_alone);
+  }
+  std::fflush(stdout);
+}
+
+void measure(bench::regime_meter& meter, const world& everyone, std::size_t batch, std::size_t features) {
+  const std::size_t f_out = chosen.f_out, f_in = chosen.f_in;
+  bench::linear_by_hand raw(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch), static_cast<int>(features), static_cast<int>(features));
   std::vector<std::size_t> ends;
   for (std::size_t i = 0; i < f_out; ++i) ends.push_back(i * f_in);
   const auto p_x = everyone.partition(extents<1, dynamic>(f_in));
   const auto p_y = everyone.partition(extents<1, dynamic>(f_out), workers(ends));
-  const auto p_w = everyone.partition(extents<dynamic, dynamic>(f_out, f_in));
-  linear<float> layer(p_x, p_y, p_w, {.in_features = c.features, .out_features = c.features, .bias = false});
+  linear<float> layer(p_x, p_y, everyone.partition(extents<dynamic, dynamic>(f_out, f_in)),
+                      {.in_features = features, .out_features = features, .bias = false});
   layer.weight().fill(1.F);
-  xt::xtensor<float, 2> x = zero_volume<float, 2>(c.batch), dy = x;
-  if (p_x.active()) x = xt::ones<float>({c.batch, c.features / f_in});
-  if (p_y.active()) dy = xt::ones<float>({c.batch, c.features / f_out});
-
-  std::vector<double> samples[6];
-  for (int k = -2; k < rounds; ++k) {
-    const double now[6] = {
-        bench::timed([&] { raw.product(); }),
-        bench::timed([&] { raw.forward(); }),
-        bench::timed([&] { layer(x); }),
-        bench::timed([&] { raw.product(), raw.adjoint_products(); }),
-        bench::timed([&] { raw.forward(), raw.adjoint(); }),
-        bench::timed([&] { layer(x), layer.adjoint(dy); }),
-    };
-    for (int v = 0; k >= 0 && v < 6; ++v) samples[v].push_back(1e3 * now[v]);
+  xt::xtensor<float, 2> x = zero_volume<float, 2>(batch), dy = x;
+  if (p_x.active()) x = xt::ones<float>({batch, features / f_in});
+  if (p_y.active()) dy = xt::ones<float>({batch, features / f_out});
+  std::vector<variant> forward, both;
+  const auto add = [&](const char* name, const std::function<void()>& first, const std::function<void()>& second) {
+    forward.push_back({name, first});
+    both.push_back({name, [=] { first(), second(); }});
+  };
+  add("products", [&] { raw.product(); }, [&] { raw.adjoint_products(); });
+  add("by hand", [&] { raw.forward(); }, [&] { raw.adjoint(); });
+  add("partita", [&] { layer(x); }, [&] { layer.adjoint(dy); });
+#if defined(BENCH_SCALAPACK)
+  scalapack psgemm(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch), static_cast<int>(features));
+  add("psgemm", [&] { psgemm.forward(); }, [&] { psgemm.adjoint(); });
+#endif
+  const double work = 2e-9 * static_cast<double>(batch * features * features / (f_out * f_in));  // in units of about 10 ms
+  const int inner = work < 0.01 ? 20 : work < 0.1 ? 5 : 1;
+  int seen[3] = {};
+  for (int round = -2; round < chosen.rounds; ++round) {
+    ++seen[static_cast<int>(meter.now())];
+    for (auto* variants : {&forward, &both})
+      for (variant& v : *variants) {
+        double total = 0;
+        for (int k = 0; k < inner; ++k) total += bench::timed(v.run);
+        if (round >= 0) v.samples.push_back(total / inner);
+      }
   }
-  double m[6];
-  for (int v = 0; v < 6; ++v) m[v] = bench::median(samples[v]);
-  if (bench::worker() != 0) return;
-  std::printf("{\"grid\": \"%zux%zu\", \"batch\": %zu, \"features\": %zu, \"gemm\": %.4f, \"mpi\": %.4f, \"partita\": %.4f, \"partita/gemm\": %.3f, "
-              "\"partita/mpi\": %.3f, \"gemm3\": %.4f, \"mpi3\": %.4f, \"partita3\": %.4f, \"partita3/gemm3\": %.3f, \"partita3/mpi3\": %.3f}\n",
-              f_out, f_in, c.batch, c.features, m[0], m[1], m[2], m[2] / m[0], m[2] / m[1], m[3], m[4], m[5], m[5] / m[3], m[5] / m[4]);
-  std::fflush(stdout);
+  const char* const regime = bench::name_of(static_cast<bench::regime>(std::max_element(seen, seen + 3) - seen));
+  report("forward", regime, batch, features, forward);
+  report("forward and adjoint", regime, batch, features, both);
 }
 
 }  // namespace
@@ -100,12 +147,26 @@ void run(const world& everyone, std::size_t f_out, std::size_t f_in, const layer
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   const world everyone;
-  const std::size_t f_out = argc > 1 ? static_cast<std::size_t>(std::atoi(argv[1])) : 1;
-  const std::size_t f_in = argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : everyone.size();
-  const int rounds = argc > 3 ? std::atoi(argv[3]) : 21;
-  if (f_out == 0 || f_in == 0 || f_out * f_in != everyone.size()) {
+  chosen.f_out = 1, chosen.f_in = everyone.size();
+  for (int k = 1; k < argc; ++k) {
+    const std::string word = argv[k];
+    const auto number = [&] { return k + 1 < argc ? static_cast<std::size_t>(std::atoi(argv[++k])) : 0; };
+    if (word == "--json") chosen.json = true;
+    if (word == "--grid") chosen.f_out = number(), chosen.f_in = number();
+    if (word == "--batch") chosen.batch = number();
+    if (word == "--features") chosen.features = number();
+    if (word == "--rounds") chosen.rounds = static_cast<int>(number());
+  }
+  if (chosen.f_out * chosen.f_in != everyone.size()) {
     if (everyone.id() == 0) std::fprintf(stderr, "linear: f_out x f_in must be the number of workers\n");
     return 1;
   }
-  for (const layer_case& c : cases) run(everyone, f_out, f_in, c, rounds);
+#if !defined(BENCH_SCALAPACK)
+  if (everyone.id() == 0 && !chosen.json) std::printf("ScaLAPACK was not found when this was built: left out\n");
+#endif
+  bench::regime_meter meter;
+  for (const std::size_t features : {256U, 1024U, 4096U})
+    for (const std::size_t batch : {1U, 16U, 64U, 256U, 1024U})
+      if ((chosen.features == 0 || chosen.features == features) && (chosen.batch == 0 || chosen.batch == batch))
+        measure(meter, everyone, batch, features);
 }

@@ -26,7 +26,6 @@ inline std::size_t volume(const shape& s) {
 
 /// One tensor of floats, balanced over a grid of workers before and over another after.
 struct problem {
-  std::string name;
   shape extents, from, to;
   bool transposed = false;  ///< dimensions 0 and 1 change places on the way; `to` is the grid of the result
 };
@@ -206,6 +205,14 @@ void Cblacs_gridmap(int*, int*, int, int, int);
 void Cpsgemr2d(int, int, float*, int, int, int*, float*, int, int, int*, int);
 }
 
+/// It knows matrices in whole blocks of one size, on all workers.
+inline bool scalapack_can(const problem& p, int n) {
+  if (p.transposed || p.extents.size() != 2) return false;
+  for (const shape& grid : {p.from, p.to})
+    if (volume(grid) != static_cast<std::size_t>(n) || p.extents[0] % grid[0] != 0 || p.extents[1] % grid[1] != 0) return false;
+  return true;
+}
+
 /// ScaLAPACK's psgemr2d. A row-major block is a column-major block of the transpose, on the transposed grid.
 inline call scalapack(const problem& p, int me, int n) {
   const auto descriptor = [&](const shape& grid) {
@@ -236,11 +243,11 @@ inline call scalapack(const problem& p, int me, int n) {
 #endif
 
 #if defined(BENCH_FFTW)
-/// FFTW's transpose of row slabs.
+/// FFTW's transpose of row slabs, planned by measuring, which writes into both blocks.
 inline call fftw(const problem& p, float* x, float* y) {
   fftwf_mpi_init();
   const fftwf_plan plan = fftwf_mpi_plan_transpose(
-      static_cast<ptrdiff_t>(p.extents[0]), static_cast<ptrdiff_t>(p.extents[1]), x, y, MPI_COMM_WORLD, FFTW_ESTIMATE);
+      static_cast<ptrdiff_t>(p.extents[0]), static_cast<ptrdiff_t>(p.extents[1]), x, y, MPI_COMM_WORLD, FFTW_MEASURE);
   return [plan](const float*, float*) { fftwf_execute(plan); };
 }
 #endif

@@ -2,10 +2,11 @@
 // and in turn. Start it on 2 or on 4 workers: mpirun -n 2 bench/repartition [--json] [--quick] [case]
 #include "machine.hpp"
 #include "peers.hpp"
+#if defined(BENCH_PETSC)
+#include "petsc.hpp"
+#endif
 
-#include <partita/comm/box_exchange.hpp>
-#include <partita/comm/pooled.hpp>
-#include <partita/comm/schedule.hpp>
+#include <partita/kernel/repartition.hpp>
 
 #include <array>
 #include <cstdio>
@@ -23,16 +24,34 @@ struct options {
   std::string only;
 } chosen;
 
-/// Blocks as the heap gives them, touched before any timing.
-struct blocks {
-  std::vector<float> x, y, other;
-};
-
-/// One way to do it: what is called, and where the result then lies.
+/// One way to do it: what is called for each tensor of the case, and where the result then lies.
 struct variant {
   std::string name;
-  std::function<const float*()> run;
   bool moves = true;  ///< memcpy and the raw exchange of contiguous bytes do not repartition anything
+  std::vector<std::function<const float*()>> run{};
+};
+
+/// The blocks of one tensor as the heap gives them, touched before any timing.
+struct blocks {
+  bench::shape x_shape, y_shape;
+  std::size_t x_size, y_size, most;
+  std::vector<float> x, y, other;
+
+  explicit blocks(const bench::problem& p) {
+    const auto worker = static_cast<std::size_t>(bench::worker());
+    bench::shape turned = p.extents;
+    if (p.transposed) std::swap(turned[0], turned[1]);
+    x_shape = bench::block_of(p.extents, p.from, worker).size();
+    y_shape = bench::block_of(turned, p.to, worker).size();
+    x_size = bench::volume(x_shape);
+    y_size = bench::volume(y_shape);
+    most = std::max(x_size, y_size);
+    for (auto* block : {&x, &y, &other}) block->resize(most + 16);
+  }
+  void rewrite(std::size_t round) {
+    const auto worker = static_cast<std::size_t>(bench::worker());
+    for (std::size_t k = 0; k < x_size; ++k) x[k] = static_cast<float>((k * 7 + worker * 1000003 + round) % 1000003);
+  }
 };
 
 /// Reads a result once, as whoever asked for it would.
@@ -47,60 +66,102 @@ float sum_of(const float* p, std::size_t n) {
 }
 
 template <std::size_t Rank>
-class ours {
- public:
-  ours(const bench::problem& p, const node& members, arena& memory, node_channel* channel, int tag,
-       const mail_policy& mail = {})
-      : memory_(memory) {
-    std::array<std::size_t, Rank> from{}, to{}, extents{}, turned{};
-    axes_order<Rank> axes = same_axes<Rank>();
-    if constexpr (Rank > 1)
-      if (p.transposed) std::swap(axes[0], axes[1]);
-    for (std::size_t d = 0; d < Rank; ++d) from[d] = p.from[d], to[d] = p.to[d], extents[d] = p.extents[d];
-    for (std::size_t d = 0; d < Rank; ++d) turned[d] = extents[axes[d]];
-    const grid<dynamic_extents<Rank>> source{dynamic_extents<Rank>(from)}, destination{dynamic_extents<Rank>(to)};
-    auto schedule = schedule_repartition(source, decomposition<Rank>::balanced(extents, from), destination,
-                                         decomposition<Rank>::balanced(turned, to), axes,
-                                         static_cast<std::size_t>(bench::worker()));
-    x_strides_ = detail::dense_strides(schedule.source_shape);
-    y_strides_ = schedule.received_strides;
-    size_ = volume_of(schedule.received_shape);
-    exchange_ =
-        std::make_unique<box_exchange<float, Rank>>(MPI_COMM_WORLD, tag, members, channel, std::move(schedule), mail);
-  }
+std::array<std::size_t, Rank> array_of(const bench::shape& s) {
+  std::array<std::size_t, Rank> all{};
+  for (std::size_t d = 0; d < Rank; ++d) all[d] = s[d];
+  return all;
+}
 
-  /// As r(x): a fresh result from the pool each time.
-  const float* pooled(const float* x) {
-    result_ = {};
-    result_ = make_pooled<float, 1>(memory_, {size_});
-    into(x, result_.data());
-    return result_.data();
-  }
-  /// As r.into(x, y).
-  void into(const float* x, float* y) {
-    exchange_->start(x, x_strides_, y, y_strides_);
-    exchange_->finish();
-  }
+/// The heap memory of a block as the xtensor it is to a caller.
+template <std::size_t Rank>
+auto tensor_on(std::vector<float>& memory, const bench::shape& s) {
+  return xt::adapt(memory.data(), bench::volume(s), xt::no_ownership(), array_of<Rank>(s));
+}
 
- private:
-  arena& memory_;
-  std::array<std::ptrdiff_t, Rank> x_strides_{}, y_strides_{};
-  std::size_t size_ = 0;
-  std::unique_ptr<box_exchange<float, Rank>> exchange_;
-  pooled_tensor<float, 1> result_;
-};
+/// Our kernel between the grids of a problem, as a program makes it.
+template <std::size_t Rank, class... Policies>
+auto ours(const world& everyone, const bench::problem& p, Policies... policies) {
+  const auto on = [&](const bench::shape& grid) {
+    return everyone.partition(dynamic_extents<Rank>(array_of<Rank>(grid)), workers(0, bench::volume(grid)));
+  };
+  auto p_x = on(p.from), p_y = on(p.to);
+  return std::make_shared<repartition<dynamic_extents<Rank>, dynamic_extents<Rank>, Policies...>>(p_x, p_y, policies...);
+}
 
-void report(const bench::problem& p, const std::string& name, bench::regime r, const std::vector<double>& samples,
+/// y = r(x): a fresh result from the pool each time.
+template <std::size_t Rank, class Kernel>
+std::function<const float*()> pooled(const Kernel& r, blocks& b) {
+  using result = decltype((*r)(tensor_on<Rank>(b.x, b.x_shape)));
+  const auto y = std::make_shared<std::unique_ptr<result>>();
+  return [r, y, &b] {
+    y->reset();
+    *y = std::make_unique<result>((*r)(tensor_on<Rank>(b.x, b.x_shape)));
+    return static_cast<const float*>((*y)->data());
+  };
+}
+/// r.into(x, y), where y is the caller's own memory.
+template <std::size_t Rank, class Kernel>
+std::function<const float*()> into_the_heap(const Kernel& r, blocks& b) {
+  return [r, &b] {
+    r->into(tensor_on<Rank>(b.x, b.x_shape), tensor_on<Rank>(b.y, b.y_shape));
+    return static_cast<const float*>(b.y.data());
+  };
+}
+
+/// Every way to do it for tensors that share their grids; a case of more than one tensor calls each way for all in turn.
+template <std::size_t Rank, class... Policies>
+std::vector<variant> all_ways(const world& everyone, const std::vector<bench::problem>& problems, std::vector<blocks>& all,
+                              Policies... policies) {
+  std::vector<variant> ways;
+  const auto add = [&](const char* name, std::function<const float*()> run, bool moves = true) {
+    for (variant& known : ways)
+      if (known.name == name) return known.run.push_back(std::move(run));
+    ways.push_back({name, moves, {std::move(run)}});
+  };
+  const auto shared = ours<Rank>(everyone, problems[0], policies...);
+  const auto mailed = ours<Rank>(everyone, problems[0], policies..., strategy::message, messages::measured);
+  const int me = bench::worker(), n = bench::workers();
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    const bench::problem& p = problems[k];
+    blocks& b = all[k];
+    const auto peer = [&](const char* name, bench::call f, bool moves = true) {
+      float *const x = b.x.data(), *const y = b.y.data();
+      add(name, [f, x, y] { return f(x, y), y; }, moves);
+    };
+    add("memcpy", [&b] { return static_cast<const float*>(std::memcpy(b.other.data(), b.x.data(), b.most * sizeof(float))); },
+        false);
+    add("partita", pooled<Rank>(shared, b));
+    add("partita, into the heap", into_the_heap<Rank>(shared, b));
+    add("partita, messages alone", into_the_heap<Rank>(mailed, b));
+    if (!p.transposed) {
+      peer("MPI contiguous", bench::raw_contiguous(p, me, n), false);
+      peer("MPI types", bench::raw_types(p, me, n));
+      peer("MPI packed", bench::raw_packed(p, me, n));
+      peer("MPI_Alltoallw", bench::raw_alltoallw(p, me, n));
+    }
+#if defined(BENCH_SCALAPACK)
+    if (bench::scalapack_can(p, n)) peer("ScaLAPACK psgemr2d", bench::scalapack(p, me, n));
+#endif
+#if defined(BENCH_PETSC)
+    if (bench::petsc_can(p)) peer("PETSc VecScatter", bench::petsc(p, b.x.data(), b.y.data(), me, n));
+#endif
+#if defined(BENCH_FFTW)
+    if (p.transposed) peer("FFTW-MPI transpose", bench::fftw(p, b.x.data(), b.y.data()));
+#endif
+  }
+  return ways;
+}
+
+void report(const std::string& title, std::size_t bytes, const std::string& name, bench::regime r, const std::vector<double>& samples,
             double memcpy_median, double best_peer) {
   if (bench::worker() != 0 || samples.empty()) return;
-  const std::size_t bytes = bench::volume(p.extents) * sizeof(float);
   const double median = bench::median(samples);
   if (chosen.json)
     std::printf(
         "{\"bench\": \"repartition\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
         "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"regime\": \"%s\", \"samples\": "
         "%zu}\n",
-        p.name.c_str(), bench::workers(), bytes, name.c_str(), median, bench::least(samples), median / memcpy_median,
+        title.c_str(), bench::workers(), bytes, name.c_str(), median, bench::least(samples), median / memcpy_median,
         name_of(r), samples.size());
   else
     std::printf("  %-26s %11.1f us  min %11.1f  %6.2f x memcpy  %5.2f x best peer\n", name.c_str(), median * 1e6,
@@ -109,129 +170,95 @@ void report(const bench::problem& p, const std::string& name, bench::regime r, c
 }
 
 template <std::size_t Rank>
-void measure(const bench::problem& p, bench::regime_meter& meter, int samples, bool then_read = false) {
-  if (!chosen.only.empty() && p.name.find(chosen.only) == std::string::npos) return;
-  const int me = bench::worker(), n = bench::workers();
-  const auto worker = static_cast<std::size_t>(me);
-  bench::shape turned = p.extents;
-  if (p.transposed) std::swap(turned[0], turned[1]);
-  const std::size_t x_size = bench::volume(bench::block_of(p.extents, p.from, worker).size());
-  const std::size_t y_size = bench::volume(bench::block_of(turned, p.to, worker).size());
-  const std::size_t most = std::max(x_size, y_size);
-  blocks b{std::vector<float>(most + 16), std::vector<float>(most + 16), std::vector<float>(most + 16)};
-  float *const x = b.x.data(), *const y = b.y.data();
-
-  const node members(MPI_COMM_WORLD);
-  arena& memory = arena::of(members);
-  node_channel channel(members, memory);
-  ours<Rank> shared(p, members, memory, &channel, 1), mailed(p, members, memory, nullptr, 2);
-
-  std::vector<variant> variants;
-  variants.push_back({"memcpy",
-                      [&] { return static_cast<const float*>(std::memcpy(b.other.data(), x, most * sizeof(float))); },
-                      false});
-  variants.push_back({"partita", [&] { return shared.pooled(x); }});
-  variants.push_back({"partita, into the heap", [&] { return shared.into(x, y), y; }});
-  const auto peer = [&](const char* name, bench::call f, bool moves = true) {
-    variants.push_back({name, [f, x, y] { return f(x, y), y; }, moves});
-  };
-  if (!p.transposed) {
-    variants.push_back({"partita, by mail", [&] { return mailed.into(x, y), y; }});
-    peer("MPI contiguous", bench::raw_contiguous(p, me, n), false);
-    peer("MPI types", bench::raw_types(p, me, n));
-    peer("MPI packed", bench::raw_packed(p, me, n));
-    peer("MPI_Alltoallw", bench::raw_alltoallw(p, me, n));
-#if defined(BENCH_SCALAPACK)
-    const auto even = [&](const bench::shape& grid) {
-      return p.extents[0] % grid[0] == 0 && p.extents[1] % grid[1] == 0;
-    };
-    if (Rank == 2 && bench::volume(p.from) == static_cast<std::size_t>(n) &&
-        bench::volume(p.to) == static_cast<std::size_t>(n) && even(p.from) && even(p.to))
-      peer("ScaLAPACK psgemr2d", bench::scalapack(p, me, n));
-#endif
+void measure(const std::string& title, const std::vector<bench::problem>& problems, bench::regime_meter& meter, int samples,
+             bool then_read = false) {
+  if (!chosen.only.empty() && title != chosen.only) return;
+  const world everyone;
+  std::vector<blocks> all(problems.begin(), problems.end());
+  std::vector<variant> ways;
+  if constexpr (Rank == 2) {
+    ways = problems[0].transposed ? all_ways<Rank>(everyone, problems, all, permute<1, 0>)
+                                  : all_ways<Rank>(everyone, problems, all);
+  } else {
+    ways = all_ways<Rank>(everyone, problems, all);
   }
-#if defined(BENCH_FFTW)
-  if (p.transposed) peer("FFTW-MPI transpose", bench::fftw(p, x, y));
-#endif
 
-  const auto rewrite = [&](std::size_t round) {
-    for (std::size_t k = 0; k < x_size; ++k) x[k] = static_cast<float>((k * 7 + worker * 1000003 + round) % 1000003);
-  };
   // Every way must give what ours gives, element by element, before anything is timed.
-  rewrite(0);
-  const float* const first = shared.pooled(x);
-  const std::vector<float> expected(first, first + y_size);
-  for (const variant& v : variants) {
-    if (!v.moves) continue;
-    rewrite(0);
-    const float* const result = v.run();
-    if (std::memcmp(result, expected.data(), y_size * sizeof(float)) != 0) {
-      std::fprintf(stderr, "%s, %s: worker %d holds something else\n", p.name.c_str(), v.name.c_str(), me);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    blocks& b = all[k];
+    b.rewrite(0);
+    const float* const first = ways[1].run[k]();
+    const std::vector<float> expected(first, first + b.y_size);
+    for (const variant& v : ways) {
+      if (!v.moves) continue;
+      b.rewrite(0);
+      if (std::memcmp(v.run[k](), expected.data(), b.y_size * sizeof(float)) == 0) continue;
+      std::fprintf(stderr, "%s, %s: worker %d holds something else\n", title.c_str(), v.name.c_str(), bench::worker());
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
   }
 
   std::vector<std::vector<double>> times[3];
-  for (auto& t : times) t.resize(variants.size());
-  const std::size_t inner = most * sizeof(float) < (std::size_t{1} << 20) ? 20 : 1;
+  for (auto& t : times) t.resize(ways.size());
+  const std::size_t inner = all[0].most * sizeof(float) < (std::size_t{1} << 20) ? 20 : 1;
   volatile float sink = 0;
   if (chosen.quick) samples = samples / 3 + 3;
   for (int s = -1; s < samples; ++s)
-    for (std::size_t v = 0; v < variants.size(); ++v) {
+    for (std::size_t v = 0; v < ways.size(); ++v) {
       const bench::regime before = meter.now();
       double total = 0;
       for (std::size_t k = 0; k < inner; ++k) {
-        rewrite(static_cast<std::size_t>(s + 2) + k);
+        for (blocks& b : all) b.rewrite(static_cast<std::size_t>(s + 2) + k);
         total += bench::timed([&] {
-          const float* const result = variants[v].run();
-          if (then_read) sink = sink + sum_of(result, y_size);
+          for (std::size_t t = 0; t < all.size(); ++t) {
+            const float* const result = ways[v].run[t]();
+            if (then_read) sink = sink + sum_of(result, all[t].y_size);
+          }
         });
       }
       const bench::regime after = meter.now();
       if (s >= 0 && before == after) times[static_cast<int>(before)][v].push_back(total / static_cast<double>(inner));
     }
+  std::size_t bytes = 0;
+  for (const bench::problem& p : problems) bytes += bench::volume(p.extents) * sizeof(float);
   for (int r = 0; r < 3; ++r) {
     if (times[r][0].size() < 3) continue;
     const double copy = bench::median(times[r][0]);
     double best = 1e30;
-    for (std::size_t v = 0; v < variants.size(); ++v)
-      if (variants[v].moves && variants[v].name.rfind("partita", 0) != 0 && !times[r][v].empty())
+    for (std::size_t v = 0; v < ways.size(); ++v)
+      if (ways[v].moves && ways[v].name.rfind("partita", 0) != 0 && !times[r][v].empty())
         best = std::min(best, bench::median(times[r][v]));
-    if (me == 0 && !chosen.json)
-      std::printf("%s, %d workers, %s (%zu samples)\n", p.name.c_str(), n,
+    if (bench::worker() == 0 && !chosen.json)
+      std::printf("%s, %d workers, %s (%zu samples)\n", title.c_str(), bench::workers(),
                   bench::name_of(static_cast<bench::regime>(r)), times[r][0].size());
-    for (std::size_t v = 0; v < variants.size(); ++v)
-      report(p, variants[v].name, static_cast<bench::regime>(r), times[r][v], copy, best);
+    for (std::size_t v = 0; v < ways.size(); ++v)
+      report(title, bytes, ways[v].name, static_cast<bench::regime>(r), times[r][v], copy, best);
   }
-}
-
-/// A layer whose batch alternates between two sizes: both schedules are kept, nothing is planned again.
-void alternating(bench::regime_meter& meter, int samples) {
-  const auto n = static_cast<std::size_t>(bench::workers());
-  measure<2>({"batch 64", {64, 4096}, {n, 1}, {1, n}}, meter, samples);
-  measure<2>({"batch 96", {96, 4096}, {n, 1}, {1, n}}, meter, samples);
 }
 
 void all_cases() {
   bench::regime_meter meter;
   const auto n = static_cast<std::size_t>(bench::workers());
-  measure<2>({"256^2", {256, 256}, {n, 1}, {1, n}}, meter, 41);
-  measure<2>({"2048^2", {2048, 2048}, {n, 1}, {1, n}}, meter, 31);
-  measure<2>({"2048^2 and read", {2048, 2048}, {n, 1}, {1, n}}, meter, 31, true);
-  measure<2>({"uneven 1021 x 2039", {1021, 2039}, {n, 1}, {1, n}}, meter, 31);
-  measure<2>({"scatter 2048^2", {2048, 2048}, {1, 1}, {n, 1}}, meter, 21);
-  measure<2>({"gather 2048^2", {2048, 2048}, {n, 1}, {1, 1}}, meter, 21);
-  alternating(meter, 21);
-  measure<2>({"transpose 4096^2", {4096, 4096}, {n, 1}, {n, 1}, true}, meter, 15);
-  measure<3>({"256^3", {256, 256, 256}, {n, 1, 1}, {1, 1, n}}, meter, 15);
+  const auto rows_to_columns = [&](std::size_t rows, std::size_t columns) {
+    return std::vector<bench::problem>{{{rows, columns}, {n, 1}, {1, n}}};
+  };
+  measure<2>("256^2", rows_to_columns(256, 256), meter, 41);
+  measure<2>("2048^2", rows_to_columns(2048, 2048), meter, 31);
+  measure<2>("2048^2 and read", rows_to_columns(2048, 2048), meter, 31, true);
+  measure<2>("uneven 1021 x 2039", rows_to_columns(1021, 2039), meter, 31);
+  measure<2>("scatter 2048^2", {{{2048, 2048}, {1, 1}, {n, 1}}}, meter, 21);
+  measure<2>("gather 2048^2", {{{2048, 2048}, {n, 1}, {1, 1}}}, meter, 21);
+  measure<2>("batch 64 then 96", {{{64, 4096}, {n, 1}, {1, n}}, {{96, 4096}, {n, 1}, {1, n}}}, meter, 21);
+  measure<2>("transpose 4096^2", {{{4096, 4096}, {n, 1}, {n, 1}, true}}, meter, 15);
+  measure<3>("256^3", {{{256, 256, 256}, {n, 1, 1}, {1, 1, n}}}, meter, 15);
   if (n == 2) {
-    measure<4>({"64^4", {64, 64, 64, 64}, {n, 1, 1, 1}, {1, 1, 1, n}}, meter, 15);
-    measure<2>({"8192^2", {8192, 8192}, {n, 1}, {1, n}}, meter, 9);
+    measure<4>("64^4", {{{64, 64, 64, 64}, {n, 1, 1, 1}, {1, 1, 1, n}}}, meter, 15);
+    measure<2>("8192^2", rows_to_columns(8192, 8192), meter, 9);
   }
   if (n == 4) {
-    measure<3>({"pencils 256^3", {256, 256, 256}, {1, 2, 2}, {2, 1, 2}}, meter, 15);
-    measure<2>({"4096^2", {4096, 4096}, {n, 1}, {1, n}}, meter, 15);
-    measure<2>({"4096^2 squares to rows", {4096, 4096}, {2, 2}, {4, 1}}, meter, 15);
+    measure<3>("pencils 256^3", {{{256, 256, 256}, {1, 2, 2}, {2, 1, 2}}}, meter, 15);
+    measure<2>("4096^2", rows_to_columns(4096, 4096), meter, 15);
+    measure<2>("4096^2 squares to rows", {{{4096, 4096}, {2, 2}, {4, 1}}}, meter, 15);
   }
 }
 
@@ -252,10 +279,16 @@ int main(int argc, char** argv) {
 #if !defined(BENCH_SCALAPACK)
     std::printf("ScaLAPACK was not found when this was built: left out\n");
 #endif
+#if !defined(BENCH_PETSC)
+    std::printf("PETSc was not found when this was built: left out\n");
+#endif
 #if !defined(BENCH_FFTW)
     std::printf("FFTW-MPI was not found when this was built: left out\n");
 #endif
   }
   all_cases();
+#if defined(BENCH_PETSC)
+  PetscFinalize();
+#endif
   MPI_Finalize();
 }

@@ -22,6 +22,7 @@
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/partitioned_elementwise.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
+#include <partita/kernel/relabelled.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
 #include <partita/kernel/sum_reduce.hpp>

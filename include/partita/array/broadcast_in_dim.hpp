@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <partita/array/expression.hpp>
 #include <partita/array/lift.hpp>
-#include <partita/array/rows.hpp>
+#include <partita/array/row_walk.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <type_traits>
 #include <utility>
@@ -67,7 +67,7 @@ void sum_into(T* dx, const shape_list& operand, const dimension_map& map, const 
     walk.add(result[d], {static_cast<std::ptrdiff_t>(dy.strides()[d]),
                          map.spans(d, operand, result) && result[d] != 1 ? own[map.source(d)] : 0});
   walk.follow_the_first_block();
-  const auto strides = walk.row_strides();
+  const auto strides = walk.innermost().along;
   const T* from = dy.data() + static_cast<std::ptrdiff_t>(dy.data_offset());
   walk.for_each_row([&](const auto& offsets, std::size_t n) {
     const T* row = from + offsets[0];

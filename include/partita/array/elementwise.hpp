@@ -60,6 +60,21 @@ inline constexpr broadcast_verdict known_verdict = [] {
   else return broadcast_verdict{};
 }();
 
+/// Whether the extents that meet are equal or 1: all that is left to ask where the types have passed judgement.
+template <class L, class R, class Dims>
+bool extents_meet(const L& l, const R& r) {
+  constexpr std::size_t a = operand_rank_of<L>, b = operand_rank_of<R>, rank = a > b ? a : b;
+  if constexpr (a != 0 && b != 0 && known_verdict<L, R, Dims>) {
+    constexpr dimension_map left = map_of_operand(a, rank, Dims::list()), right = map_of_operand(b, rank, Dims::list());
+    for (std::size_t d = 0; d < rank; ++d) {
+      const std::size_t i = left.source(d), j = right.source(d);
+      if (i == dimension_map::unmapped || j == dimension_map::unmapped) continue;
+      if (!meet(static_cast<std::size_t>(l.shape()[i]), static_cast<std::size_t>(r.shape()[j])).legal) return false;
+    }
+  }
+  return true;
+}
+
 /// Judges two operands: at compile time what the types know, at run time the rest.
 template <class F, class L, class R, class Dims>
 void require_broadcastable(const L& l, const R& r, const Dims& dims) {
@@ -69,6 +84,7 @@ void require_broadcastable(const L& l, const R& r, const Dims& dims) {
     [[maybe_unused]] constexpr require_legal_broadcast<known_verdict<L, R, Dims>, left, right, Dims, name_of_function<F>>
         judged{};
     if constexpr (left::is_static() && right::is_static()) return;
+    if (extents_meet<L, R, Dims>(l, r)) return;
   }
   const auto list = list_of(dims);
   const shape_list a = shape_of(l), b = shape_of(r);
@@ -96,8 +112,11 @@ template <class F, class L, class R, class Dims>
 auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
   if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);  // the sentence has been told
   else {
-  const std::size_t a = shape_of(l).size(), b = shape_of(r).size();
-  const std::size_t rank = a > b ? a : b;
+  const auto rank_of = []<class E>(const E& e) {
+    if constexpr (rank_is_known<E>) return operand_rank_of<E>;
+    else return static_cast<std::size_t>(e.dimension());
+  };
+  const std::size_t a = rank_of(l), b = rank_of(r), rank = a > b ? a : b;
   return make_expression(std::move(f), lift_operand<R>(std::forward<L>(l), rank, dims),
                          lift_operand<L>(std::forward<R>(r), rank, dims));
   }

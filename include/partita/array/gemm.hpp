@@ -1,6 +1,7 @@
 // Matrix products by BLAS, on strided memory as it stands: the one place where xtensor-blas enters.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <partita/array/strided.hpp>
 #include <vector>
@@ -54,46 +55,73 @@ struct blas_operand {
 
 }  // namespace detail
 
+namespace detail {
+
+/// c = a b + beta c; if there is a `row`, it stands in every row of c before, and beta is 1. Requires matching shapes and k > 0.
+template <class T>
+void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row, T beta, const strided<T, 2>& c) {
+  const auto [m, n] = c.shape;
+  const blas_operand<T> left(a), right(b);
+  if (row != nullptr) beta = T(1);
+  if (right.transpose == cxxblas::Trans && m > 1 && m <= few_rows && b.size() >= large_matrix) {
+    thread_local std::vector<T> turned;  // kept: the next batch has as many rows
+    turned.resize(c.size());
+    const auto t = dense_block<T, 2>(turned.data(), {n, m});
+    if (row != nullptr) {
+      for (std::size_t j = 0; j < n; ++j) std::fill_n(t.data + j * m, m, row[j]);
+    } else if (beta != T(0)) {
+      copy<T, 2>(t, transposed<const T>(c));
+    }
+    cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::NoTrans, left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans,
+                       static_cast<int>(n), static_cast<int>(m), static_cast<int>(a.shape[1]), T(1), right.data, right.leading,
+                       left.data, left.leading, beta, t.data, static_cast<int>(m));
+    copy<T, 2>(c, transposed<const T>(t));
+    return;
+  }
+  if (row != nullptr)
+    for (std::size_t i = 0; i < m; ++i) std::copy_n(row, n, c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
+  if (m == 1) {
+    const bool stands = right.transpose == cxxblas::NoTrans;  // b as it lies in memory, or its transpose: what is multiplied is b^T
+    const int rows = static_cast<int>(b.shape[stands ? 0 : 1]), columns = static_cast<int>(b.shape[stands ? 1 : 0]);
+    cxxblas::gemv<int>(cxxblas::RowMajor, stands ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1), right.data, right.leading, left.data,
+                       left.transpose == cxxblas::NoTrans ? 1 : left.leading, beta, c.data, n <= 1 ? 1 : static_cast<int>(c.strides[1]));
+    return;
+  }
+  cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, right.transpose, static_cast<int>(m), static_cast<int>(n),
+                     static_cast<int>(a.shape[1]), T(1), left.data, left.leading, right.data, right.leading, beta, c.data,
+                     static_cast<int>(c.strides[0]));
+}
+
+template <class T>
+void expect_factors(const char* call, const strided<const T, 2>& a, const strided<const T, 2>& b, const strided<T, 2>& c) {
+  if (a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] || c.shape[1] != b.shape[1])
+    throw shape_error(text(call) << ": requires a of m x k, b of k x n and c of m x n, got " << a.shape << ", " << b.shape << " and " << c.shape);
+}
+
+}  // namespace detail
+
 /// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, for a single row of c one GEMV (which
 /// reads b once, where GEMM would pack it first); no copy of a transposed operand. A few rows times the transpose of a large matrix
 /// are computed as c^T = b^T a^T and turned round: OpenBLAS packs the smaller side then (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
-  if (a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] || c.shape[1] != b.shape[1])
-    throw shape_error(text("partita::multiply(a, b, beta, c): requires a of m x k, b of k x n and c of m x n, got ")
-                      << a.shape << ", " << b.shape << " and " << c.shape);
+  detail::expect_factors("partita::multiply(a, b, beta, c)", a, b, c);
   if (c.size() == 0) return;
-  if (a.shape[1] == 0) {
-    for (std::size_t i = 0; i < c.shape[0]; ++i)
-      for (std::size_t j = 0; j < c.shape[1]; ++j) {
-        T& element = c.data[static_cast<std::ptrdiff_t>(i) * c.strides[0] + static_cast<std::ptrdiff_t>(j) * c.strides[1]];
-        element = beta == T(0) ? T(0) : beta * element;
-      }
-    return;
-  }
-  const detail::blas_operand<T> left(a), right(b);
-  if (c.shape[0] == 1) {
-    const bool stands = right.transpose == cxxblas::NoTrans;  // b as it lies in memory, or its transpose: what is multiplied is b^T
-    const int rows = static_cast<int>(b.shape[stands ? 0 : 1]), columns = static_cast<int>(b.shape[stands ? 1 : 0]);
-    cxxblas::gemv<int>(cxxblas::RowMajor, stands ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1), right.data, right.leading, left.data,
-                       left.transpose == cxxblas::NoTrans ? 1 : left.leading, beta, c.data, c.shape[1] <= 1 ? 1 : static_cast<int>(c.strides[1]));
-    return;
-  }
-  if (right.transpose == cxxblas::Trans && c.shape[0] <= detail::few_rows && b.size() >= detail::large_matrix) {
-    thread_local std::vector<T> turned;  // kept: the next batch has as many rows
-    turned.resize(c.size());
-    const auto t = dense_block<T, 2>(turned.data(), {c.shape[1], c.shape[0]});
-    if (beta != T(0)) copy<T, 2>(t, transposed<const T>(c));
-    cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::NoTrans, left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans,
-                       static_cast<int>(c.shape[1]), static_cast<int>(c.shape[0]), static_cast<int>(a.shape[1]), T(1), right.data,
-                       right.leading, left.data, left.leading, beta, t.data, static_cast<int>(c.shape[0]));
-    copy<T, 2>(c, transposed<const T>(t));
-    return;
-  }
-  const int leading = static_cast<int>(c.strides[0]);
-  cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, right.transpose, static_cast<int>(c.shape[0]),
-                     static_cast<int>(c.shape[1]), static_cast<int>(a.shape[1]), T(1), left.data, left.leading, right.data,
-                     right.leading, beta, c.data, leading);
+  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, nullptr, beta, c);
+  for (std::size_t i = 0; i < c.shape[0]; ++i)
+    for (std::size_t j = 0; j < c.shape[1]; ++j) {
+      T& element = c.data[static_cast<std::ptrdiff_t>(i) * c.strides[0] + static_cast<std::ptrdiff_t>(j) * c.strides[1]];
+      element = beta == T(0) ? T(0) : beta * element;
+    }
+}
+
+/// c = a b + row, the row (n elements) added to every row: it takes the place of the zeros that GEMM would begin with.
+template <class T>
+void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row, const strided<T, 2>& c) {
+  detail::expect_factors("partita::multiply_and_add_row(a, b, row, c)", a, b, c);
+  if (c.size() == 0) return;
+  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, row, T(1), c);
+  for (std::size_t i = 0; i < c.shape[0]; ++i) std::copy_n(row, c.shape[1], c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
 }
 
 }  // namespace partita

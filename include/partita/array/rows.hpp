@@ -1,94 +1,20 @@
 // Writing an element-wise expression row by row: what a person would write by hand, for any strides.
 //
-// xtensor walks a broadcast expression element by element, which costs some 10 to 20 times the loop over rows below.
+// xtensor walks a broadcast expression element by element, which costs some 10 to 30 times the loops over rows below.
 // Operands that have a pointer and strides are read through them; along the innermost dimension each stride is mostly 1
-// or 0, and the loop is compiled for each such combination, so that the compiler can use vector instructions.
+// or 0, and the loops are compiled for each such combination, so that the compiler can use vector instructions. The choice
+// is made once for the two innermost dimensions: made for each row, it takes as long as a row of 8 elements.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <memory>
 #include <partita/array/expression.hpp>
+#include <partita/array/row_walk.hpp>
 #include <tuple>
 #include <utility>
 
 namespace partita::detail {
-
-/// N strided blocks of one shape walked together, with dimensions merged where all N are contiguous.
-template <std::size_t N>
-class row_walk {
- public:
-  using steps = std::array<std::ptrdiff_t, N>;
-
-  /// Adds the next inner dimension.
-  void add(std::size_t extent, const steps& strides) {
-    if (extent == 0) empty_ = true;
-    if (extent == 1) return;
-    if (rank_ > 0) {
-      bool contiguous = true;
-      for (std::size_t k = 0; k < N; ++k)
-        contiguous = contiguous && strides_[rank_ - 1][k] == strides[k] * static_cast<std::ptrdiff_t>(extent);
-      if (contiguous) {
-        extents_[rank_ - 1] *= extent;
-        strides_[rank_ - 1] = strides;
-        return;
-      }
-    }
-    extents_[rank_] = extent;
-    strides_[rank_++] = strides;
-  }
-
-  /// Orders the dimensions so that the strides of block 0 fall, and its elements are met in the order of its memory.
-  void follow_the_first_block() {
-    row_walk sorted;
-    sorted.empty_ = empty_;
-    std::array<bool, most_dimensions> taken{};
-    for (std::size_t k = 0; k < rank_; ++k) {
-      std::size_t widest = rank_;
-      for (std::size_t d = 0; d < rank_; ++d)
-        if (!taken[d] && (widest == rank_ || magnitude(d) > magnitude(widest))) widest = d;
-      taken[widest] = true;
-      sorted.add(extents_[widest], strides_[widest]);
-    }
-    *this = sorted;
-  }
-
-  /// The strides along a row.
-  steps row_strides() const { return rank_ == 0 ? steps{} : strides_[rank_ - 1]; }
-
-  /// Calls `row(offsets, n)` with the offset of each block's first element of each row of n elements.
-  template <class Row>
-  void for_each_row(Row row) const {
-    if (empty_) return;
-    steps offsets{};
-    if (rank_ == 0) {
-      row(offsets, std::size_t{1});
-      return;
-    }
-    std::array<std::size_t, most_dimensions> position{};
-    for (;;) {
-      row(offsets, extents_[rank_ - 1]);
-      std::size_t d = rank_ - 1;
-      for (;;) {
-        if (d == 0) return;
-        --d;
-        for (std::size_t k = 0; k < N; ++k) offsets[k] += strides_[d][k];
-        if (++position[d] < extents_[d]) break;
-        for (std::size_t k = 0; k < N; ++k)
-          offsets[k] -= strides_[d][k] * static_cast<std::ptrdiff_t>(extents_[d]);
-        position[d] = 0;
-      }
-    }
-  }
-
- private:
-  std::ptrdiff_t magnitude(std::size_t d) const { return strides_[d][0] < 0 ? -strides_[d][0] : strides_[d][0]; }
-
-  std::array<std::size_t, most_dimensions> extents_{};
-  std::array<steps, most_dimensions> strides_{};
-  std::size_t rank_ = 0;
-  bool empty_ = false;
-};
 
 /// A user's function as xtensor stores it in a lazy expression; expressions over it are assigned row by row.
 template <class F>
@@ -116,7 +42,7 @@ struct row_reader<E> {
   const E* array;
   const value_type* first;
   const value_type* row = nullptr;
-  std::ptrdiff_t stride = 0;
+  std::ptrdiff_t down = 0, along = 0;
   value_type held{};
 
   explicit row_reader(const E& e) : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
@@ -124,20 +50,27 @@ struct row_reader<E> {
   /// The stride of this operand along each dimension of a result of `rank` dimensions: 0 where it is repeated.
   template <class Steps>
   void strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
-    const std::size_t own = array->dimension();
+    constexpr std::size_t known_rank = operand_rank_of<E>;
+    const std::size_t own = known_rank == unknown_rank ? array->dimension() : known_rank;
     const bool spans = d + own >= rank && array->shape()[d + own - rank] != 1;
     out[k++] = spans ? static_cast<std::ptrdiff_t>(array->strides()[d + own - rank]) : 0;
   }
-  template <class Steps>
-  void start(const Steps& offsets, const Steps& row_strides, std::size_t& k) {
+  /// Goes to the plane whose first element lies at `offsets`.
+  template <class Plane, class Steps>
+  void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
     row = first + offsets[k];
-    stride = row_strides[k++];
-    held = *row;
+    down = plane.down[k];
+    along = plane.along[k++];
   }
+  template <unsigned Units, bool General, std::size_t K>
+  void enter_row() {
+    if constexpr (!General && !((Units >> K) & 1U)) held = *row;
+  }
+  void next_row() { row += down; }
   /// Element i of the row. Bits of `Units` say which leaves have stride 1; the others are repeated, or strided in general.
   template <unsigned Units, bool General, std::size_t K>
   const value_type& at(std::ptrdiff_t i) const {
-    if constexpr (General) return row[i * stride];
+    if constexpr (General) return row[i * along];
     else if constexpr ((Units >> K) & 1U) return row[i];
     else return held;
   }
@@ -153,8 +86,11 @@ struct row_reader<xt::xscalar<CT>> {
   explicit row_reader(const xt::xscalar<CT>& e) : value(e()) {}
   template <class Steps>
   void strides(std::size_t, std::size_t, Steps&, std::size_t&) const {}
-  template <class Steps>
-  void start(const Steps&, const Steps&, std::size_t&) {}
+  template <class Plane, class Steps>
+  void enter_plane(const Plane&, const Steps&, std::size_t&) {}
+  template <unsigned, bool, std::size_t>
+  void enter_row() {}
+  void next_row() {}
   template <unsigned, bool, std::size_t>
   const value_type& at(std::ptrdiff_t) const { return value; }
 };
@@ -176,9 +112,16 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
   void strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
     std::apply([&](const auto&... x) { (x.strides(d, rank, out, k), ...); }, operands);
   }
-  template <class Steps>
-  void start(const Steps& offsets, const Steps& row_strides, std::size_t& k) {
-    std::apply([&](auto&... x) { (x.start(offsets, row_strides, k), ...); }, operands);
+  template <class Plane, class Steps>
+  void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
+    std::apply([&](auto&... x) { (x.enter_plane(plane, offsets, k), ...); }, operands);
+  }
+  template <unsigned Units, bool General, std::size_t K>
+  void enter_row() {
+    enter_row_of_operands<Units, General, K>(std::index_sequence_for<CT...>{});
+  }
+  void next_row() {
+    std::apply([](auto&... x) { (x.next_row(), ...); }, operands);
   }
   template <unsigned Units, bool General, std::size_t K>
   auto at(std::ptrdiff_t i) const {
@@ -186,6 +129,10 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
   }
 
  private:
+  template <unsigned Units, bool General, std::size_t K, std::size_t... J>
+  void enter_row_of_operands(std::index_sequence<J...>) {
+    (std::get<J>(operands).template enter_row<Units, General, K + leaves_before<J>()>(), ...);
+  }
   template <unsigned Units, bool General, std::size_t K, std::size_t... J>
   auto at_operands(std::ptrdiff_t i, std::index_sequence<J...>) const {
     return (*f)(std::get<J>(operands).template at<Units, General, K + leaves_before<J>()>(i)...);
@@ -203,37 +150,53 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
 template <class To, class E>
 concept row_assignable = strided_expression<To> && row_reader<E>::readable && requires(To& to) { *to.data() = {}; };
 
-template <unsigned Units, bool General, class T, class Reader>
-void write_row(T* to, std::ptrdiff_t stride, const Reader& from, std::size_t n) {
-  if constexpr (General) {
-    for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(n); ++i)
-      to[i * stride] = static_cast<T>(from.template at<Units, General, 0>(i));
-  } else {
-    for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(n); ++i)
-      to[i] = static_cast<T>(from.template at<Units, General, 0>(i));
+// Said before a loop: none of its iterations reads what another one has written. Two at a time (of vectors), because a
+// loop of so few instructions is up to 1.6 times slower where it happens to straddle two lines of the instruction cache.
+#if defined(__clang__)
+#define PARTITA_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define PARTITA_INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
+#endif
+
+/// Writes a plane. The target is no operand, or one at the same place: so no element that is written is read later on,
+/// which the compiler is told, because it would otherwise have to find out anew for each row.
+template <unsigned Units, bool General, class T, class Plane, class Reader>
+void write_plane(T* to, const Plane& plane, const Reader& operands) {
+  Reader from = operands;  // a copy of our own stays in registers
+  const auto n = static_cast<std::ptrdiff_t>(plane.n);
+  const std::ptrdiff_t down = plane.down[0], along = General ? plane.along[0] : 1;
+  for (std::size_t left = plane.rows;;) {
+    from.template enter_row<Units, General, 0>();
+    PARTITA_INDEPENDENT
+    for (std::ptrdiff_t i = 0; i < n; ++i) to[i * along] = static_cast<T>(from.template at<Units, General, 0>(i));
+    if (--left == 0) return;
+    from.next_row();
+    to += down;
   }
 }
 
-/// Calls `use` with the writer for these strides: one for each combination of 1 and 0 over at most 3 leaves, or the
-/// general one.
-template <class T, class Reader, std::size_t Leaves, class Steps>
-auto choose_writer(const Steps& strides) {
-  using writer = void (*)(T*, std::ptrdiff_t, const Reader&, std::size_t);
+#undef PARTITA_INDEPENDENT
+
+/// The writer for the strides along a row: one for each combination of 1 and 0 over at most 3 leaves, or the general one.
+template <class T, class Reader, std::size_t Leaves, class Plane>
+auto choose_writer(const Plane& plane) {
+  using writer = void (*)(T*, const Plane&, const Reader&);
   if constexpr (Leaves <= 3) {
     unsigned units = 0;
-    bool plain = strides[0] == 1;
+    bool plain = plane.along[0] == 1;
     for (std::size_t k = 0; k < Leaves; ++k) {
-      if (strides[k + 1] == 1) units |= 1U << k;
-      plain = plain && (strides[k + 1] == 0 || strides[k + 1] == 1);
+      const std::ptrdiff_t stride = plane.along[k + 1];
+      if (stride == 1) units |= 1U << k;
+      plain = plain && (stride == 0 || stride == 1);
     }
     if (plain) {
       return [units]<unsigned... U>(std::integer_sequence<unsigned, U...>) {
-        constexpr writer all[] = {&write_row<U, false, T, Reader>...};
+        constexpr writer all[] = {&write_plane<U, false, T, Plane, Reader>...};
         return all[units];
       }(std::make_integer_sequence<unsigned, (1U << Leaves)>{});
     }
   }
-  return writer{&write_row<0, true, T, Reader>};
+  return writer{&write_plane<0, true, T, Plane, Reader>};
 }
 
 /// Writes an expression of the target's shape (or one that broadcasts to it) into a strided target. The target may be
@@ -242,11 +205,13 @@ template <class To, class E>
 void assign_rows(To& to, const E& e) {
   constexpr std::size_t leaves = row_reader<E>::leaves;
   using value_type = typename To::value_type;
+  constexpr std::size_t known_rank = operand_rank_of<To>;
+  using walk_type = row_walk<leaves + 1, known_rank == unknown_rank ? most_dimensions : known_rank>;
   row_reader<E> reader(e);
-  row_walk<leaves + 1> walk;
-  const std::size_t rank = to.dimension();
+  walk_type walk;
+  const std::size_t rank = known_rank == unknown_rank ? to.dimension() : known_rank;
   for (std::size_t d = 0; d < rank; ++d) {
-    typename row_walk<leaves + 1>::steps steps{};
+    typename walk_type::steps steps{};
     steps[0] = static_cast<std::ptrdiff_t>(to.strides()[d]);
     std::size_t k = 1;
     reader.strides(d, rank, steps, k);
@@ -254,13 +219,13 @@ void assign_rows(To& to, const E& e) {
   }
   walk.follow_the_first_block();
   auto* first = to.data() + static_cast<std::ptrdiff_t>(to.data_offset());
-  const auto strides = walk.row_strides();
-  // a single element is a row of one, whatever its strides
-  auto* write = choose_writer<value_type, row_reader<E>, leaves>(strides);
-  walk.for_each_row([&](const auto& offsets, std::size_t n) {
+  const auto plane = walk.innermost();
+  auto* write = choose_writer<value_type, row_reader<E>, leaves>(plane);
+  walk.for_each_plane([&](const auto& offsets) {
+    row_reader<E> here = reader;
     std::size_t k = 1;
-    reader.start(offsets, strides, k);
-    write(first + offsets[0], strides[0], reader, n);
+    here.enter_plane(plane, offsets, k);
+    write(first + offsets[0], plane, here);
   });
 }
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <partita/comm/channel.hpp>
-#include <partita/comm/mail.hpp>
+#include <partita/comm/correspondence.hpp>
 #include <partita/comm/push.hpp>
 #include <partita/comm/ring.hpp>
 #include <type_traits>
@@ -103,15 +103,14 @@ class box_exchange {
     for (const target& t : targets_) everything_.insert(everything_.end(), t.boxes.begin(), t.boxes.end());
     std::sort(everything_.begin(), everything_.end(),
               [](const pushed_box<Rank>& a, const pushed_box<Rank>& b) { return a.at < b.at; });  // as the source lies
-    outgoing_ = std::make_unique<outgoing_mail<T, Rank>>(out, policy);
-    incoming_ = std::make_unique<incoming_mail<T, Rank>>(in, policy);
+    mail_ = std::make_unique<correspondence<T, Rank>>(std::move(out), std::move(in), policy, oversubscribed_);
     const std::size_t moved = (volume_of(schedule_.source_shape) + volume_of(schedule_.received_shape)) * sizeof(T);
     streaming_ = moved * members.size() > detail::last_cache_bytes() / 4 * 5;
   }
 
   /// Messages and bytes that leave this worker by mail, and bytes that it hands over through shared memory.
-  std::size_t messages_sent() const { return outgoing_->messages(); }
-  std::size_t bytes_mailed() const { return outgoing_->bytes(); }
+  std::size_t messages_sent() const { return mail_->messages_sent(); }
+  std::size_t bytes_mailed() const { return mail_->bytes_sent(); }
   std::size_t bytes_shared() const {
     std::size_t sum = 0;
     for (const target& t : targets_) sum += t.ring.bytes();
@@ -124,9 +123,8 @@ class box_exchange {
     x_ = x, y_ = y, x_strides_ = x_strides, y_strides_ = y_strides;
     blocks_[own_] = reinterpret_cast<char*>(y);
     void* const block = is_dense() ? y : nullptr;
+    mail_->start(comm_, tag_, x, x_strides, y, y_strides);
     for (auto& origin : origins_) origin.start(channel_->announce(origin.place(), block, slot_bytes(origin.bytes())));
-    incoming_->start(comm_, tag_, y, y_strides);
-    outgoing_->start(comm_, tag_, x, x_strides);
     if (streaming_)
       push_together();
     else
@@ -147,6 +145,10 @@ class box_exchange {
     std::vector<pushed_box<Rank>> boxes;
     bool served = false;
   };
+
+  /// Up to here what passes through a ring stays in a cache. Beyond it slots are stored past the cache: a reader on a distant
+  /// core would fetch every line out of the writer's.
+  static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
 
   bool is_dense() const {
     for (std::size_t d = 0; d < Rank; ++d)
@@ -222,9 +224,8 @@ class box_exchange {
 
   /// Moves on whatever can move without waiting; true when nothing is left to do here.
   bool advance() {
-    bool done = outgoing_->advance();
-    done = incoming_->advance() && done;
-    for (target& t : targets_) done = t.ring.send(*channel_, x_, x_strides_, streaming_) && done;
+    bool done = mail_->advance();
+    for (target& t : targets_) done = t.ring.send(*channel_, x_, x_strides_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
     for (auto& origin : origins_) done = origin.receive(*channel_, y_, y_strides_, streaming_) && done;
     return done;
   }
@@ -239,8 +240,7 @@ class box_exchange {
   std::vector<pushed_box<Rank>> everything_;  // what stays and what goes to the node
   std::vector<target> targets_;
   std::vector<detail::ring_boxes<T, Rank>> origins_;
-  std::unique_ptr<outgoing_mail<T, Rank>> outgoing_;
-  std::unique_ptr<incoming_mail<T, Rank>> incoming_;
+  std::unique_ptr<correspondence<T, Rank>> mail_;
   bool streaming_ = false;
 
   const T* x_ = nullptr;

@@ -42,7 +42,7 @@ class group_meeting {
   }
   group_page& own() const { return *pages_[me_]; }
   void wait(const group_page::notice& n, std::uint64_t count) const {
-    for (patience p(oversubscribed_ ? patience::when_crowded : patience::when_others_run); !n.posted(count);) p.pause();
+    for (patience p(oversubscribed_); !n.posted(count);) p.pause();
   }
   void wait_for_all(group_page::notice group_page::*which, std::uint64_t count) const {
     for (std::size_t k = 0; k < size(); ++k)

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/comm/channel.hpp>
-#include <partita/comm/mailbag.hpp>
+#include <partita/comm/mailed_box.hpp>
 #include <vector>
 
 namespace partita::detail {

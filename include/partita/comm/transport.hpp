@@ -5,12 +5,15 @@
 #include <memory>
 #include <partita/comm/arena.hpp>
 #include <partita/comm/box_exchange.hpp>
+#include <partita/core/error.hpp>
+#include <partita/rule/policy.hpp>
 
 namespace partita {
 
 /// How the workers of a kernel reach each other; given alike by all of them, but for `pretended_node`.
 struct transport_policy {
   bool shared = true;                         ///< use shared memory where there is some
+  bool refuse_messages = false;               ///< and do not work where there is not
   int pretended_node = -1;                    ///< workers that give different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< at most this much shared memory for each worker
   mail_policy mail{};
@@ -21,9 +24,18 @@ struct transport_policy {
     policy.shared = arena::shared_by_environment();
     return policy;
   }
+  /// What a kernel's policies ask for, in this environment.
+  static transport_policy of(strategy how, messages form) {
+    transport_policy policy = from_environment();
+    policy.shared = policy.shared && how != strategy::message;
+    policy.refuse_messages = how == strategy::shared;
+    policy.mail.how = form;
+    return policy;
+  }
 };
 
 /// The ways between the workers of one kernel. Collective to make.
+/// Requires: if messages are refused, one node that shares memory [communication_error, on all workers].
 class transport {
  public:
   explicit transport(MPI_Comm everyone, const transport_policy& policy = transport_policy::from_environment())
@@ -33,7 +45,9 @@ class transport {
         members_(pretended_ ? *pretended_ : node::of(everyone)),
         tag_(node::of(everyone).next_tag()),
         memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
-        channel_(members_, memory_) {}
+        channel_(members_, memory_) {
+    if (policy.refuse_messages) expect_one_memory();
+  }
 
   const node& members() const { return members_; }
   arena& memory() { return memory_; }
@@ -45,6 +59,19 @@ class transport {
   }
 
  private:
+  /// All workers come to the same: a node is smaller than the world for all of them or for none, and shares on all or none.
+  void expect_one_memory() const {
+    int workers = 0;
+    MPI_Comm_size(everyone_, &workers);
+    const auto all = static_cast<std::size_t>(workers);
+    if (members_.size() != all)
+      throw communication_error(text("partita: strategy::shared requires workers of one node, and ")
+                                << members_.size() << " of " << all << " share the node of this worker; take strategy::mixed");
+    if (all > 1 && !channel_.usable())
+      throw communication_error(text("partita: strategy::shared requires shared memory, and there is none or too little (")
+                                << arena::free_shared_bytes() << " bytes are free), or it is turned off (PARTITA_SHARED=0); take strategy::mixed");
+  }
+
   MPI_Comm everyone_;
   transport_policy policy_;
   std::unique_ptr<node> pretended_;

@@ -1,7 +1,6 @@
 // A short list held by value: shapes and dimension lists whose length is known at run time only.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <partita/core/error.hpp>
@@ -51,9 +50,9 @@ class short_list {
   constexpr bool empty() const { return size_ == 0; }
   constexpr T& operator[](std::size_t k) { return values_[k]; }
   constexpr const T& operator[](std::size_t k) const { return values_[k]; }
-  constexpr const T* data() const { return values_.data(); }
-  constexpr const T* begin() const { return values_.data(); }
-  constexpr const T* end() const { return values_.data() + size_; }
+  constexpr const T* data() const { return values_; }
+  constexpr const T* begin() const { return values_; }
+  constexpr const T* end() const { return values_ + size_; }
 
   friend constexpr bool operator==(const short_list& a, const short_list& b) {
     if (a.size_ != b.size_) return false;
@@ -63,7 +62,7 @@ class short_list {
   }
 
  private:
-  std::array<T, most_dimensions> values_{};
+  T values_[most_dimensions]{};
   std::size_t size_ = 0;
 };
 

@@ -4,7 +4,6 @@
 // the same code, and an exception carries it without <string> (which alone costs more than the whole of core/).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <type_traits>
 
@@ -20,9 +19,9 @@ class basic_text {
   static constexpr std::size_t capacity() { return Capacity; }
   constexpr std::size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
-  constexpr const char* c_str() const { return characters_.data(); }
-  constexpr const char* begin() const { return characters_.data(); }
-  constexpr const char* end() const { return characters_.data() + size_; }
+  constexpr const char* c_str() const { return characters_; }
+  constexpr const char* begin() const { return characters_; }
+  constexpr const char* end() const { return characters_ + size_; }
   constexpr char operator[](std::size_t i) const { return characters_[i]; }
 
   constexpr basic_text& operator<<(char c) {
@@ -96,7 +95,7 @@ class basic_text {
  private:
   template <class Unsigned>
   constexpr basic_text& digits(Unsigned value) {
-    std::array<char, 40> reversed{};
+    char reversed[40]{};
     std::size_t n = 0;
     do {
       reversed[n++] = static_cast<char>('0' + static_cast<int>(value % 10U));
@@ -106,7 +105,7 @@ class basic_text {
     return *this;
   }
 
-  std::array<char, Capacity + 1> characters_{};
+  char characters_[Capacity + 1]{};
   std::size_t size_ = 0;
 };
 

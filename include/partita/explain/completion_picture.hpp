@@ -18,23 +18,25 @@ inline prose in_a_line(const reshard_plan& plan) {
   }
   return all;
 }
-inline const graph_reshard* move_of(const completion& done, std::size_t o, std::size_t t) {
+template <class Graph>
+const graph_reshard* move_of(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   for (const graph_reshard& move : done.reshards)
     if (move.operation == o && move.tensor == t) return &move;
   return nullptr;
 }
 
 /// A program from top to bottom: a line for each value, arcs on the left from values to their readers.
+template <class Graph>
 class listing {
  public:
-  explicit listing(const completion& done) : done_(done), g_(*done.program), row_of_(g_.values(), 0), read_(g_.values(), 0) {
+  explicit listing(const completion_of<Graph>& done) : done_(done), g_(*done.program), row_of_(g_.values(), 0), read_(g_.values(), 0) {
     for (std::size_t o = 0; o < g_.operations(); ++o)
       for (std::size_t i = 0; i < g_.operation(o).operands; ++i) read_[g_.operand(g_.operation(o), i).number] = 1;
     prose title("mesh");
     for (std::size_t a = 0; a < g_.on().rank(); ++a) title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
     add(title, "", true, detail::dark.ink);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (g_[value{v}].producer == graph::nobody) add_value(value{v}, prose() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
+      if (g_[value{v}].producer == Graph::nobody) add_value(value{v}, prose() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
     for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
   }
   prose svg() {
@@ -65,7 +67,7 @@ class listing {
     add(what, prose() << said(done_[v]), g_.annotation(v) != nullptr, detail::dark.ink);
   }
   void add_operation(std::size_t o) {
-    const graph::node& n = g_.operation(o);
+    const typename Graph::node& n = g_.operation(o);
     const std::size_t begin = arcs_.size();
     for (std::size_t i = 0; i < n.operands; ++i) {
       const graph_reshard* move = move_of(done_, o, i);
@@ -83,8 +85,8 @@ class listing {
     }
   }
 
-  const completion& done_;
-  const graph& g_;
+  const completion_of<Graph>& done_;
+  const Graph& g_;
   drawing on_{};
   std::vector<arc> arcs_{};
   std::vector<std::size_t> row_of_;
@@ -96,18 +98,19 @@ class listing {
 
 /// The program in Graphviz's language: inputs are ellipses, operations boxes with the shardings of their results; an edge that
 /// moves data is red and says how.
-inline prose to_dot(const completion& done) {
-  const graph& g = *done.program;
+template <class Graph>
+prose to_dot(const completion_of<Graph>& done) {
+  const Graph& g = *done.program;
   prose all("digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n");
   const auto id = [&](value v) {
     const std::uint32_t o = g[v].producer;
-    return o == graph::nobody ? prose("v") << v.number : prose("o") << o;
+    return o == Graph::nobody ? prose("v") << v.number : prose("o") << o;
   };
   for (std::uint32_t v = 0; v < g.values(); ++v)
-    if (g[value{v}].producer == graph::nobody)
+    if (g[value{v}].producer == Graph::nobody)
       all << "  " << id(value{v}) << " [shape=ellipse, label=\"" << detail::name_of(g, value{v}) << "\\n" << detail::said(done[value{v}]) << "\"];\n";
   for (std::size_t o = 0; o < g.operations(); ++o) {
-    const graph::node& n = g.operation(o);
+    const typename Graph::node& n = g.operation(o);
     all << "  o" << o << " [label=\"" << detail::name_of(n);
     for (std::size_t j = 0; j < n.results; ++j) {
       all << "\\n" << detail::said(done[g.of(n, n.operands + j)]);
@@ -125,6 +128,7 @@ inline prose to_dot(const completion& done) {
 }
 
 /// The program as a drawing, from top to bottom: annotated values are bold, what moves is red, where it is read or made.
-inline prose to_svg(const completion& done) { return detail::listing(done).svg(); }
+template <class Graph>
+prose to_svg(const completion_of<Graph>& done) { return detail::listing<Graph>(done).svg(); }
 
 }  // namespace partita

@@ -16,16 +16,22 @@ text said(const Thing& thing) {
   all << thing;
   return all;
 }
-inline prose name_of(const graph& g, value v) {
+template <class Graph>
+prose name_of(const Graph& g, value v) {
   const auto& name = g[v].name;
   if (name.empty()) return prose("value ") << v.number;
   prose all;
   all << name;
   const std::uint32_t o = g[v].producer;
-  if (o != graph::nobody && g.operation(o).results > 1) all << "[" << v.number - g.operation(o).first_result << "]";
+  if (o != Graph::nobody && g.operation(o).results > 1) all << "[" << v.number - g.operation(o).first_result << "]";
   return all;
 }
-inline prose name_of(const graph::node& n) { return prose() << n.name << " " << said(n.how); }
+/// An operation: its name and its rule.
+template <class Node>
+  requires requires(const Node& n) { n.how; }
+prose name_of(const Node& n) {
+  return prose() << n.name << " " << said(n.how);
+}
 
 /// Decisions that went against what a tensor of the operation wanted.
 constexpr bool is_loss(decision::what done) {
@@ -33,9 +39,10 @@ constexpr bool is_loss(decision::what done) {
   return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit || done == keeps_replicating;
 }
 /// What operation o decided against its tensor t, asked again with what was found.
-inline prose losses(const completion& done, std::size_t o, std::size_t t) {
-  const graph& g = *done.program;
-  const graph::node& n = g.operation(o);
+template <class Graph>
+prose losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
+  const Graph& g = *done.program;
+  const typename Graph::node& n = g.operation(o);
   std::vector<spec> specs;
   for (std::size_t k = 0; k < n.how.tensor_count(); ++k) specs.emplace_back(done[g.of(n, k)], g[g.of(n, k)].shape);
   const propagation p =
@@ -55,15 +62,16 @@ inline prose losses(const completion& done, std::size_t o, std::size_t t) {
   return all;
 }
 /// From an axis of a dimension back to the annotation that it came from.
-inline prose way_back(const completion& done, const cut_origin* why, std::size_t axis) {
-  const graph& g = *done.program;
+template <class Graph>
+prose way_back(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
+  const Graph& g = *done.program;
   prose all;
   for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
     const value here{why->of};
-    if (why->operation == graph::nobody)
+    if (why->operation == Graph::nobody)
       return all << "    because " << name_of(g, here) << " is annotated " << said(*g.annotation(here)) << ", priority "
                  << g.annotation(here)->priority << "\n";
-    const graph::node& n = g.operation(why->operation);
+    const typename Graph::node& n = g.operation(why->operation);
     all << "    because " << name_of(g, value{why->from}) << " is, by '" << n.how.factors[why->factor].letter << "' of " << name_of(n) << "\n";
     if (why->from == why->of) break;
     why = done.origin(value{why->from}, why->from_dimension, axis);
@@ -80,8 +88,9 @@ inline prose steps_of(const reshard_plan& plan, const char* before) {
 
 /// Says of each axis that cuts the value where it comes from, back to an annotation; what is owed; what was wanted and lost; and
 /// what moves where the value is made or read. Asks the operations around the value again, not the program.
-inline prose explain(const completion& done, value v) {
-  const graph& g = *done.program;
+template <class Graph>
+prose explain(const completion_of<Graph>& done, value v) {
+  const Graph& g = *done.program;
   const sharding& layout = done[v];
   prose all = detail::name_of(g, v);
   all << " " << detail::said(g[v].shape) << " lies " << detail::said(layout) << "\n";
@@ -99,7 +108,7 @@ inline prose explain(const completion& done, value v) {
       if (g.of(g.operation(o), t) == v) all << detail::losses(done, o, t);
   for (const graph_reshard& move : done.reshards) {
     if (move.of != v.number) continue;
-    const graph::node& n = g.operation(move.operation);
+    const typename Graph::node& n = g.operation(move.operation);
     all << (move.tensor < n.operands ? "  moved before " : "  moved after ") << detail::name_of(n) << ":\n"
         << detail::steps_of(done.plan(move), "    ");
   }
@@ -107,11 +116,12 @@ inline prose explain(const completion& done, value v) {
 }
 
 /// All that moves, in the order of the program: where, what, by which steps, and the bytes that come to a worker.
-inline prose to_text(const completion& done) {
-  const graph& g = *done.program;
+template <class Graph>
+prose to_text(const completion_of<Graph>& done) {
+  const Graph& g = *done.program;
   prose all;
   for (const graph_reshard& move : done.reshards) {
-    const graph::node& n = g.operation(move.operation);
+    const typename Graph::node& n = g.operation(move.operation);
     all << (move.tensor < n.operands ? "before " : "after ") << detail::name_of(n) << ", " << detail::name_of(g, value{move.of}) << " "
         << detail::said(move.from) << "\n"
         << detail::steps_of(done.plan(move), "  ");

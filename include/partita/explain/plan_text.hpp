@@ -49,8 +49,8 @@ std::size_t run_length(const std::array<std::size_t, Rank>& part, const std::arr
 }
 
 /// "worker 3", "workers 1, 4, 7", "workers 0 to 99"; of long lists the beginning.
-inline prose list_of_workers(const std::vector<std::size_t>& ids) {
-  const std::size_t n = ids.size(), most = 12;
+inline prose list_of_workers(const std::size_t* ids, std::size_t n) {
+  const std::size_t most = 12;
   prose words(n == 1 ? "worker " : "workers ");
   bool contiguous = n > 3;
   for (std::size_t k = 1; k < n; ++k) contiguous = contiguous && ids[k] == ids[k - 1] + 1;
@@ -135,7 +135,7 @@ inline prose to_text(const group_plan& plan) {
     const auto add = [&](std::size_t position) { below.push_back(g.members[position]); };
     if (gives) tree.for_below(g.position, add);
     else tree.for_below_smallest_first(g.position, add);
-    const auto large = detail::list_of_workers({g.members.begin() + (g.root_is_large ? 0 : 1), g.members.end()});
+    const auto large = detail::list_of_workers(g.members.data() + (g.root_is_large ? 0 : 1), g.members.size() - (g.root_is_large ? 0 : 1));
     if (root || everywhere)
       all << (gives ? "gives its block to " : "takes the sum of the blocks of ") << large;
     else
@@ -147,7 +147,7 @@ inline prose to_text(const group_plan& plan) {
     }
     if (!below.empty())
       all << next << (everywhere ? "exchanges with " : !gives ? "receives from " : root ? "sends it to " : "sends it on to ")
-          << detail::list_of_workers(below);
+          << detail::list_of_workers(below.data(), below.size());
     all << "\n";
   }
   return all;
@@ -159,7 +159,11 @@ inline prose to_text(const linear_plan& plan) {
   all << "worker " << plan.worker << " in linear: ";
   if (!plan.multiplies) all << "holds no weights";
   else all << "multiplies by W " << plan.weights << (plan.has_bias ? " and adds the bias" : "");
-  return all << "\n" << to_text(plan.input) << to_text(plan.output);
+  all << "\n";
+  if (plan.algorithm == weight_stationary) return all << to_text(plan.input) << to_text(plan.output);
+  if (plan.members.empty()) return all;
+  return all << "worker " << plan.worker << (plan.algorithm == column_parallel ? " gathers x" : " scatters the sum of y") << " among "
+             << detail::list_of_workers(plan.members.data(), plan.members.size()) << "\n";
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.

@@ -125,7 +125,7 @@ prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
       if (k == 4) sum << " + …";
     }
     const drawing::style line{.size = 13, .ink = colour_of(block).ink};
-    on.words(0, y, detail::symbol("x", block) << " goes to " << detail::list_of_workers(takers), line);
+    on.words(0, y, detail::symbol("x", block) << " goes to " << detail::list_of_workers(takers.data(), takers.size()), line);
     on.words(right, y, detail::symbol("dx", block) << " = " << sum, line);
   }
   return on.svg();

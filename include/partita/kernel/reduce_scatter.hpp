@@ -26,9 +26,10 @@ class reduce_scatter {
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : movement_(p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced) {}
 
+  /// The result on this worker. A worker with an objection (a sentence) makes all workers throw it as a shape_error.
   template <ranked_array X>
-  auto operator()(const X& x) const {
-    return forward(x, detail::target<element_of<X>, rank_of<X>>{});
+  auto operator()(const X& x, const text& objection = {}) const {
+    return forward(x, detail::target<element_of<X>, rank_of<X>>{}, objection);
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>
@@ -37,13 +38,15 @@ class reduce_scatter {
   }
   /// Puts the parts dy of each group together; each of its workers gets the whole.
   template <ranked_array Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy, const text& objection = {}) const {
     static_assert(rank_of<Y> == Extents::rank(), "partita::reduce_scatter(p, dimensions<...>).adjoint(dy): requires a block of the rank of its partition; reshape() the partition with extents of 1");
     static_assert(detail::element_in_place<element_of<Y>>, "partita::reduce_scatter(p, dimensions<...>).adjoint(dy): requires elements that MPI can move and that are trivially copyable: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
     const block_argument<Y> argument(dy);
-    return movement_.template gather<element_of<Y>>(argument.block(), {}, ".adjoint(dy)");
+    return movement_.template gather<element_of<Y>>(argument.block(), {}, ".adjoint(dy)", detail::complaint(objection));
   }
 
+  /// The memory that results come from; null before the first call.
+  arena* memory() const { return movement_.memory(); }
   /// The ids of the workers whose blocks are summed with this worker's; none if it is inactive.
   const std::vector<std::size_t>& members() const { return movement_.members(); }
   /// How often block shapes had to be exchanged so far.
@@ -57,12 +60,12 @@ class reduce_scatter {
     return kept_dimensions<Extents::rank()>(named);
   }
   template <class X>
-  auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted) const {
+  auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted, const text& objection = {}) const {
     static_assert(rank_of<X> == Extents::rank(), "partita::reduce_scatter(p, dimensions<...>)(x): requires a block of the rank of its partition; reshape() the partition with extents of 1");
     static_assert(summable_element<element_of<X>> && detail::element_in_place<element_of<X>>,
                   "partita::reduce_scatter(p, dimensions<...>)(x): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<X> argument(x);
-    return movement_.template scatter<element_of<X>>(argument.block(), wanted, "(x)");
+    return movement_.template scatter<element_of<X>>(argument.block(), wanted, "(x)", detail::complaint(objection));
   }
 
   mutable detail::part_movement<Extents> movement_;

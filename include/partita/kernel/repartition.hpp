@@ -15,7 +15,8 @@ namespace partita {
 
 /// Moves a tensor from p_x to p_y. Scatter and gather are the cases in which one of them has a single worker. Policies:
 /// `to_cuts(...)` cuts the result otherwise than in balance, `from_cuts(...)` says how x is cut where the shapes of its blocks
-/// do not (block-cyclic), `permute<1, 0>` hands on the dimensions in another order, `discard_batch`.
+/// do not (block-cyclic), `permute<1, 0>` hands on the dimensions in another order, `discard_batch`; `strategy::message` and
+/// `messages::chunked` and their like choose the way that boxes take and the form of messages, if the choice made is not wanted.
 /// Shapes:   x is this worker's block on p_x, cut in any way that tiles the tensor (uneven, empty, staggered along one
 ///           dimension) or as `from_cuts` says; the result is its block on p_y, of the balanced cut or as `to_cuts` says. A worker of
 ///           p_x only gets zero volume (the extent of what becomes dimension 0 kept unless discard_batch), one of neither a copy.

@@ -41,11 +41,11 @@ class sum_reduce {
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>
-  void into(const X& x, View&& view) const {
+  void into(const X& x, View&& view, const text& objection = {}) const {
     using T = element_of<X>;
     static_assert(summable_element<T>, "partita::sum_reduce(p_x, p_y)(x): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<X> argument(x);
-    movement_.template collect<T, rank_of<X>, detail::summation_of<Policies...>>(argument.block(), detail::target_of<T, rank_of<X>>(view));
+    movement_.template collect<T, rank_of<X>, detail::summation_of<Policies...>>(argument.block(), detail::target_of<T, rank_of<X>>(view), detail::complaint(objection));
   }
   /// Copies the block dy of each worker of p_y to the workers of p_x that pair with it.
   template <ranked_array Y>
@@ -60,7 +60,17 @@ class sum_reduce {
       return movement_.template spread<T, rank_of<Y>>(argument.block(), {}, detail::complaint(objection));
     }
   }
+  /// The adjoint into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
+  template <ranked_array Y, class View>
+  void adjoint_into(const Y& dy, View&& view, const text& objection = {}) const {
+    using T = element_of<Y>;
+    static_assert(movable_element<T>, "partita::sum_reduce(p_x, p_y).adjoint(dy): requires elements that MPI can move: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
+    const block_argument<Y> argument(dy);
+    movement_.template spread<T, rank_of<Y>>(argument.block(), detail::target_of<T, rank_of<Y>>(view), detail::complaint(objection));
+  }
 
+  /// The memory that results come from; null before the first call. A block that lies there is read by the others in place.
+  arena* memory() const { return movement_.memory(); }
   /// Who adds up whose blocks, as this worker sees it.
   const group_plan& plan() const { return movement_.plan(); }
   /// How often block shapes had to be exchanged so far.

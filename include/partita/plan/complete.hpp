@@ -16,13 +16,14 @@ namespace partita {
 
 /// Why an axis cuts a dimension of a value: it was said, or an operation passed it on from another of its tensors.
 struct cut_origin {
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
   std::uint32_t of = 0;                    ///< a value
   std::uint8_t dimension = 0, axis = 0;
-  std::uint32_t operation = graph::nobody; ///< nobody: annotated
+  std::uint32_t operation = nobody;        ///< nobody: annotated
   std::uint8_t factor = 0;                 ///< of that operation's rule
   std::uint32_t from = 0;                  ///< the value that had it before, in
   std::uint8_t from_dimension = 0;
-  std::uint32_t next = graph::nobody;      ///< the next origin of the same value
+  std::uint32_t next = nobody;             ///< the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
@@ -36,8 +37,9 @@ struct graph_reshard {
 };
 
 /// A program with all its shardings. Refers to its graph, which must live as long.
-struct completion {
-  const graph* program = nullptr;
+template <class Graph>
+struct completion_of {
+  const Graph* program = nullptr;
   std::vector<sharding> layouts{};          ///< how each value lies when it is read; may be partial for its one reader
   std::vector<graph_reshard> reshards{};    ///< in the order of the program
   std::vector<cut_origin> origins{};
@@ -48,7 +50,7 @@ struct completion {
   const sharding& operator[](value v) const { return layouts[v.number]; }
   /// Where an axis of a dimension comes from, or null if it does not cut it.
   const cut_origin* origin(value v, std::size_t d, std::size_t a) const {
-    for (std::uint32_t k = first_origin[v.number]; k != graph::nobody; k = origins[k].next)
+    for (std::uint32_t k = first_origin[v.number]; k != cut_origin::nobody; k = origins[k].next)
       if (origins[k].dimension == d && origins[k].axis == a) return &origins[k];
     return nullptr;
   }
@@ -63,15 +65,17 @@ struct completion {
     return all;
   }
 };
+using completion = completion_of<graph>;
 
 namespace detail {
 
+template <class Graph>
 class completer {
  public:
-  completer(const graph& program, const policy& by) : g_(program) {
+  completer(const Graph& program, const policy& by) : g_(program) {
     out_.program = &program;
     out_.by = by;
-    out_.first_origin.assign(g_.values(), graph::nobody);
+    out_.first_origin.assign(g_.values(), Graph::nobody);
     out_.layouts.reserve(g_.values());
     speaks_.assign(g_.values(), 0);
     for (std::size_t v = 0; v < g_.values(); ++v) {
@@ -80,7 +84,7 @@ class completer {
       if (const sharding* said = g_.annotation(one)) {
         out_.layouts.back() = *said;
         for (std::size_t d = 0; d < said->rank(); ++d)
-          for (std::size_t k = 0; k < said->cuts[d].size(); ++k) note(one, d, said->cuts[d][k], graph::nobody, {one, d, 0});
+          for (std::size_t k = 0; k < said->cuts[d].size(); ++k) note(one, d, said->cuts[d][k], Graph::nobody, {one, d, 0});
       } else {
         out_.layouts.back().open = 0xffff;
       }
@@ -88,7 +92,7 @@ class completer {
     list_readers();
   }
 
-  completion run() {
+  completion_of<Graph> run() {
     for (std::size_t priority = 0; priority < 256; ++priority) {
       bool heard = false;
       for (std::size_t v = 0; v < g_.values(); ++v) {
@@ -107,7 +111,7 @@ class completer {
       }
     }
     conclude();
-    return static_cast<completion&&>(out_);
+    return static_cast<completion_of<Graph>&&>(out_);
   }
 
  private:
@@ -142,7 +146,7 @@ class completer {
     const auto consider = [&](std::size_t o) {
       if (all || passes_only(g_.operation(o).how)) put(o);
     };
-    if (g_[v].producer != graph::nobody) consider(g_[v].producer);
+    if (g_[v].producer != Graph::nobody) consider(g_[v].producer);
     for (std::uint32_t k = first_reader_[v.number]; k < first_reader_[v.number + 1]; ++k) consider(readers_[k]);
   }
   spec spec_of(value v, bool known) const {
@@ -153,11 +157,11 @@ class completer {
   }
   /// Values that are not annotated are heard as soon as something cuts them: they had it from one who is heard.
   bool is_heard(value v) const {
-    return speaks_[v.number] != 0 || (g_[v].annotation == graph::nobody && out_.layouts[v.number].cutting() != 0);
+    return speaks_[v.number] != 0 || (g_[v].annotation == Graph::nobody && out_.layouts[v.number].cutting() != 0);
   }
   void visit(std::size_t o, bool all) {
     waits_[o] = 0;
-    const graph::node& n = g_.operation(o);
+    const typename Graph::node& n = g_.operation(o);
     bool anything = false;
     specs_.clear();
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
@@ -174,7 +178,7 @@ class completer {
   }
   /// The axes of an answer that only add to what the value has, dimension by dimension.
   bool take(std::size_t o, std::size_t t, const sharding& answer) {
-    const graph::node& n = g_.operation(o);
+    const typename Graph::node& n = g_.operation(o);
     const value v = g_.of(n, t);
     sharding& now = out_.layouts[v.number];
     bool changed = false;
@@ -197,7 +201,7 @@ class completer {
     std::size_t dimension, factor;
   };
   /// Who of the operation's tensors had the axis for a factor of this dimension; itself if nobody (axes that were joined).
-  gift giver(const graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
+  gift giver(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)
       for (std::size_t u = 0; u < n.how.tensor_count(); ++u) {
@@ -222,7 +226,7 @@ class completer {
   void conclude() {
     for (sharding& s : out_.layouts) s.open = s.kept_whole = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
-      const graph::node& n = g_.operation(o);
+      const typename Graph::node& n = g_.operation(o);
       specs_.clear();
       for (std::size_t t = 0; t < n.how.tensor_count(); ++t) specs_.push_back(spec_of(g_.of(n, t), true));
       const propagation p =
@@ -251,12 +255,12 @@ class completer {
         if (const std::size_t a = layout.cuts[d][k]; out_.origin(v, d, a) == nullptr) note(v, d, a, o, giver(g_.operation(o), t, d, a));
   }
   void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
-    if (from.cuts == to.cuts && from.owed == to.owed) return;
+    if (from.lies_as(to)) return;
     out_.reshards.push_back({static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
   }
 
-  const graph& g_;
-  completion out_{};
+  const Graph& g_;
+  completion_of<Graph> out_{};
   std::vector<std::uint8_t> speaks_{}, waits_{};
   std::vector<std::uint32_t> first_reader_{}, readers_{}, line_{};
   std::size_t head_ = 0;
@@ -270,6 +274,9 @@ class completer {
 /// Requires: a policy that refuses nothing the program needs [partition_error].
 /// Cost:     O(operations + axes that are added), about a microsecond for each; memory for all values.
 /// Adjoint:  the completion of the program's gradients, which are operations of the graph as any others.
-inline completion complete(const graph& program, const policy& by = {}) { return detail::completer(program, by).run(); }
+template <std::size_t Letters>
+completion_of<basic_graph<Letters>> complete(const basic_graph<Letters>& program, const policy& by = {}) {
+  return detail::completer<basic_graph<Letters>>(program, by).run();
+}
 
 }  // namespace partita

@@ -31,12 +31,13 @@ struct movement_cost {
   friend bool operator==(const movement_cost&, const movement_cost&) = default;
 };
 
-/// The cost of moving a tensor from `from` on `src` to `to` on `dst`. Cost: O(all overlaps); one plan at a time is held.
+/// The cost of moving a tensor from `from` on `src` to `to` on `dst`, its dimensions in the order `axes`. Cost: O(all overlaps); one plan at a time is held.
 template <class Src, class Dst, class From, std::size_t Rank>
-movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to) {
+movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
+                      const axes_order<Rank>& axes = same_axes<Rank>()) {
   movement_cost cost;
   const auto add = [&](std::size_t worker) {
-    const auto plan = plan_repartition(src, from, dst, to, worker);
+    const auto plan = plan_repartition(src, from, dst, to, worker, axes);
     const std::size_t sent = plan.elements_sent(), received = plan.elements_received(), kept = plan.elements_kept();
     const std::size_t out = plan.messages_sent(), in = plan.messages_received();
     cost.elements_moved += sent;

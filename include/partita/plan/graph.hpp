@@ -23,11 +23,12 @@ struct applied {
 };
 
 /// Operations in the order in which they were applied, each after what it reads. Annotations are what is known of how values
-/// lie; `complete` finds the rest.
-class graph {
+/// lie; `complete` finds the rest. Names have up to `Letters` letters.
+template <std::size_t Letters>
+class basic_graph {
  public:
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-  using label = basic_text<31>;
+  using label = basic_text<Letters>;
 
   struct tensor {
     shape_list shape{};
@@ -43,7 +44,7 @@ class graph {
     std::uint32_t first_result = 0, results = 0;
   };
 
-  explicit graph(const mesh& m) : mesh_(m) {}
+  explicit basic_graph(const mesh& m) : mesh_(m) {}
 
   const mesh& on() const { return mesh_; }
   std::size_t values() const { return tensors_.size(); }
@@ -119,5 +120,7 @@ class graph {
   std::vector<value> operand_values_{};
   std::vector<sharding> annotations_{};
 };
+
+using graph = basic_graph<31>;
 
 }  // namespace partita

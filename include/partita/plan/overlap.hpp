@@ -19,7 +19,8 @@ struct overlap {
   std::size_t at_other;
 };
 
-inline std::vector<overlap> overlaps_of(const cut& own, std::size_t part, const cut& other) {
+template <class Cut>
+std::vector<overlap> overlaps_of(const Cut& own, std::size_t part, const Cut& other) {
   std::vector<overlap> found;
   own.for_pieces(part, [&](interval piece, std::size_t at) {
     if (found.empty()) found.reserve(other.count_overlaps(piece));

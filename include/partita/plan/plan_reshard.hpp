@@ -14,11 +14,12 @@ namespace partita {
 namespace detail {
 
 /// The search. States are numbered as they are met.
+template <class Graph>
 class reshard_search {
  public:
   static constexpr std::size_t most_states = 20000;
 
-  constexpr explicit reshard_search(const reshard_graph& graph) : g_(graph) {}
+  constexpr explicit reshard_search(const Graph& graph) : g_(graph) {}
 
   constexpr reshard_plan plan() {
     reshard_plan out;
@@ -113,7 +114,7 @@ class reshard_search {
     }
     return out;
   }
-  const reshard_graph& g_;
+  const Graph& g_;
   std::vector<state> states_{};
   std::vector<std::uint32_t> table_{};  ///< a state's number plus one, hashed by its roles
   std::vector<entry> open_{};
@@ -133,24 +134,26 @@ constexpr void require_commuting(const sharding& s, const char* which) {
 }  // namespace detail
 
 /// The cheapest sequence of elementary steps that brings a tensor from one sharding to another.
-/// Shapes:   both shardings are of the tensor's rank; a `dynamic` extent counts as 1.
+/// Shapes:   both shardings are of the rank of `shape`, any list of extents; a `dynamic` extent counts as 1.
 /// Requires: shardings of the mesh [partition_error] and of one rank [shape_error]; owed reductions that commute [partition_error].
 /// Cost:     the plan's `seconds()` is the least there is where the mesh has up to four axes; beyond, the least of moving only the
 ///           axes that differ and those in their way; planning takes 2 µs to some ms, and is a constant expression if asked.
 /// Adjoint:  plan_reshard(m, to, from, shape) once partial and replicated are exchanged in both.
-constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const shape_list& shape,
+template <class Shape = shape_list>
+constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const Shape& shape,
                                     const mesh_links& over = {}, std::size_t element_bytes = 4) {
+  const shape_list whole(shape);
   for (const sharding* s : {&from, &to}) {
-    if (s->rank() != shape.size())
+    if (s->rank() != whole.size())
       throw shape_error(text("partita::plan_reshard: requires shardings of the tensor's rank, but ") << "" << *s << " has " << s->rank()
-                        << " dimensions and the shape is " << shape << "; write \"\" for a dimension that is not cut");
+                        << " dimensions and the shape is " << whole << "; write \"\" for a dimension that is not cut");
     if (!(s->on == m))
       throw partition_error(text("partita::plan_reshard: requires shardings of one mesh, but ") << "" << *s
                             << " lies on another; make it from the mesh that is given");
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");
-  return detail::reshard_search(detail::reshard_graph(m, from, to, shape, over, element_bytes)).plan();
+  return detail::reshard_search(detail::reshard_graph(m, from, to, whole, over, element_bytes)).plan();
 }
 
 }  // namespace partita

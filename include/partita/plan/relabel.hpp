@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <partita/plan/repartition_plan.hpp>
 #include <vector>
 
@@ -13,23 +12,24 @@ namespace detail {
 
 /// The columns of rows 0, 1, … whose costs (n x n, C order) have the least sum: shortest augmenting paths with potentials
 /// (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and Volgenant 1987).
-inline std::vector<std::size_t> least_assignment(const std::vector<std::int64_t>& cost, std::size_t n) {
-  constexpr std::int64_t infinite = std::numeric_limits<std::int64_t>::max() / 4;
-  std::vector<std::int64_t> u(n + 1, 0), v(n + 1, 0);
+template <class Cost>
+std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::size_t n) {
+  constexpr Cost infinite = Cost{1} << 61;
+  std::vector<Cost> u(n + 1, 0), v(n + 1, 0);
   std::vector<std::size_t> row_of(n + 1, 0), before(n + 1, 0);  // by column, 1-based; 0 is the free row and column
   for (std::size_t row = 1; row <= n; ++row) {
-    std::vector<std::int64_t> slack(n + 1, infinite);
+    std::vector<Cost> slack(n + 1, infinite);
     std::vector<char> seen(n + 1, 0);
     std::size_t column = 0;
     row_of[0] = row;
     do {
       seen[column] = 1;
       const std::size_t i = row_of[column];
-      std::int64_t least = infinite;
+      Cost least = infinite;
       std::size_t next = 0;
       for (std::size_t j = 1; j <= n; ++j) {
         if (seen[j] != 0) continue;
-        const std::int64_t reduced = cost[(i - 1) * n + (j - 1)] - u[i] - v[j];
+        const Cost reduced = cost[(i - 1) * n + (j - 1)] - u[i] - v[j];
         if (reduced < slack[j]) slack[j] = reduced, before[j] = column;
         if (slack[j] < least) least = slack[j], next = j;
       }
@@ -55,14 +55,15 @@ inline std::vector<std::size_t> least_assignment(const std::vector<std::int64_t>
 /// Requires: both decompositions are of one tensor, over their grids [shape_error].
 /// Cost:     O(all overlaps + n^3) time and O(n^2) memory for n destination workers; done once, by every worker alike.
 template <class Src, class Dst, class From, std::size_t Rank>
-grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to) {
+grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
+                     const axes_order<Rank>& axes = same_axes<Rank>()) {
   const std::size_t n = dst.size();
   std::vector<std::int64_t> cost(n * n, 0);  // places x workers: what would not have to move counts negative
   for (std::size_t k = 0; k < n; ++k) cost[k * n + k] = -1;
   for (std::size_t column = 0; column < n; ++column) {
     const std::size_t worker = dst.workers()[column];
     if (!src.contains(worker)) continue;
-    const auto plan = plan_repartition(src, from, dst, to, worker);
+    const auto plan = plan_repartition(src, from, dst, to, worker, axes);
     const auto gain = [&](std::size_t place, std::size_t elements) {
       cost[place * n + column] -= static_cast<std::int64_t>(elements * (n + 1));
     };

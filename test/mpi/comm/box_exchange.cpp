@@ -142,11 +142,11 @@ struct trial {
 };
 
 template <class T, std::size_t Rank>
-void moves_everything(const trial& how, unsigned seed) {
+void moves_everything(const trial& how, unsigned seed, std::size_t largest = Rank == 1 ? 400 : Rank == 2 ? 40 : 9) {
   std::mt19937 random(seed);
   const auto me = static_cast<std::size_t>(own_worker());
   std::array<std::size_t, Rank> extents{}, order{};
-  for (auto& n : extents) n = 1 + random() % (Rank == 1 ? 400 : Rank == 2 ? 40 : 9);
+  for (auto& n : extents) n = 1 + random() % largest;
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random);  // of the dimensions of the result in memory
   const auto n = static_cast<std::size_t>(all_workers());
@@ -259,9 +259,8 @@ void moves_everything(const trial& how) {
 }
 
 constexpr std::size_t plenty = ~std::size_t{0};
-constexpr mail_policy by_size{}, packed{mail_policy::way::packed, std::size_t{1} << 30},
-    typed{mail_policy::way::typed, std::size_t{1} << 30}, chunked{mail_policy::way::packed, 100},
-    typed_chunks{mail_policy::way::typed, 200};
+constexpr mail_policy by_size{}, packed{messages::packed}, typed{messages::typed}, chunked{messages::chunked, 100},
+    short_ones{messages::packed, 100, 150}, short_typed_ones{messages::typed, 100, 200}, measured{messages::measured, 4096};
 
 }  // namespace
 
@@ -287,7 +286,16 @@ BOOST_AUTO_TEST_CASE(boxes_are_mailed_packed) {
 BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_derived_types) { moves_everything<std::uint8_t>({0, false, typed, plenty}); }
 BOOST_AUTO_TEST_CASE(boxes_are_mailed_in_chunks) {
   moves_everything<float>({0, false, chunked, plenty});
-  moves_everything<float>({0, true, typed_chunks, plenty});
+  moves_everything<wide>({0, true, chunked, plenty});
+}
+BOOST_AUTO_TEST_CASE(messages_are_cut_where_mpi_could_not_count_their_bytes) {
+  moves_everything<float>({0, true, short_ones, plenty});
+  moves_everything<double>({0, false, short_typed_ones, plenty});
+}
+BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_was_measured_to_be_fastest) {
+  for (unsigned seed = 0; seed < 6; ++seed)
+    for (bool pooled : {true, false}) moves_everything<double, 2>({0, pooled, measured, plenty}, seed, 700);
+  moves_everything<wide, 3>({2, true, measured, plenty}, 6, 70);
 }
 BOOST_AUTO_TEST_CASE(workers_of_two_nodes_mix_shared_memory_and_mail) {
   moves_everything<float>({2, true, packed, plenty});

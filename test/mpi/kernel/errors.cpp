@@ -181,6 +181,47 @@ BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_partitions, *test::at_least(6)) {
   expect_all_well(everyone);
 }
 
+BOOST_AUTO_TEST_CASE(a_parallel_linear_layer_of_wrong_partitions, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(1, 4)), half = everyone.partition(extents(1, 2));
+  const auto column = everyone.partition(extents(4, 1)), row = everyone.partition(extents(1, 4)), both = everyone.partition(extents(2, 2));
+  const auto turned = everyone.partition(extents(1, 4), workers{3, 2, 1, 0});
+  const linear_options o{.in_features = 7, .out_features = 5};
+  using columns = linear<double, column_parallel>;
+  using rows = linear<double, row_parallel>;
+  expect_error_on_all<partition_error>("p_w cuts the input features into 2; choose p_w with 1 column, or weight_stationary", [&] { columns(p, p, both, o); });
+  expect_error_on_all<partition_error>("p_w cuts the output features into 2; choose p_w with 1 row, or weight_stationary", [&] { rows(p, p, both, o); });
+  expect_error_on_all<partition_error>("p_x cuts the features into 2, p_w into 4", [&] { columns(half, p, column, o); });
+  expect_error_on_all<partition_error>("p_y cuts the features into 2, p_w into 4", [&] { rows(p, half, row, o); });
+  expect_error_on_all<partition_error>("got p_x on [3, 2, 1, 0], p_y on [0, 1, 2, 3]", [&] { columns(turned, p, column, o); });
+  expect_error_on_all<partition_error>("make the three from the same workers in the same order", [&] { rows(p, turned, row, o); });
+  expect_all_well(everyone);
+}
+
+template <linear_algorithm Algorithm>
+void expect_refusals(const world& everyone, std::size_t f_out, std::size_t f_in) {
+  const std::size_t n = everyone.size(), last = n - 1;
+  const auto p = everyone.partition(extents(1, n));
+  linear<double, Algorithm> layer(p, p, everyone.partition(extents(f_out, f_in)), {.in_features = 2 * n, .out_features = 3 * n});
+  const auto x = ones(4, 2);
+  expect_error_on_all<shape_error>("features in the last dimension of x", [&] { layer(ones(4, everyone.id() == last ? 3 : 2)); });
+  expect_error_on_all<shape_error>("requires a forward call before", [&] { layer.adjoint(ones(4, 3)); });
+  layer(x);
+  expect_error_on_all<shape_error>("requires dy of the shape of the last result", [&] { layer.adjoint(ones(everyone.id() == last ? 5 : 4, 3)); });
+  for (double g : layer.weight_gradient()) BOOST_TEST(g == 0);  // what is refused leaves the gradients alone
+  if (n > 1)
+    expect_error_on_all<shape_error>("", [&] { layer(ones(everyone.id() == last ? 5 : 4, 2)); });
+  layer(x);
+  layer.adjoint(ones(4, 3));
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(a_parallel_linear_layer_of_wrong_blocks) {
+  const world everyone(test::workers());
+  expect_refusals<column_parallel>(everyone, everyone.size(), 1);
+  expect_refusals<row_parallel>(everyone, 1, everyone.size());
+}
+
 BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_features) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size(), last = n - 1;

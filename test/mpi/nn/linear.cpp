@@ -1,15 +1,23 @@
 // The linear layer against y = x W^T + b computed by every worker for itself: integers, so that nothing is approximate.
 #include "mpi_test.hpp"
 
+#include <complex>
+#include <partita/kernel/adjoint_test.hpp>
 #include <partita/nn/initialise.hpp>
 #include <partita/nn/linear.hpp>
 #include <partita/plan/cut.hpp>
 
+#include <string>
+#include <tuple>
 #include <vector>
+
+#include "../support/allocation_count.hpp"
+#include "../support/message_count.hpp"
 
 namespace {
 
 using namespace partita;
+using elements = std::tuple<float, double, std::complex<float>, std::complex<double>>;
 
 /// The global tensors, as functions of the global index.
 double x_at(std::size_t row, std::size_t i) { return static_cast<double>((3 * row + 5 * i) % 9) - 4; }
@@ -49,10 +57,13 @@ xt::xtensor<double, 2> block(const P& p, std::size_t rows, std::size_t features,
   return x;
 }
 
+template <linear_algorithm Algorithm = weight_stationary>
 void expect_layer(const world& everyone, const row& r, bool bias) {
-  const auto p_x = everyone.partition(extents(1, r.f_in), workers(r.x)), p_y = everyone.partition(extents(1, r.f_out), workers(r.y)),
+  const std::size_t parts = Algorithm == weight_stationary ? 0 : r.x.size();
+  const auto p_x = everyone.partition(extents(1, parts != 0 ? parts : r.f_in), workers(r.x)),
+             p_y = everyone.partition(extents(1, parts != 0 ? parts : r.f_out), workers(r.y)),
              p_w = everyone.partition(extents(r.f_out, r.f_in), workers(r.w));
-  linear<double> layer(p_x, p_y, p_w, {.in_features = r.in, .out_features = r.out, .bias = bias});
+  linear<double, Algorithm> layer(p_x, p_y, p_w, {.in_features = r.in, .out_features = r.out, .bias = bias});
   initialise(layer, w_at);
   const box<2> mine = layer.weight_box();
   for (std::size_t o = 0; o < layer.bias().size(); ++o) layer.bias()(o) = b_at(mine.start[0] + o);
@@ -107,6 +118,68 @@ BOOST_AUTO_TEST_CASE(gives_what_one_worker_computes_on_any_grid) {
         expect_layer(everyone, r, true);
         expect_layer(everyone, r, false);
       }
+}
+
+BOOST_AUTO_TEST_CASE(gives_the_same_by_either_parallel_algorithm) {
+  const world everyone(test::workers());
+  for (std::size_t f = 1; f <= everyone.size(); ++f)
+    for (const std::array<std::size_t, 2>& features : {std::array<std::size_t, 2>{7, 5}, {8, 12}, {1, 9}, {11, 1}, {2, 2}}) {
+      std::vector<std::size_t> ids;
+      for (std::size_t k = 0; k < f; ++k) ids.push_back((f == everyone.size() ? 2 * f - 1 - k : everyone.size() - 1 - k) % everyone.size());
+      const std::string name = std::to_string(f) + " workers, " + std::to_string(features[0]) + " to " + std::to_string(features[1]);
+      BOOST_TEST_CONTEXT(name) for (const bool bias : {true, false}) {
+        expect_layer<column_parallel>(everyone, {"", f, 1, ids, ids, ids, features[0], features[1]}, bias);
+        expect_layer<row_parallel>(everyone, {"", 1, f, ids, ids, ids, features[0], features[1]}, bias);
+      }
+    }
+}
+
+template <class T, linear_algorithm Algorithm>
+void expect_adjoint(const world& everyone, std::size_t f_x, std::size_t f_y, std::size_t f_out, std::size_t f_in) {
+  const auto p_x = everyone.partition(extents(1, f_x)), p_y = everyone.partition(extents(1, f_y));
+  linear<T, Algorithm> layer(p_x, p_y, everyone.partition(extents(f_out, f_in)), {.in_features = 7, .out_features = 5, .bias = false});
+  initialise(layer, w_at);
+  const xt::xtensor<T, 2> x = xt::cast<T>(block(p_x, 3, 7, x_at)), dy = xt::cast<T>(block(p_y, 3, 5, dy_at));
+  BOOST_TEST(adjoint_test(everyone, layer, x, dy).exact());
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(passes_the_adjoint_test_by_every_algorithm, T, elements) {
+  const world everyone(test::workers());
+  for (std::size_t f = 1; f <= everyone.size(); ++f) {
+    expect_adjoint<T, weight_stationary>(everyone, 1, f, f, 1);
+    expect_adjoint<T, weight_stationary>(everyone, f, 1, 1, f);
+    expect_adjoint<T, column_parallel>(everyone, f, f, f, 1);
+    expect_adjoint<T, row_parallel>(everyone, f, f, 1, f);
+  }
+}
+
+template <linear_algorithm Algorithm>
+void expect_steady(const world& everyone, std::size_t f_x, std::size_t f_y, std::size_t f_out, std::size_t f_in) {
+  const auto p_x = everyone.partition(extents(1, f_x)), p_y = everyone.partition(extents(1, f_y));
+  linear<double, Algorithm> layer(p_x, p_y, everyone.partition(extents(f_out, f_in)), {.in_features = 70, .out_features = 110});
+  const auto x = block(p_x, 40, 70, x_at), dy = block(p_y, 40, 110, dy_at);
+  const bool on_one_node = node::of(everyone.communicator()).size() == everyone.size() && arena::shared_by_environment();
+  std::size_t allocations = 0, messages = 0;
+  for (int round = 0; round < 10; ++round) {
+    if (round == 4) allocations = test::allocations(), messages = test::messages();
+    layer(x);
+    layer.adjoint(dy);
+  }
+  allocations = test::allocations() - allocations, messages = test::messages() - messages;  // BOOST_TEST itself allocates
+  if (on_one_node || everyone.size() == 1) {
+    BOOST_TEST(allocations == 0U);
+    BOOST_TEST(messages == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(neither_allocates_nor_speaks_to_MPI_in_a_steady_loop_on_one_node) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  expect_steady<weight_stationary>(everyone, 1, n, n, 1);
+  expect_steady<weight_stationary>(everyone, n, 1, 1, n);
+  if (n % 2 == 0) expect_steady<weight_stationary>(everyone, n / 2, 2, 2, n / 2);
+  expect_steady<column_parallel>(everyone, n, n, n, 1);
+  expect_steady<row_parallel>(everyone, n, n, 1, n);
 }
 
 BOOST_AUTO_TEST_CASE(takes_batches_of_any_rank) {

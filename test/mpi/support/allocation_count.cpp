@@ -12,9 +12,13 @@ namespace test {
 std::size_t allocations() { return count; }
 }  // namespace test
 
-[[gnu::noinline]] void* operator new(std::size_t n) {
+// std::stable_sort asks by this one
+[[gnu::noinline]] void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
   ++count;
-  if (void* p = std::malloc(n == 0 ? 1 : n)) return p;
+  return std::malloc(n == 0 ? 1 : n);
+}
+[[gnu::noinline]] void* operator new(std::size_t n) {
+  if (void* p = ::operator new(n, std::nothrow)) return p;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
@@ -25,5 +29,6 @@ std::size_t allocations() { return count; }
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }

@@ -5,6 +5,8 @@
 // expect INPUT_FEATURES: partita::linear\(p_x, p_y, p_w\): requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
 // expect OUTPUT_FEATURES: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
 // expect BATCH_IS_CUT: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
+// expect COLUMN_PARALLEL: partita::linear<T, column_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x ... x f and p_w = f x 1
+// expect ROW_PARALLEL: partita::linear<T, row_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x ... x f and p_w = 1 x f
 // expect ELEMENTS: partita::linear<T>\(x\): requires elements of type T; cast x first
 // expect ADJOINT_ELEMENTS: partita::linear<T>.adjoint\(dy\): requires elements of type T; cast dy first
 // expect SCALAR: partita::linear<T>\(x\): requires x of rank 1 at least: batch x ... x in_features
@@ -19,6 +21,8 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   const linear_options options{.in_features = 16, .out_features = 12};
   linear<float> layer(p_x, p_y, p_w, options);
   linear<float> known_later(everyone.partition(extents<1, dynamic>(4)), p_y, everyone.partition(extents<3, dynamic>(4)), options);
+  linear<float, column_parallel> columns(p_x, p_x, everyone.partition<4, 1>(), options);
+  linear<float, row_parallel> rows(p_x, p_x, everyone.partition<1, 4>(), options);
   layer.adjoint(layer(x));
 #if defined(WEIGHT_RANK)
   linear<float> refused(p_x, p_y, p_y, options);
@@ -30,6 +34,10 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   linear<float> refused(p_x, p_x, p_w, options);
 #elif defined(BATCH_IS_CUT)
   linear<float> refused(everyone.partition<2, 4>(), p_y, p_w, options);
+#elif defined(COLUMN_PARALLEL)
+  linear<float, column_parallel> refused(p_x, p_x, everyone.partition<1, 4>(), options);
+#elif defined(ROW_PARALLEL)
+  linear<float, row_parallel> refused(p_x, p_y, everyone.partition<1, 4>(), options);
 #elif defined(ELEMENTS)
   layer(other);
 #elif defined(ADJOINT_ELEMENTS)

@@ -251,6 +251,30 @@ BOOST_AUTO_TEST_CASE(an_address_that_no_element_type_would_have_is_copied_from_a
   }
 }
 
+/// Of a line in `to`, of any byte in `from`, as blocks of a pool and of malloc lie; rows of `from` at changing places of a line.
+BOOST_AUTO_TEST_CASE(rows_that_begin_anywhere_in_a_line_arrive_where_lines_begin) {
+  constexpr std::size_t line = 64, rows = 5;
+  std::vector<unsigned char> room(rows * 2048 + line), from(rows * 1500 + line);
+  unsigned char* const to = room.data() + (line - reinterpret_cast<std::uintptr_t>(room.data()) % line) % line;
+  for (std::size_t k = 0; k < from.size(); ++k) from[k] = static_cast<unsigned char>(k * 7 + k / 256);
+  bool right = true;
+  for (const instruction_set set : sets())
+    for (std::size_t n : {255U, 256U, 257U, 319U, 320U, 512U, 600U, 1023U})
+      for (std::size_t start = 0; start < line; start += 3)
+        for (const std::ptrdiff_t step : {1024, 1033, 1436}) {
+          std::fill(room.begin(), room.end(), static_cast<unsigned char>(0));
+          const std::ptrdiff_t to_strides[] = {2048 - 64, 1}, from_strides[] = {step, 1};
+          const std::size_t shape[] = {rows, n};
+          partita::copy_block(to, to_strides, from.data() + start, from_strides, shape, 2, stores::cached, set);
+          for (std::size_t i = 0; i < rows; ++i) {
+            const unsigned char* const row = to + i * (2048 - 64);
+            const unsigned char* const wanted = from.data() + start + i * static_cast<std::size_t>(step);
+            right = right && std::equal(row, row + n, wanted) && std::all_of(row + n, row + 2048 - 64, [](int b) { return b == 0; });
+          }
+        }
+  BOOST_TEST(right);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_touched_where_an_extent_is_zero) {
   const std::size_t shape[] = {3, 0, 2};
   const std::ptrdiff_t step[] = {1, 1, 1};

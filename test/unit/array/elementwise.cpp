@@ -112,6 +112,15 @@ BOOST_AUTO_TEST_CASE(matrices_stand_in_any_two_dimensions) {
   CHECK_BOTH_FORMS(cuboid, (counting<double, 2>({4, 5}, 2)), 2, 3);
 }
 
+BOOST_AUTO_TEST_CASE(rows_of_any_length_are_written_to_their_last_element) {
+  for (std::size_t n = 1; n < 40; ++n) {
+    const auto cuboid = counting<double, 3>({2, 3, n}, 1);
+    CHECK_BOTH_FORMS(cuboid, (counting<double, 1>({n}, 2)), 2);
+    CHECK_BOTH_FORMS(cuboid, (counting<double, 1>({3}, 2)), 1);
+    CHECK_BOTH_FORMS(cuboid, (counting<double, 2>({2, n}, 2)), 0, 2);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(both_rules_act_in_one_operation) {
   CHECK_BOTH_FORMS((counting<double, 1>({4}, 1)), (counting<double, 2>({1, 2}, 5)), 0);
   CHECK_BOTH_FORMS((counting<double, 2>({1, 2}, 1)), (counting<double, 3>({4, 3, 1}, 5)), 1, 2);

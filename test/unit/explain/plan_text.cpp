@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(an_all_sum_goes_up_and_down_one_tree) {
 
 BOOST_AUTO_TEST_CASE(a_linear_layer_has_its_weights_and_both_movements) {
   const grid above(extents<1, 3>{});
-  const linear_plan plan{4, true, false, {{4, 4}, {8, 8}}, groups_of(above, two_by_three, 4),
+  const linear_plan plan{4, weight_stationary, true, false, {{4, 4}, {8, 8}}, groups_of(above, two_by_three, 4),
                          groups_of(above, two_by_three, 4, group_plan::kind::sum_reduce)};
   BOOST_TEST(to_text(plan) ==
              "worker 4 in linear: multiplies by W [4, 8) x [4, 8)\n"

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "random_cases.hpp"
+
 namespace {
 
 using namespace partita;
@@ -223,7 +225,7 @@ text one_case(std::mt19937& random, census& seen) {
 BOOST_AUTO_TEST_SUITE(kernel_random_cuts)
 
 BOOST_AUTO_TEST_CASE(thirty_thousand_random_cuts_in_every_order_of_the_dimensions_are_exact) {
-  constexpr std::size_t wanted = 30'000;
+  const std::size_t wanted = test::random_cases(30'000);
   std::mt19937 random(20261121);
   census seen;
   using trial = text (*)(std::mt19937&, census&);

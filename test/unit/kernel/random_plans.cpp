@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "random_cases.hpp"
+
 namespace {
 
 using namespace partita;
@@ -202,7 +204,7 @@ text one_plan(std::mt19937& random, census& seen) {
 BOOST_AUTO_TEST_SUITE(kernel_random_plans)
 
 BOOST_AUTO_TEST_CASE(a_hundred_thousand_random_repartitions_are_exact) {
-  constexpr std::size_t wanted = 100'000;
+  const std::size_t wanted = test::random_cases(100'000);
   std::mt19937 random(20240229);
   census seen;
   std::size_t wrong = 0;

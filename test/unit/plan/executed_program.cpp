@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <partita/plan/complete.hpp>
 #include "oracle_operations.hpp"
+#include "random_cases.hpp"
 
 namespace {
 
@@ -106,7 +107,8 @@ BOOST_AUTO_TEST_SUITE(executing_completed_programs)
 BOOST_AUTO_TEST_CASE(a_completed_program_gives_on_all_devices_together_what_it_gives_on_one) {
   std::mt19937_64 random(41);
   std::size_t programs = 0, moves = 0, partial = 0;
-  for (std::size_t k = 0; k < 1500; ++k) {
+  const std::size_t cases = test::random_cases(1500);
+  for (std::size_t k = 0; k < cases; ++k) {
     const mesh m = random() % 2 == 0 ? mesh{axis{"a", 2}, axis{"b", 2}} : mesh{axis{"a", 3}, axis{"b", 2}};
     const std::size_t n = one_of(random, {4, 6});
     const program p = random_program(m, n, 8, random);

@@ -90,7 +90,7 @@ namespace avx2 {
 #undef PARTITA_WIDTH
 
 #define PARTITA_WIDTH 64
-#define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define PARTITA_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
 namespace avx512 {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>

@@ -35,6 +35,7 @@ class group_movement {
   const group_plan& plan() const { return plan_; }
   /// How often block shapes had to be exchanged.
   std::size_t structures_made() const { return spread_.made() + collect_.made(); }
+  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
   template <class T, std::size_t Rank>
@@ -82,7 +83,7 @@ class group_movement {
   }
 
   /// Large workers give their block; each small worker gets the sum of the blocks of the large workers it pairs with,
-  /// added up as Sum does.
+  /// added up as Sum does. A root that is in no other group may want the sum where its own dense block is.
   template <class T, std::size_t Rank, class Sum = in_tree_order>
   pooled_tensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
     const structure& s = agree_on_sum<T>(x, wanted, false, before);
@@ -92,7 +93,7 @@ class group_movement {
       const worker_group& g = plan_.groups[k];
       const bool root = g.position == 0, contributes = !root || g.root_is_large;
       if (root && g.members.size() == 1) {
-        copy(y.block(), x);
+        if (y.block().data != x.data) copy(y.block(), x);
         continue;
       }
       const std::size_t n = root ? y.block().size() : x.size();

@@ -35,10 +35,11 @@ class part_movement {
 
   const std::vector<std::size_t>& members() const { return group_.members; }
   std::size_t structures_made() const { return structures_.made(); }
+  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Every worker gives its part and gets the whole. A worker outside the partition gets a copy of what it gave.
   template <class T>
-  pooled_tensor<T, rank> gather(const strided<const T, rank>& x, const target<T, rank>& wanted, const char* direction) {
+  pooled_tensor<T, rank> gather(const strided<const T, rank>& x, const target<T, rank>& wanted, const char* direction, const complaint& before = {}) {
     structure& s = settle(
         state(), structures_, fingerprint_of<T>(1),
         [&](const structure& known) { return !group_.active() ? fits_copy(wanted, x) : known.part == x.shape && fits(wanted, known.whole); },
@@ -55,7 +56,7 @@ class part_movement {
             expect_shape(wanted, group_.active() ? tensor.whole : x.shape, name_, trouble);
           return trouble.kind == failure::none ? learnt(tensor) : structure{};
         },
-        [&] { return describe<T>(direction, x.shape); });
+        [&] { return describe<T>(direction, x.shape); }, before);
     pooled_tensor<T, rank> y;
     const strided<T, rank> to = result(group_.active() ? s.whole : x.shape, wanted, y);
     if (!group_.active())
@@ -67,7 +68,7 @@ class part_movement {
 
   /// Every worker gives a whole and gets its part of the sum, added up in the order of the group's members.
   template <class T>
-  pooled_tensor<T, rank> scatter(const strided<const T, rank>& x, const target<T, rank>& wanted, const char* direction) {
+  pooled_tensor<T, rank> scatter(const strided<const T, rank>& x, const target<T, rank>& wanted, const char* direction, const complaint& before = {}) {
     structure& s = settle(
         state(), structures_, fingerprint_of<T>(2),
         [&](const structure& known) { return !group_.active() ? fits_copy(wanted, x) : known.whole == x.shape && fits(wanted, known.part); },
@@ -83,7 +84,7 @@ class part_movement {
           if (trouble.kind == failure::none) expect_shape(wanted, group_.active() ? fresh.part : x.shape, name_, trouble);
           return fresh;
         },
-        [&] { return describe<T>(direction, x.shape); });
+        [&] { return describe<T>(direction, x.shape); }, before);
     pooled_tensor<T, rank> y;
     const strided<T, rank> to = result(group_.active() ? s.part : x.shape, wanted, y);
     if (!group_.active()) {

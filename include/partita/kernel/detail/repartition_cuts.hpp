@@ -17,10 +17,19 @@ namespace partita::detail {
 template <std::size_t Rank, class T>
 struct repartition_policy {
   static constexpr bool known = false, orders = false, permutes = false, gives_from = false, gives_to = false, fits = true;
+  static constexpr bool goes = false, mails = false;
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void> {
   static constexpr bool known = true;
+};
+template <std::size_t Rank>
+struct repartition_policy<Rank, strategy> : repartition_policy<Rank, void> {
+  static constexpr bool known = true, goes = true;
+};
+template <std::size_t Rank>
+struct repartition_policy<Rank, messages> : repartition_policy<Rank, void> {
+  static constexpr bool known = true, mails = true;
 };
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
@@ -42,10 +51,11 @@ class repartition_cuts {
   template <class T>
   using about = repartition_policy<Rank, T>;
   static_assert((about<Policies>::known && ...),
-                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, from_cuts(...) and to_cuts(...)");
+                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, from_cuts(...), to_cuts(...), strategy and messages");
   static_assert((0 + ... + (about<Policies>::permutes ? 1 : 0)) <= 1 && (0 + ... + (about<Policies>::gives_from ? 1 : 0)) <= 1 &&
-                    (0 + ... + (about<Policies>::gives_to ? 1 : 0)) <= 1,
-                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) and one to_cuts(...); leave one of them out");
+                    (0 + ... + (about<Policies>::gives_to ? 1 : 0)) <= 1 && (0 + ... + (about<Policies>::goes ? 1 : 0)) <= 1 &&
+                    (0 + ... + (about<Policies>::mails ? 1 : 0)) <= 1,
+                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
   static_assert(((!about<Policies>::permutes || about<Policies>::fits) && ...),
                 "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the partitions; name those that stay, too");
   static_assert(((!about<Policies>::permutes || about<Policies>::orders) && ...),
@@ -107,6 +117,8 @@ class repartition_cuts {
 
  private:
   void heed(discard_batch_t) {}
+  void heed(strategy) {}  // says nothing about cuts
+  void heed(messages) {}
   template <std::size_t... P>
   void heed(permute_t<P...>) {
     if constexpr (sizeof...(P) == Rank) axes_ = {P...};

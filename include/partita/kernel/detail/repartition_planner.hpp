@@ -13,6 +13,8 @@
 #include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/structure.hpp>
 #include <partita/plan/repartition_plan.hpp>
+#include <partita/rule/policy.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita::detail {
@@ -36,7 +38,10 @@ class repartition_planner {
       : p_x_(p_x),
         p_y_(p_y),
         cuts_(p_x.grid().shape(), p_y.grid().shape(), policies...),
-        fingerprint_(mixed(mixed(mixed(p_x.grid().fingerprint(), p_y.grid().fingerprint()), cuts_.fingerprint()), 64)) {}
+        fingerprint_(mixed(mixed(mixed(p_x.grid().fingerprint(), p_y.grid().fingerprint()), cuts_.fingerprint()), 64)) {
+    (heed(policies), ...);
+    fingerprint_ = mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(messages_));
+  }
 
   const partition<Src>& p_x() const { return p_x_; }
   const partition<Dst>& p_y() const { return p_y_; }
@@ -86,6 +91,11 @@ class repartition_planner {
   }
 
  private:
+  template <class Policy>
+  void heed(const Policy& policy) {
+    if constexpr (std::is_same_v<Policy, strategy>) strategy_ = policy;
+    if constexpr (std::is_same_v<Policy, messages>) messages_ = policy;
+  }
   static void complain(complaint& trouble, const text& sentence) {
     trouble.kind = failure::shape;
     trouble.sentence = sentence;
@@ -136,7 +146,7 @@ class repartition_planner {
   /// Works out what the plans leave open, both ways: where boxes lie on the other side.
   template <class From>
   void schedule(structure& s, const From& from, const decomposition<rank>& to, std::shared_ptr<transport>& ways) const {
-    if (!ways) ways = std::make_shared<transport>(state().communicator());
+    if (!ways) ways = std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
     s.go = schedule_repartition(p_x_.grid(), from, p_y_.grid(), to, cuts_.axes(), state().id());
     s.come = schedule_repartition(p_y_.grid(), to, p_x_.grid(), from, inverse_axes(cuts_.axes()), state().id());
   }
@@ -165,6 +175,8 @@ class repartition_planner {
   partition<Src> p_x_;
   partition<Dst> p_y_;
   repartition_cuts<rank, Policies...> cuts_;
+  strategy strategy_ = strategy::mixed;
+  messages messages_ = messages::by_size;
   std::uint64_t fingerprint_;
 };
 

@@ -38,6 +38,12 @@ struct axis_list {
   constexpr void append(axis_list more) {
     for (std::size_t k = 0; k < more.size(); ++k) push_back(more[k]);
   }
+  /// The axes but the first k, in order.
+  constexpr axis_list from(std::size_t k) const {
+    axis_list rest;
+    if (k < most_axes) rest.packed = packed >> (4 * k);
+    return rest;
+  }
   /// The axes but this one, in order.
   constexpr axis_list without(std::size_t axis) const {
     axis_list rest;

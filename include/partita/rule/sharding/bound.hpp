@@ -55,7 +55,7 @@ constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const
     if (shape.size() < r.rank(t)) refuse_rank(r, t, shape, r.rank(t));
     if (shape.size() - r.rank(t) > batch) batch = shape.size() - r.rank(t);
   }
-  std::array<std::size_t, most_dimensions> added{};
+  std::size_t added[most_dimensions]{};
   char letter = 'A';
   for (std::size_t k = 0; k < batch; ++k, ++letter) {
     for (std::size_t f = 0; f < r.factor_count; ++f)

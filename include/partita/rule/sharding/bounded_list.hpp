@@ -1,7 +1,6 @@
 // A list of at most Capacity values that can be a template argument: meshes, shardings and rules are made of these.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <partita/core/error.hpp>
@@ -12,7 +11,7 @@ namespace partita {
 /// Values in order, held in place. Public members make it structural; entries at and beyond `count` are `T{}`.
 template <class T, std::size_t Capacity>
 struct bounded_list {
-  std::array<T, Capacity> values{};
+  T values[Capacity]{};
   std::size_t count = 0;
 
   constexpr bounded_list() = default;
@@ -37,11 +36,11 @@ struct bounded_list {
   constexpr bool empty() const { return count == 0; }
   constexpr T& operator[](std::size_t k) { return values[k]; }
   constexpr const T& operator[](std::size_t k) const { return values[k]; }
-  constexpr T* begin() { return values.data(); }
-  constexpr T* end() { return values.data() + count; }
-  constexpr const T* begin() const { return values.data(); }
-  constexpr const T* end() const { return values.data() + count; }
-  constexpr const T* data() const { return values.data(); }
+  constexpr T* begin() { return values; }
+  constexpr T* end() { return values + count; }
+  constexpr const T* begin() const { return values; }
+  constexpr const T* end() const { return values + count; }
+  constexpr const T* data() const { return values; }
 
   friend constexpr bool operator==(const bounded_list& a, const bounded_list& b) {
     if (a.count != b.count) return false;

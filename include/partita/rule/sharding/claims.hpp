@@ -1,7 +1,6 @@
 // The axes that each factor of an operation is said to be cut by, and what a choice among them costs.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/rule/sharding/hearing.hpp>
@@ -38,13 +37,20 @@ template <class = void>
 
 /// One list of axes for each factor: where tensors differ, the policy says who is followed.
 struct claims : hearing {
-  std::array<axis_list, most_factors> cut{};
-  std::array<std::uint8_t, most_factors> origin{};  ///< the tensor that said it first
+  axis_list cut[most_factors]{};
+  std::uint8_t origin[most_factors]{};  ///< the tensor that said it first
   std::uint32_t disagreed = 0;                      ///< factors whose lists are to be joined
 
+  constexpr void hear(std::size_t t) {
+    for (const saying& one : said_by(t)) {
+      decision::what why = one.done;
+      if (one.is_heard() && may_cut(one.factor, why))
+        hear(t, one.dimension, one.factor, one.axes);
+      else
+        note_all(why, t, one.dimension, one.factor, one.axes);
+    }
+  }
   constexpr void hear(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
-    decision::what why{};
-    if (!may_cut(f, why)) return note_rest(why, t, d, f, axes, 0);
     axis_list& now = cut[f];
     if (now.empty()) {
       now = axes;
@@ -75,13 +81,12 @@ struct claims : hearing {
   }
   /// All axes of a factor that tensors cut differently: the longest list first, then the most blocks, then the lower axes.
   constexpr void join_lists(std::size_t f) {
-    std::array<axis_list, most_operands + most_results> lists{};
+    axis_list lists[most_operands + most_results]{};
     std::size_t count = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
       if (speaks(t))
-        read(t, spec_of(t).layout, false, [&](std::size_t g, axis_list axes, std::size_t) {
-          if (g == f && count < lists.size()) lists[count++] = axes;
-        });
+        for (const saying& one : said_by(t))
+          if (one.is_heard() && one.factor == f && count < most_operands + most_results) lists[count++] = one.axes;
     const auto before = [&](axis_list a, axis_list b) {
       if (a.size() != b.size()) return a.size() > b.size();
       if (m.size(a) != m.size(b)) return m.size(a) > m.size(b);
@@ -107,12 +112,12 @@ struct claims : hearing {
     std::size_t bytes = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!speaks(t)) continue;
-      read(t, spec_of(t).layout, false, [&](std::size_t g, axis_list, std::size_t d) {
-        if (g != f) return;
+      for (const saying& one : said_by(t)) {
+        if (!one.is_heard() || one.factor != f) continue;
         sharding to = spec_of(t).layout;
-        to.cuts[d] = axes;
+        to.cuts[one.dimension] = axes;
         bytes += moved_bytes(spec_of(t).layout, to, spec_of(t).shape, spec_of(t).element_bytes);
-      });
+      }
     }
     if (r.factors[f].kind != factor_kind::reduce) return bytes;
     for (std::size_t j = 0; j < r.result_count; ++j)
@@ -139,10 +144,10 @@ struct claims : hearing {
       for (std::size_t t = 0; t < r.tensor_count(); ++t) {
         if (!speaks(t)) continue;
         std::size_t here = most_factors;
-        read(t, spec_of(t).layout, false, [&](std::size_t f, axis_list axes, std::size_t) {
+        for (const saying& one : said_by(t)) {
           decision::what why{};
-          if (axes.contains(a)) here = may_cut(f, why) ? f : most_factors + 1;
-        });
+          if (one.is_heard() && one.axes.contains(a)) here = may_cut(one.factor, why) ? one.factor : most_factors + 1;
+        }
         same = same && here <= most_factors && (first || here == agreed);
         if (first) agreed = here, by_whom = t;
         first = false;
@@ -175,7 +180,7 @@ struct claims : hearing {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!speaks(t) || (r.factors_of(t) >> f & 1U) == 0) continue;
       bool cuts_it = false;
-      read(t, spec_of(t).layout, false, [&](std::size_t g, axis_list, std::size_t) { cuts_it = cuts_it || g == f; });
+      for (const saying& one : said_by(t)) cuts_it = cuts_it || (one.is_heard() && one.factor == f);
       if (cuts_it) continue;
       double elements = static_cast<double>(m.size(a));
       for (std::size_t d = 0; d < spec_of(t).shape.size(); ++d)

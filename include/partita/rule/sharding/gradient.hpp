@@ -27,8 +27,7 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   if (of.has_ellipsis())
     throw shape_error("partita::gradient: requires a rule whose dimensions are known; give bound(rule, shapes)");
   rule g;
-  g.factors = of.factors;
-  g.factor_count = of.factor_count;
+  for (; g.factor_count < of.factor_count; ++g.factor_count) g.factors[g.factor_count] = of.factors[g.factor_count];
   const auto add = [&](std::size_t t) {
     for (std::size_t d = 0; d < of.rank(t); ++d) {
       g.add_dimension();
@@ -60,7 +59,7 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   rule named = g.named(of.name());
   std::size_t end = 0;
   while (named.letters_of_name[end] != '\0') ++end;
-  for (const char* c = " gradient"; *c != '\0' && end + 1 < named.letters_of_name.size(); ++c) named.letters_of_name[end++] = *c;
+  for (const char* c = " gradient"; *c != '\0' && end < rule::most_letters; ++c) named.letters_of_name[end++] = *c;
   return named;
 }
 

@@ -42,41 +42,53 @@ struct hearing {
     const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
     log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
   }
-  /// Axes from the k-th on are of no use.
-  constexpr void note_rest(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes, std::size_t k) const {
-    for (; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
+  /// Axes that are of no use.
+  constexpr void note_all(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
+    for (std::size_t k = 0; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
   }
 
-  /// Calls use(f, axes, d) for each factor that tensor t cuts; with `speak`, what cannot be used is noted.
-  template <class Use>
-  constexpr void read(std::size_t t, const sharding& layout, bool speak, Use use) const {
+  /// Axes that a dimension gives a factor; or that are of no use, and why.
+  struct saying {
+    axis_list axes{};
+    std::uint8_t factor = decision::nobody, dimension = 0;
+    decision::what done = decision::what::took;
+
+    constexpr bool is_heard() const { return done == decision::what::took; }
+  };
+  /// No axis is said twice, so there are no more than a mesh can have.
+  struct sayings : bounded_list<saying, most_axes> {
+    constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
+      if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
+    }
+  };
+
+  /// What tensor t says, dimension by dimension.
+  constexpr sayings said_by(std::size_t t) const {
+    using enum decision::what;
+    sayings all;
     std::uint8_t running = 0;      // a group whose leading dimension may take the axes of those that follow
     std::size_t leading = 0;
     axis_list gathered;
     const auto close = [&] {
-      if (running != 0 && !gathered.empty()) use(leading, gathered, std::size_t{0});
+      if (running != 0) all.add(took, 0, leading, gathered);
       running = 0, gathered = axis_list();
     };
     std::uint32_t begun = 0;  // groups whose leading dimension has been seen
     for (std::size_t d = 0; d < r.rank(t); ++d) {
-      const axis_list axes = layout.cuts[d];
+      const axis_list axes = spec_of(t).layout.cuts[d];
       const rule::dimension& here = r.at(t, d);
-      const std::size_t f = here.count == 0 ? 0 : r.term(here, 0);
+      const std::size_t f = here.count == 0 ? decision::nobody : r.term(here, 0);
       const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].group;
       if (group == 0 || by.merged == policy::compound::exact) {
         close();
-        if (axes.empty()) continue;
-        if (here.count == 0) {
-          if (speak) note_rest(decision::what::one_element, t, d, decision::nobody, axes, 0);
-        } else if (group == 0) {
-          use(f, axes, d);
-        } else {
-          split(t, d, here, axes, speak, use);
-        }
+        if (group == 0)
+          all.add(here.count == 0 ? one_element : took, d, f, axes);
+        else if (!axes.empty())
+          split(d, here, axes, all);
         continue;
       }
       if (r.factors[f].size == 1) {  // a dimension of one element leads nothing
-        if (speak) note_rest(decision::what::one_element, t, d, f, axes, 0);
+        all.add(one_element, d, f, axes);
         continue;
       }
       const bool leads = (begun >> group % 32U & 1U) == 0;
@@ -89,18 +101,18 @@ struct hearing {
       } else if (!leads && running == group && by.merged == policy::compound::gathered && !axes.empty() && fits(leading, more)) {
         gathered = more;
       } else {
-        if (speak) note_rest(decision::what::does_not_fit, t, d, f, axes, 0);
+        all.add(does_not_fit, d, f, axes);
         close();
       }
     }
     close();
+    return all;
   }
   constexpr bool fits(std::size_t f, axis_list axes) const {
     return r.factors[f].size != dynamic && r.factors[f].size % m.size(axes) == 0;
   }
   /// The axes of a merged dimension go to its factors, major to minor, as long as they divide what is left.
-  template <class Use>
-  constexpr void split(std::size_t t, std::size_t d, const rule::dimension& here, axis_list axes, bool speak, Use use) const {
+  constexpr void split(std::size_t d, const rule::dimension& here, axis_list axes, sayings& all) const {
     std::size_t k = 0;
     for (std::size_t i = 0; i < here.count && k < axes.size(); ++i) {
       const std::size_t f = r.term(here, i);
@@ -110,10 +122,10 @@ struct hearing {
         left /= m.size(axes[k]);
         own.push_back(axes[k]);
       }
-      if (!own.empty()) use(f, own, d);
+      all.add(decision::what::took, d, f, own);
       if (left != 1) break;
     }
-    if (speak) note_rest(decision::what::does_not_fit, t, d, r.term(here, 0), axes, k);
+    all.add(decision::what::does_not_fit, d, r.term(here, 0), axes.from(k));
   }
 
   /// Whether a factor may be cut at all; if not, why.

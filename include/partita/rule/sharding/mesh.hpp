@@ -1,7 +1,6 @@
 // A mesh: workers arranged along named axes, and what one axis is.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/error.hpp>
@@ -16,7 +15,7 @@ struct sharding;
 struct axis {
   static constexpr std::size_t most_letters = 15;
 
-  std::array<char, most_letters + 1> letters{};
+  char letters[most_letters + 1]{};
   std::uint32_t size = 0;
 
   constexpr axis() = default;
@@ -33,13 +32,18 @@ struct axis {
     if (workers == 0) throw partition_error(text("partita::axis: requires a worker along ") << name << "; give 1");
   }
 
-  constexpr const char* name() const { return letters.data(); }
+  constexpr const char* name() const { return letters; }
+  constexpr bool is_named(const char* other) const {
+    std::size_t k = 0;
+    while (letters[k] != '\0' && letters[k] == other[k]) ++k;
+    return letters[k] == other[k];
+  }
   friend constexpr bool operator==(const axis&, const axis&) = default;
 };
 
 /// The arrangement, major axis first. A value, usable as a template argument.
 struct mesh {
-  std::array<axis, most_axes> axes{};
+  axis axes[most_axes]{};
   std::size_t count = 0;
 
   constexpr mesh() = default;
@@ -64,7 +68,7 @@ struct mesh {
     if (count == most_axes)
       throw partition_error(text("partita::mesh: requires at most ") << most_axes << " axes; merge some");
     for (std::size_t a = 0; a < count; ++a)
-      if (axes[a].letters == one.letters)
+      if (axes[a].is_named(one.name()))
         throw partition_error(text("partita::mesh: requires different names; rename one axis ") << one.name());
     axes[count++] = one;
   }

@@ -1,6 +1,7 @@
 // An operation: how the rule is made once the shapes of the operands are known.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <partita/rule/sharding/propagate.hpp>
 

@@ -61,7 +61,7 @@ class registry {
     return *this;
   }
 
-  std::array<entry, most_entries> entries_{};
+  entry entries_[most_entries]{};
   std::size_t count_ = 0;
   fallback fallback_ = fallback::refuse;
 };

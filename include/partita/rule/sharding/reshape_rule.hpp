@@ -32,9 +32,9 @@ struct reshape_walk {
   struct side {
     const shape_list& shape;
     std::size_t d = 0, rest = 1, passed = 1;  ///< dimension d - 1 is being split; `rest` of it is to come
-    std::array<term_of, most_terms> terms{};
+    term_of terms[most_terms]{};
     std::size_t count = 0;
-    std::array<std::uint8_t, most_dimensions> group{};
+    std::uint8_t group[most_dimensions]{};
   };
 
   rule& all;
@@ -140,7 +140,7 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   detail::reshape_walk walker{all, {from}, {to}};
   walker.walk();
   // a group of one shared dimension merges nothing
-  std::array<std::uint8_t, 2 * most_factors> members{};
+  std::uint8_t members[2 * most_factors]{};
   for (std::size_t f = 0; f < all.factor_count; ++f) ++members[all.factors[f].group];
   for (std::size_t f = 0; f < all.factor_count; ++f)
     if (members[all.factors[f].group] == 1) all.factors[f].group = 0;
@@ -158,7 +158,7 @@ template <class Target>
 constexpr shape_list reshaped(const shape_list& from, const Target& target) {
   shape_list to;
   std::size_t open = most_dimensions, d = 0;
-  std::array<bool, most_dimensions> kept{};
+  bool kept[most_dimensions]{};
   for (const auto entry : target) {
     if (entry == 0) {
       if (d >= from.size())

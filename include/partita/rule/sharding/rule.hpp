@@ -1,7 +1,6 @@
 // A rule: which dimensions of an operation's operands and results are cut together. Data, no behaviour of its own.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/rule/sharding/reduce.hpp>
@@ -36,6 +35,8 @@ inline constexpr std::size_t most_factors = 32;
 /// a factor missing on the right is summed, `(ab)` is a merged dimension, `1` a dimension of one element, `_` a dimension
 /// that stays whole, `...` as many leading dimensions as there are, broadcast as NumPy does. Usable as a template argument.
 struct rule {
+  static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
+
   struct dimension {
     std::uint8_t first = 0, count = 0;  ///< its factors among `terms`; none for an extent of 1
     friend constexpr bool operator==(const dimension&, const dimension&) = default;
@@ -47,10 +48,10 @@ struct rule {
     friend constexpr bool operator==(const tensor&, const tensor&) = default;
   };
 
-  std::array<factor, most_factors> factors{};
-  std::array<std::uint8_t, 128> terms{};
-  std::array<dimension, 96> dimensions{};
-  std::array<tensor, most_operands + most_results> tensors{};  ///< operands, then results
+  factor factors[most_factors]{};
+  std::uint8_t terms[most_terms]{};
+  dimension dimensions[most_dimensions_in_all]{};
+  tensor tensors[most_operands + most_results]{};  ///< operands, then results
   std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
   std::uint8_t operand_count = 0, result_count = 0;
   linearity how = linearity::multilinear;
@@ -58,8 +59,8 @@ struct rule {
   std::uint16_t followers = 0;          ///< a bit for each tensor that is not listened to if leaders decide
   std::uint16_t unread = 0;             ///< a bit for each operand whose values do not matter: it lies as it likes
   std::uint16_t constant = 0;           ///< a bit for each operand the operation is not linear in (indices, masks)
-  std::array<std::uint16_t, most_results> unused{};  ///< for each result a bit for each operand it does not depend on
-  std::array<char, 32> letters_of_name{};
+  std::uint16_t unused[most_results]{};  ///< for each result a bit for each operand it does not depend on
+  char letters_of_name[most_letters + 1]{};
 
   constexpr rule() = default;
   /// From notation; a shape_error says what cannot be read.
@@ -69,7 +70,7 @@ struct rule {
   constexpr std::size_t rank(std::size_t t) const { return tensors[t].rank; }
   constexpr const dimension& at(std::size_t t, std::size_t d) const { return dimensions[tensors[t].first + d]; }
   constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }
-  constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name.data(); }
+  constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name; }
   constexpr bool has_ellipsis() const {
     for (std::size_t t = 0; t < tensor_count(); ++t)
       if (tensors[t].ellipsis != tensor::no_ellipsis) return true;
@@ -104,15 +105,15 @@ struct rule {
     tensors[operand_count + result_count++] = {dimension_count, 0, tensor::no_ellipsis};
   }
   constexpr void add_dimension() {
-    if (dimension_count == dimensions.size())
-      throw shape_error(text("partita::rule: requires at most ") << dimensions.size() << " dimensions in all; split the operation");
+    if (dimension_count == most_dimensions_in_all)
+      throw shape_error(text("partita::rule: requires at most ") << most_dimensions_in_all << " dimensions in all; split the operation");
     dimensions[dimension_count++] = {term_count, 0};
     ++tensors[tensor_count() - 1].rank;
   }
   /// One more minor factor of the dimension that was added last.
   constexpr void add_term(std::size_t f) {
-    if (term_count == terms.size())
-      throw shape_error(text("partita::rule: requires at most ") << terms.size() << " factors in all; split the operation");
+    if (term_count == most_terms)
+      throw shape_error(text("partita::rule: requires at most ") << most_terms << " factors in all; split the operation");
     terms[term_count++] = static_cast<std::uint8_t>(f);
     ++dimensions[dimension_count - std::size_t{1}].count;
   }
@@ -145,8 +146,8 @@ struct rule {
 
   constexpr rule named(const char* name) const {
     rule r = *this;
-    r.letters_of_name = {};
-    for (std::size_t k = 0; name[k] != '\0' && k + 1 < r.letters_of_name.size(); ++k) r.letters_of_name[k] = name[k];
+    for (char& letter : r.letters_of_name) letter = '\0';
+    for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) r.letters_of_name[k] = name[k];
     return r;
   }
   /// The factors of these letters must be whole.

@@ -48,9 +48,8 @@ struct settlement : claims {
     };
     for (std::size_t t = 0; t < r.tensor_count(); ++t)
       if (speaks(t))
-        read(t, spec_of(t).layout, false, [&](std::size_t f, axis_list axes, std::size_t) {
-          if (axes.contains(a)) add(f);
-        });
+        for (const saying& one : said_by(t))
+          if (one.is_heard() && one.axes.contains(a)) add(one.factor);
     for (std::size_t f = 0; f < r.factor_count; ++f) add(f);
     return all;
   }
@@ -122,7 +121,7 @@ struct settlement : claims {
           for (std::size_t k = 0; k < here.count; ++k) {
             const std::size_t f = r.term(here, k);
             if (!single && !cut[f].empty()) {
-              note_rest(decision::what::does_not_fit, t, d, f, cut[f], 0);
+              note_all(decision::what::does_not_fit, t, d, f, cut[f]);
               cut[f] = axis_list();
               again = true;
             }
@@ -150,12 +149,12 @@ struct settlement : claims {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!speaks(t)) continue;
       std::size_t lists = 0, blocks = 1;
-      read(t, spec_of(t).layout, false, [&](std::size_t f, axis_list axes, std::size_t) {
+      for (const saying& one : said_by(t)) {
         decision::what why{};
-        if (!may_cut(f, why)) return;
-        lists += axes.size() > 1;
-        blocks *= m.size(axes);
-      });
+        if (!one.is_heard() || !may_cut(one.factor, why)) continue;
+        lists += one.axes.size() > 1;
+        blocks *= m.size(one.axes);
+      }
       const bool more = lists != most_lists ? lists > most_lists : blocks != most_blocks ? blocks > most_blocks : r.rank(t) > most_rank;
       if (!found || more) best = t, most_lists = lists, most_blocks = blocks, most_rank = r.rank(t), found = true;
     }
@@ -163,22 +162,25 @@ struct settlement : claims {
   }
   constexpr void follow_one() {
     const std::size_t followed = most_cut_tensor();
-    read(followed, spec_of(followed).layout, true,
-         [&](std::size_t f, axis_list axes, std::size_t d) { hear(followed, d, f, axes); });
+    hear(followed);
     std::uint32_t used = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) used |= cut[f].set();
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (t == followed || !speaks(t)) continue;
-      read(t, spec_of(t).layout, true, [&](std::size_t f, axis_list axes, std::size_t d) {
-        decision::what why{};
-        if (!may_cut(f, why)) return note_rest(why, t, d, f, axes, 0);
-        for (std::size_t k = 0; k < axes.size(); ++k) {
-          if ((used >> axes[k] & 1U) != 0) continue;
-          used |= std::uint32_t{1} << axes[k];
-          cut[f].push_back(axes[k]);
-          note(decision::what::joined, t, d, f, axes[k]);
+      for (const saying& one : said_by(t)) {
+        decision::what why = one.done;
+        if (!one.is_heard() || !may_cut(one.factor, why)) {
+          note_all(why, t, one.dimension, one.factor, one.axes);
+          continue;
         }
-      });
+        for (std::size_t k = 0; k < one.axes.size(); ++k) {
+          const std::size_t a = one.axes[k];
+          if ((used >> a & 1U) != 0) continue;
+          used |= std::uint32_t{1} << a;
+          cut[one.factor].push_back(a);
+          note(decision::what::joined, t, one.dimension, one.factor, a);
+        }
+      }
     }
   }
 
@@ -191,8 +193,7 @@ struct settlement : claims {
       align();
     } else {
       for (std::size_t t = 0; t < r.tensor_count(); ++t)
-        if (speaks(t))
-          read(t, spec_of(t).layout, true, [&](std::size_t f, axis_list axes, std::size_t d) { hear(t, d, f, axes); });
+        if (speaks(t)) hear(t);
       for (std::size_t f = 0; disagreed >> f != 0; ++f)
         if ((disagreed >> f & 1U) != 0) join_lists(f);
     }

@@ -49,6 +49,13 @@ struct sharding {
       if (kind != reduce::none) return true;
     return false;
   }
+  /// Whether both say the same of where each element is and what is owed, open or not.
+  constexpr bool lies_as(const sharding& other) const {
+    bool same = dimensions == other.dimensions;
+    for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
+    for (std::size_t a = 0; a < most_axes; ++a) same = same && owed[a] == other.owed[a];
+    return same;
+  }
   /// The axes that cut some dimension, as bits.
   constexpr std::uint32_t cutting() const {
     std::uint32_t bits = 0;

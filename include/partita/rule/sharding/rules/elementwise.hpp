@@ -14,7 +14,7 @@ constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with
   rule r;
   std::size_t rank = 0;
   for (std::size_t t = 0; t < shapes.size(); ++t) rank = shapes[t].size() > rank ? shapes[t].size() : rank;
-  std::array<std::size_t, most_dimensions> f{};
+  std::size_t f[most_dimensions]{};
   for (std::size_t d = 0; d < rank; ++d) {
     f[d] = r.add_factor(dynamic, nth_letter(d));
     r.factors[f[d]].broadcasts = true;

@@ -17,7 +17,7 @@ constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t m = r.add_factor(dynamic, 'm'), k = r.add_factor(dynamic, 'k'), n = r.add_factor(dynamic, 'n');
   const std::size_t x_batch = x > 2 ? x - 2 : 0, y_batch = y > 2 ? y - 2 : 0, batch = x_batch > y_batch ? x_batch : y_batch;
-  std::array<std::size_t, most_dimensions> b{};
+  std::size_t b[most_dimensions]{};
   for (std::size_t d = 0; d < batch; ++d) {
     b[d] = r.add_factor(dynamic, nth_letter(d < 10 ? d : d + 16));
     r.factors[b[d]].broadcasts = true;

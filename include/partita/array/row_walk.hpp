@@ -1,0 +1,117 @@
+// Walking several strided blocks of one shape together, plane by plane: the two innermost dimensions are handed out as a
+// whole, so that whoever loops over them decides once, not for each row, how.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/short_list.hpp>
+
+namespace partita::detail {
+
+/// N strided blocks of one shape walked together, with dimensions merged where all N are contiguous. Where the rank is
+/// known, a `MostDimensions` of as many keeps the whole walk in registers.
+template <std::size_t N, std::size_t MostDimensions = most_dimensions>
+class row_walk {
+ public:
+  using steps = std::array<std::ptrdiff_t, N>;
+
+  /// `rows` rows of n elements each, with the strides of every block from row to row and along a row.
+  struct plane {
+    std::size_t rows = 1, n = 1;
+    steps down{}, along{};
+  };
+
+  /// Adds the next inner dimension.
+  void add(std::size_t extent, const steps& strides) {
+    if (extent == 0) empty_ = true;
+    if (extent == 1) return;
+    if (rank_ > 0) {
+      bool contiguous = true;
+      for (std::size_t k = 0; k < N; ++k)
+        contiguous = contiguous && strides_[rank_ - 1][k] == strides[k] * static_cast<std::ptrdiff_t>(extent);
+      if (contiguous) {
+        extents_[rank_ - 1] *= extent;
+        strides_[rank_ - 1] = strides;
+        return;
+      }
+    }
+    extents_[rank_] = extent;
+    strides_[rank_++] = strides;
+  }
+
+  /// Orders the dimensions so that the strides of block 0 fall, and its elements are met in the order of its memory.
+  void follow_the_first_block() {
+    bool moved = false;
+    for (std::size_t d = 1; d < rank_; ++d) {
+      const std::size_t extent = extents_[d];
+      const steps strides = strides_[d];
+      std::size_t to = d;
+      for (; to > 0 && magnitude(strides_[to - 1]) < magnitude(strides); --to) {
+        extents_[to] = extents_[to - 1];
+        strides_[to] = strides_[to - 1];
+      }
+      extents_[to] = extent;
+      strides_[to] = strides;
+      moved = moved || to != d;
+    }
+    if (moved) merge_again();
+  }
+
+  /// The two innermost dimensions. Where there are fewer, what is missing is 1 with strides of 0.
+  plane innermost() const {
+    plane p;
+    if (rank_ > 0) p.n = extents_[rank_ - 1], p.along = strides_[rank_ - 1];
+    if (rank_ > 1) p.rows = extents_[rank_ - 2], p.down = strides_[rank_ - 2];
+    return p;
+  }
+
+  /// Calls `visit(offsets)` with the offset of each block's first element of each plane.
+  template <class Visit>
+  void for_each_plane(Visit visit) const {
+    if (empty_) return;
+    steps offsets{};
+    if (rank_ <= 2) return visit(offsets);
+    std::array<std::size_t, MostDimensions> position{};
+    for (;;) {
+      visit(offsets);
+      std::size_t d = rank_ - 2;
+      for (;;) {
+        if (d == 0) return;
+        --d;
+        for (std::size_t k = 0; k < N; ++k) offsets[k] += strides_[d][k];
+        if (++position[d] < extents_[d]) break;
+        for (std::size_t k = 0; k < N; ++k)
+          offsets[k] -= strides_[d][k] * static_cast<std::ptrdiff_t>(extents_[d]);
+        position[d] = 0;
+      }
+    }
+  }
+
+  /// Calls `visit(offsets, n)` with the offset of each block's first element of each row of n elements.
+  template <class Visit>
+  void for_each_row(Visit visit) const {
+    const plane p = innermost();
+    for_each_plane([&](steps offsets) {
+      for (std::size_t r = 0; r < p.rows; ++r) {
+        visit(offsets, p.n);
+        for (std::size_t k = 0; k < N; ++k) offsets[k] += p.down[k];
+      }
+    });
+  }
+
+ private:
+  static std::ptrdiff_t magnitude(const steps& s) { return s[0] < 0 ? -s[0] : s[0]; }
+
+  void merge_again() {
+    const std::size_t rank = rank_;
+    rank_ = 0;
+    for (std::size_t d = 0; d < rank; ++d) add(extents_[d], steps(strides_[d]));
+  }
+
+  std::array<std::size_t, MostDimensions> extents_{};
+  std::array<steps, MostDimensions> strides_{};
+  std::size_t rank_ = 0;
+  bool empty_ = false;
+};
+
+}  // namespace partita::detail

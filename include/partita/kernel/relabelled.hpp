@@ -1,0 +1,57 @@
+// What a repartition between two partitions would cost, and the order of the destination's workers that makes it least:
+// known before a kernel is made and before anything moves.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/comm/partition.hpp>
+#include <partita/core/error.hpp>
+#include <partita/kernel/detail/repartition_cuts.hpp>
+#include <partita/plan/cost.hpp>
+#include <partita/plan/relabel.hpp>
+
+namespace partita {
+
+namespace detail {
+
+/// The cuts of both sides for a tensor x of these extents. Requires that they cut it [shape_error].
+template <class Src, class Dst, class... Policies>
+repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
+                                                    const std::array<std::size_t, Src::rank()>& global, const char* call,
+                                                    const Policies&... policies) {
+  static_assert(Src::rank() == Dst::rank(),
+                "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and extents of one rank; reshape() one of the partitions with extents of 1");
+  repartition_cuts<Src::rank(), Policies...> cuts(p_x.grid().shape(), p_y.grid().shape(), policies...);
+  const text problem = cuts.objection(global);
+  if (!problem.empty()) throw shape_error(text() << call << ": " << problem);
+  return cuts;
+}
+
+}  // namespace detail
+
+/// p_y with its workers in the order that leaves most of a tensor x of these extents where it is, when it is repartitioned from
+/// p_x with these policies. Where orders are equally good a worker keeps its place.
+/// Shapes:   x is cut in balance over p_x and the result over p_y, or as from_cuts(...) and to_cuts(...) say.
+/// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts of such a tensor [shape_error].
+/// Cost:     no communication: O(all overlaps + n^3) for the n workers of p_y, by every worker alike; worth it once, before a loop.
+/// Adjoint:  none; the repartition to the partition returned has its own.
+template <class Src, class Dst, std::size_t... E, class... Policies>
+partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global, const Policies&... policies) {
+  const auto x = global.array();
+  const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::relabelled(p_x, p_y, extents)", policies...);
+  return {p_y.world(), relabelled(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes())};
+}
+
+/// What it costs all workers to repartition a tensor x of these extents from p_x to p_y with these policies.
+/// Shapes:   as for relabelled.
+/// Requires: as for relabelled.
+/// Cost:     no communication: O(all overlaps).
+/// Adjoint:  the way back costs the same.
+template <class Src, class Dst, std::size_t... E, class... Policies>
+movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global, const Policies&... policies) {
+  const auto x = global.array();
+  const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::cost_of(p_x, p_y, extents)", policies...);
+  return cost_of(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes());
+}
+
+}  // namespace partita

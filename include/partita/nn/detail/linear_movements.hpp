@@ -1,0 +1,220 @@
+// How x comes to the weights of a linear layer and how their products become y: a pair of movements for each algorithm.
+//
+// All have the same four verbs: x is brought, products are delivered, and both the other way for the adjoint. A worker with an
+// objection makes all workers throw it in the first movement of a direction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/reduce_scatter.hpp>
+#include <partita/kernel/sum_reduce.hpp>
+#include <partita/plan/linear_plan.hpp>
+#include <partita/rule/linear.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// The elements of a pooled tensor of any rank.
+template <class T>
+using pooled_storage = typename pooled_tensor<T, 1>::storage_type;
+
+/// The same elements as a tensor of this shape. Requires as many.
+template <class T, std::size_t Rank>
+pooled_tensor<T, Rank> in_shape(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
+  pooled_tensor<T, Rank> tensor;
+  tensor.storage() = std::move(elements);
+  tensor.resize(typename pooled_tensor<T, Rank>::shape_type(shape));
+  return tensor;
+}
+
+/// A tensor not yet filled: from this memory, or from the heap's pool where none is known yet.
+template <class T, std::size_t Rank>
+pooled_tensor<T, Rank> room(arena* memory, const std::array<std::size_t, Rank>& shape) {
+  if (memory != nullptr) return make_pooled<T, Rank>(*memory, shape);
+  return pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(shape));
+}
+
+template <std::size_t Rank, class Shape>
+std::array<std::size_t, Rank> as_array(const Shape& shape) {
+  std::array<std::size_t, Rank> all{};
+  for (std::size_t d = 0; d < Rank; ++d) all[d] = static_cast<std::size_t>(shape[d]);
+  return all;
+}
+
+/// All dimensions but the last together, and the last.
+template <std::size_t Rank>
+std::array<std::size_t, 2> rows_and_columns(const std::array<std::size_t, Rank>& shape) {
+  std::size_t rows = 1;
+  for (std::size_t d = 0; d + 1 < Rank; ++d) rows *= shape[d];
+  return {rows, shape[Rank - 1]};
+}
+
+template <class T, std::size_t Rank>
+pooled_tensor<T, 2> matrix_of(pooled_tensor<T, Rank>&& tensor) {
+  const auto shape = rows_and_columns(as_array<Rank>(tensor.shape()));
+  return in_shape<T, 2>(std::move(tensor.storage()), shape);
+}
+
+/// A tensor of the batch of `shape` with the rows of a matrix.
+template <class T, std::size_t Rank>
+pooled_tensor<T, Rank> with_batch(pooled_tensor<T, 2>&& matrix, std::array<std::size_t, Rank> shape) {
+  shape[Rank - 1] = matrix.shape()[1];
+  return in_shape<T, Rank>(std::move(matrix.storage()), shape);
+}
+
+/// A caller's block as dense memory: read where it stands if it is dense, packed if it is not.
+template <class X>
+class dense_argument {
+ public:
+  using T = element_of<X>;
+  static constexpr std::size_t rank = rank_of<X>;
+
+  explicit dense_argument(const X& x) : argument_(x) {
+    if (argument_.block().dense()) return;
+    packed_.resize(argument_.block().size());
+    copy<T, rank>(dense_block<T>(packed_.data(), shape()), argument_.block());
+  }
+  const std::array<std::size_t, rank>& shape() const { return argument_.block().shape; }
+  const T* data() const { return packed_.size() != 0 ? packed_.data() : argument_.block().data; }
+  auto matrix() const {
+    const auto both = rows_and_columns(shape());
+    return xt::adapt(static_cast<const T*>(data()), both[0] * both[1], xt::no_ownership(), both);
+  }
+
+ private:
+  block_argument<X> argument_;
+  pooled_storage<T> packed_;
+};
+
+/// A block that was moved here. It has the face of a dense_argument.
+template <class T, std::size_t Rank>
+class arrived {
+ public:
+  explicit arrived(pooled_tensor<T, Rank>&& tensor) : tensor_(std::move(tensor)) {}
+  std::array<std::size_t, Rank> shape() const { return as_array<Rank>(tensor_.shape()); }
+  const T* data() const { return tensor_.data(); }
+
+ private:
+  pooled_tensor<T, Rank> tensor_;
+};
+
+template <class T, linear_algorithm Algorithm>
+class linear_movements;
+
+/// x is broadcast down the columns of p_w, the products are summed along its rows.
+template <class T>
+class linear_movements<T, weight_stationary> {
+  using anywhere = dynamic_extents<2>;
+
+ public:
+  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>& p_y, const partition<anywhere>& p_w)
+      : spread_(p_x, p_w), collect_(p_w, p_y, transpose_src) {}
+
+  arena* memory() const { return spread_.memory(); }
+  template <class X>
+  auto bring(const X& x, const text& objection) {
+    return spread_(x, objection);
+  }
+  template <std::size_t Rank>
+  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
+    if (!lands_at_home(collect_.plan())) return collect_(product);
+    collect_.into(product, product);
+    return std::move(product);
+  }
+  template <class Y>
+  auto bring_back(const Y& dy, const text& objection) {
+    return arrived<T, rank_of<Y>>(collect_.adjoint(dy, objection));
+  }
+  template <std::size_t Rank>
+  pooled_tensor<T, Rank> deliver_back(pooled_tensor<T, Rank>&& product, const text&) {
+    if (!lands_at_home(spread_.plan())) return spread_.adjoint(product);
+    spread_.adjoint_into(product, product);
+    return std::move(product);
+  }
+  void describe(linear_plan& plan) const {
+    plan.input = spread_.plan();
+    plan.output = collect_.plan();
+  }
+
+ private:
+  /// Whether the sum that this worker gets is one that it gives a block to, and its only one: then it takes that block's place.
+  static bool lands_at_home(const group_plan& plan) {
+    return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
+  }
+
+  broadcast<anywhere, anywhere> spread_;
+  sum_reduce<anywhere, anywhere, transpose_src_t> collect_;
+};
+
+/// x is put together on all workers, and the products are y.
+template <class T>
+class linear_movements<T, column_parallel> {
+  using anywhere = dynamic_extents<2>;
+
+ public:
+  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&) : gather_(p_x, dimensions<1>) {}
+
+  arena* memory() const { return gather_.memory(); }
+  template <class X>
+  auto bring(const X& x, const text& objection) {
+    const dense_argument<X> argument(x);
+    return with_batch(gather_(argument.matrix(), objection), argument.shape());
+  }
+  template <std::size_t Rank>
+  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
+    return std::move(product);
+  }
+  template <class Y>
+  auto bring_back(const Y& dy, const text&) {
+    return dense_argument<Y>(dy);
+  }
+  template <std::size_t Rank>
+  pooled_tensor<T, Rank> deliver_back(pooled_tensor<T, Rank>&& product, const text& objection) {
+    const auto shape = as_array<Rank>(product.shape());
+    return with_batch(gather_.adjoint(matrix_of(std::move(product)), objection), shape);
+  }
+  void describe(linear_plan& plan) const { plan.members = gather_.members(); }
+
+ private:
+  all_gather<anywhere> gather_;
+};
+
+/// Every worker multiplies its part of x, and the products are summed and scattered.
+template <class T>
+class linear_movements<T, row_parallel> {
+  using anywhere = dynamic_extents<2>;
+
+ public:
+  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&) : scatter_(p_x, dimensions<1>) {}
+
+  arena* memory() const { return scatter_.memory(); }
+  template <class X>
+  auto bring(const X& x, const text&) {
+    const block_argument<X> argument(x);
+    auto kept = room<T, rank_of<X>>(nullptr, argument.block().shape);
+    copy<T, rank_of<X>>(block_of(kept), argument.block());
+    return kept;
+  }
+  template <std::size_t Rank>
+  pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text& objection) {
+    const auto shape = as_array<Rank>(product.shape());
+    return with_batch(scatter_(matrix_of(std::move(product)), objection), shape);
+  }
+  template <class Y>
+  auto bring_back(const Y& dy, const text& objection) {
+    const dense_argument<Y> argument(dy);
+    return arrived<T, rank_of<Y>>(with_batch(scatter_.adjoint(argument.matrix(), objection), argument.shape()));
+  }
+  template <std::size_t Rank>
+  pooled_tensor<T, Rank> deliver_back(pooled_tensor<T, Rank>&& product, const text&) {
+    return std::move(product);
+  }
+  void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
+
+ private:
+  reduce_scatter<anywhere> scatter_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,31 @@
+// The environment as a test wants it, for as long as an object lives. Only while no other thread reads it.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+namespace test {
+
+/// `const pretended nodes("PARTITA_NODES", "2");`
+class pretended {
+ public:
+  pretended(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before, was_set_ = true;
+    ::setenv(name, value, 1);
+  }
+  pretended(const pretended&) = delete;
+  pretended& operator=(const pretended&) = delete;
+  ~pretended() {
+    if (was_set_)
+      ::setenv(name_, before_.c_str(), 1);
+    else
+      ::unsetenv(name_);
+  }
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool was_set_ = false;
+};
+
+}  // namespace test
