@@ -58,7 +58,7 @@ class node_group : private group_meeting {
     return sum<Sum>(x, y, n, root_gives, false);
   }
 
-  /// Sums n elements of every member into every member's y. False as for spread, also if somebody's y is out of reach.
+  /// Sums n elements of every member into every member's y. False as for spread.
   /// Cost: as collect; each member writes its slice of the sum to all.
   template <class Sum, class T>
   bool collect_to_all(const T* x, T* y, std::size_t n) {

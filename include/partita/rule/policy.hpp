@@ -21,7 +21,7 @@ inline constexpr discard_batch_t discard_batch{};
 /// give zeros.
 struct reproducible_t {};
 inline constexpr reproducible_t reproducible{};
-/// Results that are only read are views of one block on each node, and of type shared_view_of.
+/// A broadcast gives a tensor that is only read, a shared_view_of: one block on each node.
 struct shared_view_t {};
 inline constexpr shared_view_t shared_view{};
 
