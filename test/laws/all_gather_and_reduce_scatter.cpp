@@ -1,0 +1,86 @@
+// All-gather and reduce-scatter are each other's adjoints, along any dimensions of a partition and for any cut.
+#include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/reduce_scatter.hpp>
+
+#include "law.hpp"
+
+namespace {
+
+using namespace law;
+
+struct table_row {
+  const char* name;
+  place<2> on;
+  bool fits(const world& everyone) const { return on.bound() <= everyone.size(); }
+};
+const std::vector<table_row> table = {
+    {"one worker alone", {{1, 1}, {0}}},
+    {"a column of two, the last first", {{2, 1}, {1, 0}}},
+    {"a row of two, one worker idle", {{1, 2}, {2, 0}}},
+    {"a square", {{2, 2}, {3, 1, 2, 0}}},
+    {"a row of three, half of the workers idle", {{1, 3}, {5, 1, 3}}},
+    {"a grid of all", {{3, 2}, {0, 1, 2, 3, 4, 5}}},
+};
+
+/// The block at a place of a tensor whose cuts are uneven, the first of each dimension empty for every other tensor.
+shape<2> part_at(const partita::index<2>& i, std::size_t tensor) { return {2 * i[0] + tensor % 2, 3 - i[1] % 2 + tensor % 3}; }
+
+template <class Dimensions>
+void expect_mutual_adjoints(const world& everyone, const table_row& r, Dimensions along) {
+  const auto p = r.on.on(everyone);
+  const all_gather g(p, along);
+  const reduce_scatter s(p, along);
+  sequentially::all_gather g_1(p, along);
+  const std::size_t me = everyone.id();
+  const auto at = [&](std::size_t worker) { return p.grid().index(p.grid().place(worker)); };
+  const auto active = [&](std::size_t worker) { return p.grid().place(worker) < p.size(); };
+  for (std::size_t tensor = 0; tensor < 3; ++tensor) {
+    const auto part = [&](std::size_t worker) {
+      return active(worker) ? integers<double, 2>(part_at(at(worker), tensor), worker) : zero_volume<double, 2>(worker);
+    };
+    // what is gathered has a shape that all of a group know: that of the sequential result
+    std::vector<xt::xtensor<double, 2>> parts;
+    for (std::size_t k = 0; k < everyone.size(); ++k) parts.push_back(part(k));
+    const auto wholes = g_1(parts);
+    const auto whole = [&](std::size_t worker) {
+      return active(worker) ? integers<double, 2>(shape<2>{wholes[worker].shape()[0], wholes[worker].shape()[1]}, worker + 9)
+                            : zero_volume<double, 2>(worker);
+    };
+    expect_as_in_one_process(everyone, g, g_1, part, whole);
+    expect_adjoint(everyone, g, p.active(), part(me), p.active(), whole(me));
+    const auto y = s(whole(me));  // cut balanced
+    expect_adjoint(everyone, s, p.active(), whole(me), p.active(), integers<double, 2>(shape<2>{y.shape()[0], y.shape()[1]}, me + 4));
+    BOOST_TEST(same(g(y), s.adjoint(y)));
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(laws_of_all_gather_and_reduce_scatter)
+
+BOOST_AUTO_TEST_CASE(they_are_mutual_adjoints_along_any_dimensions) {
+  const world everyone(test::workers());
+  for_each_row(everyone, table, [&](const auto& r) {
+    expect_mutual_adjoints(everyone, r, dimensions<>);
+    expect_mutual_adjoints(everyone, r, dimensions<0>);
+    expect_mutual_adjoints(everyone, r, dimensions<1>);
+    expect_mutual_adjoints(everyone, r, dimensions<0, 1>);
+    expect_mutual_adjoints(everyone, r, all_dimensions_but<1>);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(scattered_sums_gathered_are_sums_for_all) {
+  const world everyone(test::workers());
+  const std::size_t lines = everyone.size() % 2 == 0 ? 2 : 1;
+  const auto p = everyone.partition(extents(lines, everyone.size() / lines));
+  const auto x = integers<int, 2>({7, 5}, everyone.id());
+  const auto expect = [&](auto along) {
+    BOOST_TEST(same(all_gather(p, along)(reduce_scatter(p, along)(x)), all_sum_reduce(p, along)(x)));
+  };
+  expect(dimensions<0>);
+  expect(dimensions<1>);
+  expect(dimensions<0, 1>);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
