@@ -149,6 +149,12 @@ BOOST_AUTO_TEST_CASE(different_calls_on_different_workers, *test::at_least(2)) {
   const repartition r(everyone.partition(extents(everyone.size(), 1)), everyone.partition(extents(1, everyone.size())));
   const all_sum_reduce a(p, dimensions<0>);
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(a(x)) : void(r(x)); });
+  const broadcast viewed(root, p, shared_view);
+  const sum_reduce exact(p, root, reproducible);
+  const all_sum_reduce exact_for_all(p, dimensions<0>, reproducible);
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(viewed(x)) : void(b(x)); });              // another policy
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? exact(x) : s(x); });
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? exact_for_all(x) : a(x); });
   expect_all_well(everyone);
 }
 

@@ -40,7 +40,7 @@ class group_movement {
   /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
-    const structure& s = agree_on_block<T>(x, wanted, before);
+    const structure& s = agree_on_block<T>(x, wanted, kind_of_call::spread, before);
     result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.large, plan_.small), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -64,7 +64,7 @@ class group_movement {
   /// As spread, but that the workers of a node look at one block.
   template <class T, std::size_t Rank>
   shared_view_of<T, Rank> share(const strided<const T, Rank>& x, const complaint& before = {}) {
-    const structure& s = agree_on_block<T>(x, target<T, Rank>{}, before);
+    const structure& s = agree_on_block<T>(x, target<T, Rank>{}, kind_of_call::share, before);
     const auto shape = result_shape(x, s, plan_.large, plan_.small);
     lent_header* block = nullptr;
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -86,7 +86,7 @@ class group_movement {
   /// added up as Sum does. A root that is in no other group may want the sum where its own dense block is.
   template <class T, std::size_t Rank, class Sum = in_tree_order>
   pooled_tensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
-    const structure& s = agree_on_sum<T>(x, wanted, false, before);
+    const structure& s = agree_on_sum<T, Sum>(x, wanted, false, before);
     result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.small, plan_.large), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -108,7 +108,7 @@ class group_movement {
   /// Large workers give their block; each of them gets the sum of the blocks of its group. Requires a plan of all_sum_reduce.
   template <class T, std::size_t Rank, class Sum = in_tree_order>
   pooled_tensor<T, Rank> collect_to_all(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
-    agree_on_sum<T>(x, wanted, true, {});
+    agree_on_sum<T, Sum>(x, wanted, true, {});
     const bool alone = plan_.groups.empty() || plan_.groups[0].members.size() == 1;
     if (alone) {
       result<T, Rank> y(ways_->memory(), x.shape, wanted);
@@ -170,18 +170,22 @@ class group_movement {
     return key;
   }
 
+  /// What all workers have to ask for together. Ways of adding up are kinds of their own: they send different messages.
+  enum class kind_of_call : std::uint64_t { spread = 1, collect, share, collect_rounded_once };
+
   template <class T, std::size_t Rank>
-  std::uint64_t fingerprint_of(std::uint64_t direction) const {
-    return mixed(mixed(fingerprint_, type_number<T>()), 16 * direction + Rank);
+  std::uint64_t fingerprint_of(kind_of_call kind) const {
+    return mixed(mixed(fingerprint_, type_number<T>()), 16 * static_cast<std::uint64_t>(kind) + Rank);
   }
 
   /// Before a block is spread: all make the same call, and who gets it learns its shape.
   template <class T, std::size_t Rank>
-  const structure& agree_on_block(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before) {
+  const structure& agree_on_block(const strided<const T, Rank>& x, const target<T, Rank>& wanted, kind_of_call kind,
+                                  const complaint& before) {
     const auto key = key_of(plan_.small, x, wanted);
     const worker_group* joined = plan_.joined();
     return settle(
-        *world_, spread_, fingerprint_of<T, Rank>(1), [&](const structure& known) { return known.key == key; },
+        *world_, spread_, fingerprint_of<T, Rank>(kind), [&](const structure& known) { return known.key == key; },
         [&](complaint& trouble) {
           structure fresh{key, {}};
           find_ways();
@@ -199,11 +203,12 @@ class group_movement {
   }
 
   /// Before a sum: all make the same call, and the blocks of a sum have one shape.
-  template <class T, std::size_t Rank>
+  template <class T, class Sum, std::size_t Rank>
   const structure& agree_on_sum(const strided<const T, Rank>& x, const target<T, Rank>& wanted, bool to_all, const complaint& before) {
     const auto key = key_of(plan_.large, x, wanted);
+    const auto kind = std::is_same_v<Sum, rounded_once> ? kind_of_call::collect_rounded_once : kind_of_call::collect;
     return settle(
-        *world_, collect_, fingerprint_of<T, Rank>(2), [&](const structure& known) { return known.key == key; },
+        *world_, collect_, fingerprint_of<T, Rank>(kind), [&](const structure& known) { return known.key == key; },
         [&](complaint& trouble) {
           structure fresh{key, {}};
           find_ways();
