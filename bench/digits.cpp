@@ -1,0 +1,156 @@
+// An epoch of the digits network (64-48-10, float32, 1440 rows) against the same network by hand on MPI and CBLAS: in one run and in
+// turn, on 2 workers that cut the input features of both layers: mpirun -n 2 bench/digits [--json] [--epochs n]
+#include "linear_by_hand.hpp"
+#include "machine.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <partita/kernel/repartition.hpp>
+#include <partita/nn/activation.hpp>
+#include <partita/nn/initialise.hpp>
+#include <partita/nn/linear.hpp>
+#include <partita/nn/optimiser.hpp>
+#include <partita/nn/sequential.hpp>
+#include <partita/nn/softmax_cross_entropy.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+
+constexpr std::size_t rows = 1440, pixels = 64, hidden = 48, classes = 10;
+constexpr float rate = 0.5F;
+
+float pixel(std::size_t row, std::size_t column) { return static_cast<float>((row * 7 + column * 13 + row * column) % 17) / 16.F; }
+int label(std::size_t row) { return static_cast<int>((row * 5 + row / 7) % classes); }
+double first_weight(std::size_t i, std::size_t j) { return std::sin(1.0 + static_cast<double>(pixels * i + j)) * std::sqrt(2.0 / pixels); }
+double second_weight(std::size_t i, std::size_t j) { return std::sin(2.0 + static_cast<double>(hidden * i + j)) * std::sqrt(2.0 / hidden); }
+
+/// The network by hand: both layers cut along their input features, what lies between them on worker 0.
+class by_hand {
+ public:
+  explicit by_hand(int workers)
+      : workers_(workers), one_(1, workers, rows, pixels, hidden, true), two_(1, workers, rows, hidden, classes, true) {
+    const auto id = static_cast<std::size_t>(bench::worker()), n = static_cast<std::size_t>(workers);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t j = 0; j < pixels / n; ++j) one_.x[r * (pixels / n) + j] = pixel(r, id * (pixels / n) + j);
+    for (std::size_t i = 0; i < hidden; ++i)
+      for (std::size_t j = 0; j < pixels / n; ++j) one_.w[i * (pixels / n) + j] = static_cast<float>(first_weight(i, id * (pixels / n) + j));
+    for (std::size_t i = 0; i < classes; ++i)
+      for (std::size_t j = 0; j < hidden / n; ++j) two_.w[i * (hidden / n) + j] = static_cast<float>(second_weight(i, id * (hidden / n) + j));
+    packed_.resize(rows * hidden);
+  }
+  float epoch() {
+    const auto n = static_cast<std::size_t>(workers_), part = hidden / n;
+    const int count = static_cast<int>(rows * part);
+    one_.forward();
+    if (bench::worker() == 0)
+      for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t r = 0; r < rows; ++r)
+          for (std::size_t j = 0; j < part; ++j) packed_[(k * rows + r) * part + j] = std::max(one_.y[r * hidden + k * part + j], 0.F);
+    MPI_Scatter(packed_.data(), count, MPI_FLOAT, two_.x.data(), count, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    two_.forward();
+    float loss = 0;
+    if (bench::worker() == 0)
+      for (std::size_t r = 0; r < rows; ++r) loss += softmax(two_.y.data() + r * classes, two_.dy.data() + r * classes, label(r));
+    MPI_Bcast(&loss, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    for (auto* layer : {&one_, &two_}) {
+      std::fill(layer->dw.begin(), layer->dw.end(), 0.F);
+      std::fill(layer->db.begin(), layer->db.end(), 0.F);
+    }
+    two_.adjoint();
+    MPI_Gather(two_.dx.data(), count, MPI_FLOAT, packed_.data(), count, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    if (bench::worker() == 0)
+      for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t r = 0; r < rows; ++r)
+          for (std::size_t j = 0; j < part; ++j) {
+            const std::size_t at = r * hidden + k * part + j;
+            one_.dy[at] = one_.y[at] > 0 ? packed_[(k * rows + r) * part + j] : 0.F;
+          }
+    one_.adjoint();
+    for (auto* layer : {&one_, &two_}) {
+      for (std::size_t k = 0; k < layer->w.size(); ++k) layer->w[k] -= rate * layer->dw[k];
+      for (std::size_t k = 0; k < layer->b.size(); ++k) layer->b[k] -= rate * layer->db[k];
+    }
+    return loss / static_cast<float>(rows);
+  }
+
+ private:
+  /// The loss of a row, and its gradient for the mean over all rows.
+  static float softmax(const float* score, float* gradient, int wanted) {
+    const float most = *std::max_element(score, score + classes);
+    float sum = 0;
+    for (std::size_t c = 0; c < classes; ++c) sum += gradient[c] = std::exp(score[c] - most);
+    for (std::size_t c = 0; c < classes; ++c) gradient[c] = (gradient[c] / sum - (static_cast<int>(c) == wanted ? 1.F : 0.F)) / static_cast<float>(rows);
+    return std::log(sum) - (score[wanted] - most);
+  }
+
+  int workers_;
+  bench::linear_by_hand one_, two_;
+  std::vector<float> packed_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  const world everyone;
+  const std::size_t n = everyone.size();
+  bool json = false;
+  int epochs = 60;
+  for (int k = 1; k < argc; ++k) {
+    const std::string word = argv[k];
+    if (word == "--json") json = true;
+    if (word == "--epochs" && k + 1 < argc) epochs = std::atoi(argv[++k]);
+  }
+  if (pixels % n != 0 || hidden % n != 0) {
+    if (everyone.id() == 0) std::fprintf(stderr, "digits: the workers must divide 64 and 48\n");
+    return 1;
+  }
+  by_hand raw(static_cast<int>(n));
+
+  const auto one = everyone.partition<1, 1>();
+  const auto p_x = everyone.partition(extents<1, dynamic>(n)), p_w = everyone.partition(extents<1, dynamic>(n));
+  linear<float> first(p_x, one, p_w, {.in_features = pixels, .out_features = hidden});
+  linear<float> second(p_x, one, p_w, {.in_features = hidden, .out_features = classes});
+  initialise(first, first_weight);
+  initialise(second, second_weight);
+  sequential network(std::move(first), relu<float>(), repartition(one, p_x), std::move(second));
+  sgd<float> optimiser(network.parameters(), {.learning_rate = rate});
+  softmax_cross_entropy<float> loss(one);
+  xt::xtensor<float, 2> x({rows, pixels / n});
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t j = 0; j < pixels / n; ++j) x(r, j) = pixel(r, everyone.id() * (pixels / n) + j);
+  xt::xtensor<int, 1> labels = xt::zeros<int>({rows});
+  for (std::size_t r = 0; r < rows; ++r) labels(r) = label(r);
+
+  std::vector<double> times[2];
+  double off = 0;
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    double theirs = 0, ours = 0;
+    times[0].push_back(bench::timed([&] { theirs = static_cast<double>(raw.epoch()); }));
+    times[1].push_back(bench::timed([&] {
+      ours = static_cast<double>(loss(network(x), labels));
+      network.zero_gradients();
+      network.adjoint(loss.adjoint());
+      optimiser.step();
+    }));
+    off = std::max(off, std::abs(theirs - ours));
+  }
+  if (off > 1e-3) {
+    if (everyone.id() == 0) std::fprintf(stderr, "digits: the losses differ by %.1e\n", off);
+    return 1;
+  }
+  const char* const names[] = {"by hand", "partita"};
+  for (int v = 0; v < 2 && everyone.id() == 0; ++v) {
+    const double median = bench::median(times[v]), least = bench::least(times[v]);
+    if (json)
+      std::printf("{\"bench\": \"digits\", \"case\": \"epoch of 64-48-10, 1440 rows\", \"workers\": %zu, \"bytes\": %zu, \"peer\": \"%s\", \"seconds_median\": %.9f, "
+                  "\"seconds_min\": %.9f, \"ratio\": %.4f}\n",
+                  n, rows * pixels * sizeof(float), names[v], median, least, median / bench::median(times[0]));
+    else
+      std::printf("%-8s %9.1f us an epoch, min %9.1f  %6.3f x by hand, minima %6.3f x\n", names[v], median * 1e6, least * 1e6,
+                  median / bench::median(times[0]), least / bench::least(times[0]));
+  }
+}
