@@ -56,7 +56,7 @@ xt::xtensor<T, 1> of_all_sizes(std::size_t n, std::size_t worker) {
 }
 template <class A, class B>
 bool same_bits(const A& a, const B& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0;
+  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
 }
 /// The correctly rounded sum, by a number as wide as all exponents.
 template <class T, class Value>
