@@ -64,9 +64,10 @@ struct strided {
     }
     return true;
   }
-  /// The part that starts at `at` and has the given shape.
+  /// The part that starts at `at` and has the given shape. One of no element starts anywhere, here where the block does.
   strided part(const std::array<std::size_t, Rank>& at, const std::array<std::size_t, Rank>& extent) const {
     strided sub{data, extent, strides};
+    if (sub.size() == 0) return sub;  // there may be no memory at all
     for (std::size_t d = 0; d < Rank; ++d) sub.data += static_cast<std::ptrdiff_t>(at[d]) * strides[d];
     return sub;
   }
