@@ -1,4 +1,4 @@
-// How many random cases a test tries.
+// How many cases a test tries: random ones, rounds of a loop, elements.
 #pragma once
 
 #include <cstddef>

@@ -17,9 +17,9 @@ namespace detail {
 template <strided_expression E>
 auto memory_of(const E& e) {
   auto* low = e.data() + static_cast<std::ptrdiff_t>(e.data_offset());
+  if (e.size() == 0) return std::pair(low, low);
   auto* high = low + 1;
   for (std::size_t d = 0; d < e.dimension(); ++d) {
-    if (e.shape()[d] == 0) return std::pair(low, low);
     const std::ptrdiff_t reach =
         e.shape()[d] == 1 ? 0 : static_cast<std::ptrdiff_t>(e.strides()[d]) * static_cast<std::ptrdiff_t>(e.shape()[d] - 1);
     (reach < 0 ? low : high) += reach;

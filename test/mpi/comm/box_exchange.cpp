@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "random_cases.hpp"
+
 namespace {
 
 using namespace partita;
@@ -293,7 +295,7 @@ BOOST_AUTO_TEST_CASE(messages_are_cut_where_mpi_could_not_count_their_bytes) {
   moves_everything<double>({0, false, short_typed_ones, plenty});
 }
 BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_was_measured_to_be_fastest) {
-  for (unsigned seed = 0; seed < 6; ++seed)
+  for (unsigned seed = 0; seed < 1 + test::random_cases(5); ++seed)
     for (bool pooled : {true, false}) moves_everything<double, 2>({0, pooled, measured, plenty}, seed, 700);
   moves_everything<wide, 3>({2, true, measured, plenty}, 6, 70);
 }

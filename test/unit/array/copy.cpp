@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "random_cases.hpp"
+
 namespace {
 
 using partita::stores;
@@ -151,7 +153,7 @@ template <class T>
 void copies_agree() {
   for (auto set : sets())
     for (auto how : {stores::cached, stores::streaming, stores::by_size})
-      for (unsigned seed = 0; seed < 200; ++seed)
+      for (unsigned seed = 0; seed < test::random_cases(200); ++seed)
         BOOST_REQUIRE_MESSAGE(agrees<T>(operation::copy, set, how, seed),
                               "copy of " << sizeof(T) << "-byte elements, set " << int(set) << ", stores " << int(how)
                                          << ", seed " << seed);
@@ -160,7 +162,7 @@ void copies_agree() {
 template <class T>
 void sums_agree() {
   for (auto set : sets())
-    for (unsigned seed = 0; seed < 200; ++seed)
+    for (unsigned seed = 0; seed < test::random_cases(200); ++seed)
       BOOST_REQUIRE_MESSAGE(agrees<T>(operation::add, set, stores::by_size, seed),
                             "sum of " << sizeof(T) << "-byte elements, set " << int(set) << ", seed " << seed);
 }

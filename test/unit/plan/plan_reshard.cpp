@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include "simulated_mesh.hpp"
+#include "random_cases.hpp"
 
 namespace {
 
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_SUITE(planning_a_reshard)
 BOOST_AUTO_TEST_CASE(every_plan_over_random_shardings_gives_the_target_and_moves_what_it_says) {
   std::mt19937_64 random(4);
   std::size_t wrong = 0, plans = 0, steps = 0;
-  for (std::size_t k = 0; k < 6000; ++k) {
+  for (std::size_t k = 0; k < test::random_cases(6000); ++k) {
     const mesh on = random_mesh(random, 3);
     const shape_list shape = random_shape(random, 3);
     const mesh_links over = random_links(random);
@@ -230,7 +231,7 @@ BOOST_AUTO_TEST_CASE(every_plan_over_random_shardings_gives_the_target_and_moves
 BOOST_AUTO_TEST_CASE(no_sequence_of_steps_is_cheaper) {
   std::mt19937_64 random(11);
   std::size_t dearer = 0, cheaper_than_possible = 0;
-  for (std::size_t k = 0; k < 1200; ++k) {
+  for (std::size_t k = 0; k < test::random_cases(1200); ++k) {
     const mesh on = random_mesh(random, 3);
     const shape_list shape = random_shape(random, on.rank() < 3 ? 3 : 2);
     const mesh_links over = random_links(random);

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "random_cases.hpp"
+
 namespace {
 
 using namespace partita;
@@ -60,7 +62,7 @@ BOOST_AUTO_TEST_CASE(nothing_changes_where_nothing_can_be_gained) {
 
 BOOST_AUTO_TEST_CASE(no_other_order_moves_less) {
   std::mt19937 random(5);
-  for (int trial = 0; trial < 60; ++trial) {
+  for (std::size_t trial = 0; trial < test::random_cases(120); ++trial) {
     const std::size_t shapes[][2] = {{5, 1}, {1, 5}, {2, 3}, {3, 2}, {2, 2}, {1, 6}};
     const auto& a = shapes[random() % 6];
     const auto& b = shapes[random() % 6];
