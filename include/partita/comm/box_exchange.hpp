@@ -120,11 +120,20 @@ class box_exchange {
   /// Begins: receives are posted, mail leaves, boxes are written in place. Strides are in the order of the source's
   /// dimensions. A dense `y` in the channel's arena is written by its senders, any other through a ring or by mail.
   void start(const T* x, const strides_type& x_strides, T* y, const strides_type& y_strides) {
-    x_ = x, y_ = y, x_strides_ = x_strides, y_strides_ = y_strides;
+    expect(y, y_strides);
+    give(x, x_strides);
+  }
+  /// The first half of a start, waiting for nobody: tells the others where y is, so that who has its x first need not wait.
+  void expect(T* y, const strides_type& y_strides) {
+    y_ = y, y_strides_ = y_strides;
     blocks_[own_] = reinterpret_cast<char*>(y);
     void* const block = is_dense() ? y : nullptr;
-    mail_->start(comm_, tag_, x, x_strides, y, y_strides);
     for (auto& origin : origins_) origin.start(channel_->announce(origin.place(), block, slot_bytes(origin.bytes())));
+  }
+  /// The second half, which waits for the others to expect.
+  void give(const T* x, const strides_type& x_strides) {
+    x_ = x, x_strides_ = x_strides;
+    mail_->start(comm_, tag_, x, x_strides, y_, y_strides_);
     if (streaming_)
       push_together();
     else

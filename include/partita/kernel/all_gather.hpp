@@ -38,8 +38,26 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, Extents> {
     const block_argument<Y> argument(dy);
     return this->movement_.template scatter<element_of<Y>>(argument.block(), {}, ".adjoint(dy)", detail::complaint(objection));
   }
+  /// Begins and returns what will give the adjoint: `auto later = g.start_adjoint(dy); …; auto dx = later.finish();`. Until then dy
+  /// must stay as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  template <ranked_array Y>
+  auto start_adjoint(const Y& dy) const {
+    return detail::begun(dy, [&](const auto& block) { return begin_adjoint<Y>(block, {}, [] {}); });
+  }
+  /// The same of a dy whose elements are there when `fill()` returns, which is called once all workers have agreed.
+  template <strided_array Y, class Fill>
+  auto start_adjoint(const Y& dy, const text& objection, Fill fill) const {
+    return begin_adjoint<Y>(block_argument<Y>(dy).block(), objection, fill);
+  }
 
  private:
+  template <class Y, class Fill>
+  auto begin_adjoint(const strided<const element_of<Y>, rank_of<Y>>& dy, const text& objection, Fill fill) const {
+    static_assert(rank_of<Y> == Extents::rank(), "partita::all_gather(p, dimensions<...>).start_adjoint(dy): requires a block of the rank of its partition; reshape() the partition with extents of 1");
+    static_assert(summable_element<element_of<Y>> && detail::element_in_place<element_of<Y>>,
+                  "partita::all_gather(p, dimensions<...>).start_adjoint(dy): requires elements that can be summed; bool cannot, cast to an integer type");
+    return this->movement_.template start_scatter<element_of<Y>>(dy, ".start_adjoint(dy)", detail::complaint(objection), fill);
+  }
   template <template <std::size_t...> class Named, std::size_t... D>
   static constexpr auto kept(Named<D...> named) {
     static_assert(detail::below<Extents::rank(), D...>, "partita::all_gather(p, dimensions<...>): requires dimensions below rank(p)");

@@ -41,6 +41,16 @@ class all_sum_reduce {
     const block_argument<X> argument(x);
     return movement_.template collect_to_all<T, rank_of<X>, summation>(argument.block(), {});
   }
+  /// Begins and returns what will give the result: `auto later = a.start(x); …; auto y = later.finish();`. Until then x must stay
+  /// as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  template <ranked_array X>
+  auto start(const X& x) const {
+    using T = element_of<X>;
+    static_assert(summable_element<T>, "partita::all_sum_reduce(p).start(x): requires elements that can be summed; bool cannot, cast to an integer type");
+    return detail::begun(x, [&](const auto& block) {
+      return movement_.template start_collect<T, rank_of<X>, summation>(block, {}, detail::sum_goes::to_all, {}, [] {});
+    });
+  }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>
   void into(const X& x, View&& view) const {

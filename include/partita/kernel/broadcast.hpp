@@ -1,7 +1,7 @@
 // Worker broadcast: the blocks of one partition copied to the workers of a larger one.
 #pragma once
 
-#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/kernel/detail/make_group_movement.hpp>
 #include <partita/rule/policy.hpp>
 
 namespace partita {
@@ -59,6 +59,23 @@ class broadcast {
     const block_argument<Y> argument(dy);
     return movement_.template collect<T, rank_of<Y>, detail::summation_of<Policies...>>(argument.block(), {}, detail::complaint(objection));
   }
+  /// Begins and returns what will give the adjoint: `auto later = b.start_adjoint(dy); …; auto dx = later.finish();`. Until then dy
+  /// must stay as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  template <ranked_array Y>
+  auto start_adjoint(const Y& dy) const {
+    return detail::begun(dy, [&](const auto& block) { return begin_adjoint<Y>(block, {}, {}, [] {}); });
+  }
+  /// The same of a dy whose elements are there when `fill()` returns, which is called once all workers have agreed: who computes
+  /// longer than the others does not keep them waiting.
+  template <strided_array Y, class Fill>
+  auto start_adjoint(const Y& dy, const text& objection, Fill fill) const {
+    return begin_adjoint<Y>(block_argument<Y>(dy).block(), {}, objection, fill);
+  }
+  /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
+  template <strided_array Y, class View, class Fill>
+  auto start_adjoint_into(const Y& dy, View&& view, const text& objection, Fill fill) const {
+    return begin_adjoint<Y>(block_argument<Y>(dy).block(), detail::target_of<element_of<Y>, rank_of<Y>>(view), objection, fill);
+  }
   /// The adjoint into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array Y, class View>
   void adjoint_into(const Y& dy, View&& view, const text& objection = {}) const {
@@ -76,6 +93,13 @@ class broadcast {
   std::size_t structures_made() const { return movement_.structures_made(); }
 
  private:
+  template <class Y, class T = element_of<Y>, class Fill>
+  auto begin_adjoint(const strided<const T, rank_of<Y>>& dy, const detail::target<T, rank_of<Y>>& wanted, const text& objection, Fill fill) const {
+    static_assert(summable_element<T>, "partita::broadcast(p_x, p_y).start_adjoint(dy): requires elements that can be summed; bool cannot, cast to an integer type");
+    return movement_.template start_collect<T, rank_of<Y>, detail::summation_of<Policies...>>(
+        dy, wanted, detail::sum_goes::to_root, detail::complaint(objection), fill);
+  }
+
   mutable detail::group_movement movement_;
 };
 

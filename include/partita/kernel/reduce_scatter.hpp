@@ -29,6 +29,17 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, Exten
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : base(p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced) {}
 
+  /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x must stay
+  /// as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  template <ranked_array X>
+  auto start(const X& x, const text& objection = {}) const {
+    static_assert(rank_of<X> == Extents::rank(), "partita::reduce_scatter(p, dimensions<...>).start(x): requires a block of the rank of its partition; reshape() the partition with extents of 1");
+    static_assert(summable_element<element_of<X>> && detail::element_in_place<element_of<X>>,
+                  "partita::reduce_scatter(p, dimensions<...>).start(x): requires elements that can be summed; bool cannot, cast to an integer type");
+    return detail::begun(x, [&](const auto& block) {
+      return this->movement_.template start_scatter<element_of<X>>(block, ".start(x)", detail::complaint(objection), [] {});
+    });
+  }
   /// Puts the parts dy of each group together; each of its workers gets the whole.
   template <ranked_array Y>
   auto adjoint(const Y& dy, const text& objection = {}) const {

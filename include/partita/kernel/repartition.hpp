@@ -6,7 +6,7 @@
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/flight.hpp>
-#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/kernel/detail/make_group_movement.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>
 #include <partita/rule/policy.hpp>
 #include <partita/rule/repartition.hpp>
@@ -47,10 +47,7 @@ class repartition {
   /// stay as it is. Another call of this kernel ends it first.
   template <ranked_array X>
   auto start(const X& x) const {
-    auto argument = std::make_shared<const block_argument<X>>(x);
-    auto later = begin<X>(argument->block(), {});
-    later.keep(argument);
-    return later;
+    return detail::begun(x, [&](const auto& block) { return begin<X>(block, {}); });
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>

@@ -1,7 +1,7 @@
 // Sum-reduce: the blocks of one partition summed into the workers of a smaller one.
 #pragma once
 
-#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/kernel/detail/make_group_movement.hpp>
 #include <partita/rule/policy.hpp>
 
 namespace partita {
@@ -38,6 +38,17 @@ class sum_reduce {
     static_assert(summable_element<T>, "partita::sum_reduce(p_x, p_y)(x): requires elements that can be summed; bool cannot, cast to an integer type");
     const block_argument<X> argument(x);
     return movement_.template collect<T, rank_of<X>, detail::summation_of<Policies...>>(argument.block(), {}, detail::complaint(objection));
+  }
+  /// Begins and returns what will give the result: `auto later = s.start(x); …; auto y = later.finish();`. Until then x must stay
+  /// as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  template <ranked_array X>
+  auto start(const X& x, const text& objection = {}) const {
+    using T = element_of<X>;
+    static_assert(summable_element<T>, "partita::sum_reduce(p_x, p_y).start(x): requires elements that can be summed; bool cannot, cast to an integer type");
+    return detail::begun(x, [&](const auto& block) {
+      return movement_.template start_collect<T, rank_of<X>, detail::summation_of<Policies...>>(
+          block, {}, detail::sum_goes::to_root, detail::complaint(objection), [] {});
+    });
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>

@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/array/strided.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
 
-/// At most one exchange of a kernel is under way; whoever wants to begin another ends it first.
+/// At most one exchange, or sum, of a kernel is under way; whoever wants to begin another ends it first.
 class flight {
  public:
   /// Returns the number of this flight.
@@ -84,5 +85,18 @@ class pending {
   std::uint64_t number_;
   std::shared_ptr<const void> needed_;
 };
+
+/// What begin(block) returns for the block of x, which is kept to the end if x is lazy and had to be evaluated.
+template <class X, class Begin>
+auto begun(const X& x, Begin begin) {
+  if constexpr (strided_array<const X>) {
+    return begin(block_argument<X>(x).block());
+  } else {
+    auto argument = std::make_shared<const block_argument<X>>(x);
+    auto later = begin(argument->block());
+    later.keep(std::move(argument));
+    return later;
+  }
+}
 
 }  // namespace partita::detail

@@ -9,6 +9,8 @@
 #include <partita/comm/message.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/pooled.hpp>
+#include <partita/kernel/detail/flight.hpp>
+#include <partita/kernel/detail/group_sum.hpp>
 #include <partita/kernel/detail/group_ways.hpp>
 #include <partita/kernel/detail/structure.hpp>
 #include <partita/plan/group_plan.hpp>
@@ -40,6 +42,7 @@ class group_movement {
   /// Small workers give their block; each large worker gets the block of the small worker it pairs with.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> spread(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
+    flight_->land();
     const structure& s = agree_on_block<T>(x, wanted, kind_of_call::spread, before);
     result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.large, plan_.small), wanted);
     if (!plan_.small && !plan_.large) copy(y.block(), x);
@@ -64,6 +67,7 @@ class group_movement {
   /// As spread, but that the workers of a node look at one block.
   template <class T, std::size_t Rank>
   shared_view_of<T, Rank> share(const strided<const T, Rank>& x, const complaint& before = {}) {
+    flight_->land();
     const structure& s = agree_on_block<T>(x, target<T, Rank>{}, kind_of_call::share, before);
     const auto shape = result_shape(x, s, plan_.large, plan_.small);
     lent_header* block = nullptr;
@@ -86,43 +90,40 @@ class group_movement {
   /// added up as Sum does. A root that is in no other group may want the sum where its own dense block is.
   template <class T, std::size_t Rank, class Sum = in_tree_order>
   pooled_tensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
-    const structure& s = agree_on_sum<T, Sum>(x, wanted, false, before);
-    result<T, Rank> y(ways_->memory(), result_shape(x, s, plan_.small, plan_.large), wanted);
-    if (!plan_.small && !plan_.large) copy(y.block(), x);
-    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
-      const worker_group& g = plan_.groups[k];
-      const bool root = g.position == 0, contributes = !root || g.root_is_large;
-      if (root && g.members.size() == 1) {
-        if (y.block().data != x.data) copy(y.block(), x);
-        continue;
-      }
-      const std::size_t n = root ? y.block().size() : x.size();
-      const auto into = [&] { return root && y.dense() ? y.block().data : world_->buffer_of<T>(1, n); };
-      ways_->way(k).template collect<Sum>(*world_, contributes ? dense(x, 0) : nullptr, n, into,
-                                          [&](std::size_t m) { return world_->buffer_of<T>(2, m); });
-      if (root && !y.dense()) copy<T, Rank>(y.block(), dense_block<const T>(into(), y.block().shape));
-    }
+    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, sum_goes::to_root, before);
+    sum_now<Sum>(x, y.block(), sum_goes::to_root);
     return std::move(y).tensor();
   }
 
   /// Large workers give their block; each of them gets the sum of the blocks of its group. Requires a plan of all_sum_reduce.
   template <class T, std::size_t Rank, class Sum = in_tree_order>
   pooled_tensor<T, Rank> collect_to_all(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
-    agree_on_sum<T, Sum>(x, wanted, true, {});
-    const bool alone = plan_.groups.empty() || plan_.groups[0].members.size() == 1;
-    if (alone) {
-      result<T, Rank> y(ways_->memory(), x.shape, wanted);
-      copy(y.block(), x);
-      return std::move(y).tensor();
-    }
-    pooled_tensor<T, Rank> sum = make_pooled<T, Rank>(ways_->memory(), x.shape);  // where the others can write
-    ways_->way(0).template collect_to_all<Sum>(*world_, dense(x, 0), sum.data(), x.size(),
-                                               [&](std::size_t m) { return world_->buffer_of<T>(2, m); });
-    if (wanted.given && sum.size() != 0) {
-      copy<T, Rank>(wanted.block, block_of(std::as_const(sum)));
+    const bool through = wanted.given && plan_.large && plan_.groups[0].members.size() > 1;  // the others cannot write to a caller's
+    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, sum_goes::to_all, {}, through);
+    sum_now<Sum>(x, y.block(), sum_goes::to_all);
+    if (through && y.block().size() != 0) {
+      copy<T, Rank>(wanted.block, y.block());
       return {};
     }
-    return sum;
+    return std::move(y).tensor();
+  }
+
+  /// Begins either. The elements of x are there when `fill()` returns, which is called once all workers have agreed.
+  template <class T, std::size_t Rank, class Sum, class Fill>
+  pending<pooled_tensor<T, Rank>> start_collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, sum_goes where,
+                                                const complaint& before, Fill fill) {
+    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, where, before);
+    using sum_type = started_sum<T, Rank, Sum>;
+    const auto& sum = sums_.find<sum_type>([&] { return std::make_shared<sum_type>(world_, ways_); });
+    try {
+      fill();
+    } catch (...) {  // the others count on this worker
+      sum->start(x, y.block(), where);
+      sum->finish();
+      throw;
+    }
+    sum->start(x, y.block(), where);
+    return {std::move(y).tensor(), flight_, flight_->take_off(sum)};
   }
 
  private:
@@ -161,6 +162,22 @@ class group_movement {
     strided<T, Rank> block_;
     bool dense_ = false;
   };
+
+  /// Ends what is under way, and agrees on the next sum: where it goes, for this worker. `through` a tensor of our own if wanted.
+  template <class T, std::size_t Rank, class Sum>
+  result<T, Rank> sum_agreed_on(const strided<const T, Rank>& x, const target<T, Rank>& wanted, sum_goes where, const complaint& before,
+                                bool through = false) {
+    flight_->land();
+    const bool to_all = where == sum_goes::to_all;
+    const structure& s = agree_on_sum<T, Sum>(x, wanted, to_all, before);
+    return {ways_->memory(), to_all ? x.shape : result_shape(x, s, plan_.small, plan_.large), through ? target<T, Rank>{} : wanted};
+  }
+  template <class Sum, class T, std::size_t Rank>
+  void sum_now(const strided<const T, Rank>& x, const strided<T, Rank>& y, sum_goes where) {
+    group_sum<T, Rank, Sum> sum(*world_, *ways_, x, plan_.large ? dense(x, 0) : nullptr, y, where);
+    sum.start();
+    sum.finish();
+  }
 
   template <class T, std::size_t Rank>
   static structure_key key_of(bool active, const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
@@ -277,35 +294,8 @@ class group_movement {
   bool keep_batch_;
   structure_cache<structure> spread_, collect_;
   std::shared_ptr<group_ways> ways_;
+  exchanges_by_type sums_;
+  std::shared_ptr<flight> flight_ = std::make_shared<flight>();
 };
-
-/// Refuses partitions of different worlds.
-template <class P, class Q>
-void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* call) {
-  if (!(p.world() == q.world()))
-    throw partition_error(text(call) << ": requires partitions of one world; make both from the same world");
-}
-
-/// The movement between a small and a large partition, after the rule has been asked.
-template <class Small, class Large>
-group_movement make_group_movement(const partition<Small>& small, const partition<Large>& large, bool transpose_small,
-                                   bool transpose_large, bool reduction, bool keep_batch) {
-  const char* name = reduction ? "partita::sum_reduce" : "partita::broadcast";
-  text call(name);
-  call << "(p_x, p_y) with p_x = " << (reduction ? text() << large.grid().shape() : text() << small.grid().shape())
-       << ", p_y = " << (reduction ? text() << small.grid().shape() : text() << large.grid().shape());
-  expect_one_world(small, large, name);
-  const auto s = small.grid().shape();
-  const auto l = large.grid().shape();
-  const auto verdict = judge_worker_broadcast(s, l, transpose_small, transpose_large, reduction);
-  if (!verdict) throw partition_error(explain_verdict(verdict, s, l, transpose_small, transpose_large));
-  const worker_pairing<Large::rank()> pairing(s, l, transpose_small, transpose_large);
-  std::uint64_t fingerprint = mixed(small.grid().fingerprint(), large.grid().fingerprint());
-  fingerprint = mixed(fingerprint, (reduction ? 1U : 0U) + (transpose_small ? 2U : 0U) + (transpose_large ? 4U : 0U) +
-                                       (keep_batch ? 8U : 0U));
-  const auto kind = reduction ? group_plan::kind::sum_reduce : group_plan::kind::broadcast;
-  return {small.world().state(), plan_groups(small.grid(), large.grid(), pairing, small.world().id(), kind), name, call,
-          fingerprint, keep_batch};
-}
 
 }  // namespace partita::detail

@@ -85,22 +85,28 @@ struct group_way {
     return root && !root_views ? nullptr : block;
   }
 
-  /// Sums what the members give (nullptr: nothing) into `into()` at the root: a block of n elements, which other members
-  /// are asked for only if they have to add up. `incoming(n)` gives a buffer for messages of n elements.
+  /// Begins a sum: shows the members on this node what this one gives (nullptr: nothing), and waits for nobody. `y` is where the
+  /// sum goes, if that is known (at the root, if `to_all` everywhere), or nullptr. Messages between nodes leave at the end, till
+  /// when x must stay as it is and the group makes no other call.
+  template <class Sum, class T>
+  void start_sum(const T* x, T* y, std::size_t n, bool to_all) {
+    if constexpr (shareable<T>)
+      if (sums_within<Sum>()) shared->start(sum_within(x, y, n, to_all && on_one_node));
+  }
+
+  /// Ends a sum into `into()` at the root: a block of n elements, which other members are asked for only if they have to add
+  /// up. `incoming(n)` gives a buffer for messages of n elements.
   template <class Sum, class T, class Into, class Incoming>
-  void collect(const world_state& world, const T* x, std::size_t n, Into into, Incoming incoming) {
+  void finish_sum(const world_state& world, const T* x, std::size_t n, Into into, Incoming incoming) {
+    bool done = false;
+    if constexpr (shareable<T>)
+      if (sums_within<Sum>()) done = shared->template finish<Sum>(sum_within(x, leads ? into() : nullptr, n, false));
     if constexpr (std::is_same_v<Sum, rounded_once>) {
       // partial sums would be rounded on their way, so the blocks themselves go to the root
-      const bool root = all->position == 0;
-      if constexpr (shareable<T>)
-        if (on_one_node && shared && shared->template collect<Sum>(x, root ? into() : nullptr, n, all->root_is_large)) return;
-      collect_blocks<Sum>(world, *all, x, root ? into() : nullptr, n, incoming);
+      if (!done) collect_blocks<Sum>(world, *all, x, all->position == 0 ? into() : nullptr, n, incoming);
     } else {
       const auto add = [](T& a, const T& b) { a += b; };
       if (within.members.size() > 1) {
-        bool done = false;
-        if constexpr (shareable<T>)
-          done = shared && shared->template collect<Sum>(x, leads ? into() : nullptr, n, within.root_is_large);
         if (!done) partita::detail::collect(world, within, x, into(), incoming(n), n, tag::block, add);
         if (leads) x = into();
       }
@@ -109,40 +115,51 @@ struct group_way {
     }
   }
 
-  /// Sums what all members give into `y` on every member.
+  /// Ends a sum that was begun `to_all`, into `y` on every member.
   template <class Sum, class T, class Incoming>
-  void collect_to_all(const world_state& world, const T* x, T* y, std::size_t n, Incoming incoming) {
+  void finish_sum_to_all(const world_state& world, const T* x, T* y, std::size_t n, Incoming incoming) {
     if constexpr (shareable<T>)
-      if (on_one_node && shared && shared->template collect_to_all<Sum>(x, y, n)) return;
-    collect<Sum>(world, x, n, [&] { return y; }, incoming);
+      if (on_one_node && sums_within<Sum>()) {
+        if (shared->template finish<Sum>(sum_within(x, y, n, true))) return;
+        start_sum<Sum>(x, leads ? y : nullptr, n, false);
+      }
+    finish_sum<Sum>(world, x, n, [&] { return y; }, incoming);
     spread(world, all->position == 0 ? y : nullptr, y, n);
   }
+
+ private:
+  /// Whether the members on this node add up what they give among themselves.
+  template <class Sum>
+  bool sums_within() const { return shared && (on_one_node || !std::is_same_v<Sum, rounded_once>); }
+  template <class T>
+  block_sum<T> sum_within(const T* x, T* y, std::size_t n, bool to_all) const { return {x, y, n, within.root_is_large, to_all}; }
 };
 
 /// The ways of one worker, one for each group of its plan, and the memory in which results live. Collective to make.
 class group_ways {
  public:
-  group_ways(MPI_Comm everyone, const group_plan& plan)
-      : members_(node::of(everyone)),
+  group_ways(MPI_Comm everyone, group_plan plan)
+      : plan_(std::move(plan)),
+        members_(node::of(everyone)),
         memory_(arena::of(members_, transport_policy::from_environment().shared ? transport_policy{}.arena_bytes : 0)) {
     int size = 0, id = 0;
     MPI_Comm_size(everyone, &size);
     MPI_Comm_rank(everyone, &id);
-    for (std::size_t k = 0; k < plan.groups.size(); ++k)
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k)
       pages_[k] = memory_.allocate_signals(sizeof(group_page));
     check(MPI_Barrier(everyone), "MPI_Barrier");  // what was here before has been read for the last time
     card mine;
     mine.node = members_.worker(0);
-    for (std::size_t k = 0; k < plan.groups.size(); ++k) {
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       std::memset(pages_[k], 0, sizeof(group_page));
-      mine.group[k] = plan.groups[k].number;
+      mine.group[k] = plan_.groups[k].number;
       if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
     }
     std::vector<card> cards(static_cast<std::size_t>(size));
     check(MPI_Allgather(&mine, static_cast<int>(sizeof(card)), MPI_BYTE, cards.data(), static_cast<int>(sizeof(card)),
                         MPI_BYTE, everyone),
           "MPI_Allgather");
-    for (const worker_group& g : plan.groups) ways_.push_back(way_of(g, cards, static_cast<std::size_t>(id)));
+    for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g, cards, static_cast<std::size_t>(id)));
   }
   group_ways(const group_ways&) = delete;
   group_ways& operator=(const group_ways&) = delete;
@@ -152,6 +169,7 @@ class group_ways {
   }
 
   arena& memory() { return memory_; }
+  const group_plan& plan() const { return plan_; }
   /// The way of the k-th group of the plan.
   group_way& way(std::size_t k) { return ways_[k]; }
 
@@ -200,6 +218,7 @@ class group_ways {
     return way;
   }
 
+  group_plan plan_;
   const node& members_;
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};

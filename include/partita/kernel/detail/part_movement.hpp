@@ -10,6 +10,7 @@
 #include <partita/comm/schedule.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/flight.hpp>
+#include <partita/kernel/detail/part_sum.hpp>
 #include <partita/kernel/detail/structure.hpp>
 #include <partita/plan/block_group.hpp>
 #include <vector>
@@ -40,6 +41,7 @@ class part_movement {
   /// Every worker gives its part and gets the whole. A worker outside the partition gets a copy of what it gave.
   template <class T>
   pooled_tensor<T, rank> gather(const strided<const T, rank>& x, const target<T, rank>& wanted, const char* direction, const complaint& before = {}) {
+    flight_->land();
     structure& s = settle(
         state(), structures_, fingerprint_of<T>(1),
         [&](const structure& known) { return !group_.active() ? fits_copy(wanted, x) : known.part == x.shape && fits(wanted, known.whole); },
@@ -59,17 +61,73 @@ class part_movement {
         [&] { return describe<T>(direction, x.shape); }, before);
     pooled_tensor<T, rank> y;
     const strided<T, rank> to = result(group_.active() ? s.whole : x.shape, wanted, y);
-    if (!group_.active())
+    if (!group_.active()) {
       copy(to, x);
-    else
-      move(s.gathering, s.together, x, to);
+      return y;
+    }
+    box_exchange<T, rank>& way = *exchange<T>(s.gathering, s.together);
+    way.start(x.data, x.strides, to.data, to.strides);
+    way.finish();
     return y;
   }
 
   /// Every worker gives a whole and gets its part of the sum, added up in the order of the group's members.
   template <class T>
   pooled_tensor<T, rank> scatter(const strided<const T, rank>& x, const target<T, rank>& wanted, const char* direction, const complaint& before = {}) {
-    structure& s = settle(
+    structure& s = agree_on_whole(x, wanted, direction, before);
+    pooled_tensor<T, rank> y;
+    const strided<T, rank> to = result(group_.active() ? s.part : x.shape, wanted, y);
+    if (!group_.active()) {
+      copy(to, x);
+      return y;
+    }
+    part_sum<T, rank> sum = sum_of(*exchange<T>(s.scattering, s.apart), s, x, to);
+    sum.expect(ways_->memory());
+    sum.give();
+    sum.finish();
+    return y;
+  }
+
+  /// Begins that. The elements of x are there when `fill()` returns, which is called once all workers have agreed.
+  template <class T, class Fill>
+  pending<pooled_tensor<T, rank>> start_scatter(const strided<const T, rank>& x, const char* direction, const complaint& before, Fill fill) {
+    structure& s = agree_on_whole(x, target<T, rank>{}, direction, before);
+    auto y = make_pooled<T, rank>(ways_->memory(), group_.active() ? s.part : x.shape);
+    if (!group_.active()) {
+      fill();
+      copy(block_of(y), x);
+      return {std::move(y), nullptr, 0};
+    }
+    using sum_type = started_part_sum<T, rank>;
+    const auto& sum = sums_.find<sum_type>([&] { return std::make_shared<sum_type>(ways_); });
+    const auto& way = exchange<T>(s.scattering, s.apart);
+    sum->expect(way, sum_of(*way, s, x, block_of(y)));
+    const std::uint64_t number = flight_->take_off(sum);
+    try {
+      fill();
+    } catch (...) {  // the others count on this worker
+      sum->give();
+      flight_->land();
+      throw;
+    }
+    sum->give();
+    return {std::move(y), flight_, number};
+  }
+
+ private:
+  struct structure {
+    shape_type whole{}, part{};
+    index<rank> start{};                      ///< where this worker's part begins in the whole
+    exchange_schedule<rank> together;         ///< parts to wholes
+    exchange_schedule<rank + 1> apart;        ///< wholes to stacks of the others' pieces
+    exchanges_by_type gathering{}, scattering{};
+  };
+
+  /// Ends what is under way, and agrees on the next sum.
+  template <class T>
+  structure& agree_on_whole(const strided<const T, rank>& x, const target<T, rank>& wanted, const char* direction, const complaint& before) {
+    flight_->land();
+    return settle(
         state(), structures_, fingerprint_of<T>(2),
         [&](const structure& known) { return !group_.active() ? fits_copy(wanted, x) : known.whole == x.shape && fits(wanted, known.part); },
         [&](complaint& trouble) {
@@ -85,55 +143,10 @@ class part_movement {
           return fresh;
         },
         [&] { return describe<T>(direction, x.shape); }, before);
-    pooled_tensor<T, rank> y;
-    const strided<T, rank> to = result(group_.active() ? s.part : x.shape, wanted, y);
-    if (!group_.active()) {
-      copy(to, x);
-      return y;
-    }
-    const std::size_t others = group_.members.size() - 1;
-    auto pieces = make_pooled<T, rank + 1>(ways_->memory(), stacked(others, s.part));
-    const strided<T, rank + 1> stack = block_of(pieces);
-    move(s.scattering, s.apart, stacked(x), stack);
-    for (std::size_t k = 0; k <= others; ++k) {
-      const auto piece = k == group_.position ? x.part(s.start, s.part) : layer(stack, slot(k, group_.position));
-      if (k == 0)
-        copy<T, rank>(to, piece);
-      else if (piece.size() != 0)
-        add_block(to.data, to.strides.data(), piece.data, piece.strides.data(), to.shape.data(), rank);
-    }
-    return y;
-  }
-
- private:
-  struct structure {
-    shape_type whole{}, part{};
-    index<rank> start{};                      ///< where this worker's part begins in the whole
-    exchange_schedule<rank> together;         ///< parts to wholes
-    exchange_schedule<rank + 1> apart;        ///< wholes to stacks of the others' pieces
-    exchanges_by_type gathering{}, scattering{};
-  };
-
-  /// The place of member `other`'s piece in the stack of member `own`, which holds all pieces but its own.
-  static constexpr std::size_t slot(std::size_t other, std::size_t own) { return other < own ? other : other - 1; }
-
-  static std::array<std::size_t, rank + 1> stacked(std::size_t n, const shape_type& shape) {
-    std::array<std::size_t, rank + 1> all{n};
-    for (std::size_t d = 0; d < rank; ++d) all[d + 1] = shape[d];
-    return all;
   }
   template <class T>
-  static strided<const T, rank + 1> stacked(const strided<const T, rank>& x) {
-    strided<const T, rank + 1> one{x.data, stacked(1, x.shape), {}};
-    for (std::size_t d = 0; d < rank; ++d) one.strides[d + 1] = x.strides[d];
-    return one;
-  }
-  template <class T>
-  static strided<const T, rank> layer(const strided<T, rank + 1>& stack, std::size_t k) {
-    strided<const T, rank> one{stack.data, {}, {}};
-    for (std::size_t d = 0; d < rank; ++d) one.shape[d] = stack.shape[d + 1], one.strides[d] = stack.strides[d + 1];
-    if (one.size() != 0) one.data += static_cast<std::ptrdiff_t>(k * one.size());  // a stack is dense
-    return one;
+  part_sum<T, rank> sum_of(box_exchange<T, rank + 1>& exchange, const structure& s, const strided<const T, rank>& x, const strided<T, rank>& to) const {
+    return {exchange, x, to, s.start, group_.position, group_.members.size() - 1};
   }
 
   /// The result's block: the caller's, or a new one.
@@ -153,12 +166,8 @@ class part_movement {
   }
 
   template <class T, std::size_t R>
-  void move(exchanges_by_type& exchanges, const exchange_schedule<R>& schedule, const strided<const T, R>& x, const strided<T, R>& y) {
-    using exchange_type = box_exchange<T, R>;
-    const auto& exchange =
-        exchanges.find<exchange_type>([&] { return std::shared_ptr<exchange_type>(ways_->template exchange<T, R>(schedule)); });
-    exchange->start(x.data, x.strides, y.data, y.strides);
-    exchange->finish();
+  const std::shared_ptr<box_exchange<T, R>>& exchange(exchanges_by_type& exchanges, const exchange_schedule<R>& schedule) {
+    return exchanges.find<box_exchange<T, R>>([&] { return std::shared_ptr<box_exchange<T, R>>(ways_->template exchange<T, R>(schedule)); });
   }
 
   /// The shapes of the group's blocks; all workers of the world take part.
@@ -202,13 +211,13 @@ class part_movement {
       const box<rank>& other = tensor.parts[k];
       if (!own.empty()) {
         s.together.sends.push_back({peer, s.part, {}, offset(own.start, s.together.received_strides), s.together.received_strides});
-        s.apart.receives.push_back({peer, stacked(1, s.part), stacked(slot(k, me), {}), 0, {}});
+        s.apart.receives.push_back({peer, stacked(1, s.part), stacked(slot_in_stack(k, me), index<rank>{}), 0, {}});
       }
       if (!other.empty()) {
         s.together.receives.push_back({peer, other.shape(), other.start, 0, {}});
         const auto strides = dense_strides(stacked(others, other.shape()));
         s.apart.sends.push_back({peer, stacked(1, other.shape()), stacked(0, other.start),
-                                 static_cast<std::ptrdiff_t>(slot(me, k)) * strides[0], strides});
+                                 static_cast<std::ptrdiff_t>(slot_in_stack(me, k)) * strides[0], strides});
       }
     }
     group_boxes_by_worker(s.together.sends);
@@ -246,6 +255,8 @@ class part_movement {
   std::uint64_t fingerprint_;
   structure_cache<structure> structures_;
   std::shared_ptr<transport> ways_;
+  exchanges_by_type sums_;
+  std::shared_ptr<flight> flight_ = std::make_shared<flight>();
 };
 
 /// D... are dimensions of a partition of this rank, each of them once.

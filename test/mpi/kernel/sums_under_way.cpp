@@ -1,0 +1,311 @@
+// Sums that are begun, left alone and ended: the same bits as at one go, others on their way at the same time, let go or
+// overtaken, and begun without waiting for anybody.
+#include "mpi_test.hpp"
+#include "refused.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/reduce_scatter.hpp>
+#include <partita/kernel/sum_reduce.hpp>
+#include <string>
+#include <thread>
+
+#include "../support/allocation_count.hpp"
+
+namespace {
+
+using namespace partita;
+using test::refused;
+
+constexpr std::size_t sizes[] = {0, 1, 7, 1024, 2049, 65536, 65537, 200001};
+
+/// Numbers of very different sizes, both signs and no pattern, so that the order of summation shows in the result.
+xt::xtensor<double, 1> block(std::size_t n, std::size_t worker, std::size_t shift = 0) {
+  const std::array<std::size_t, 1> shape{n};
+  xt::xtensor<double, 1> x(shape);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t mixed = (i * 2654435761U + (worker + 7 * shift) * 40503U) % 100003;
+    x(i) = (mixed % 2 == 0 ? 1.0 : -1.0) * std::ldexp(1.0 + static_cast<double>(mixed) / 1009, static_cast<int>(mixed % 61) - 30);
+  }
+  return x;
+}
+template <class A, class B>
+bool same_bits(const A& a, const B& b) {
+  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
+}
+
+/// Waits for a word of another worker that must come without this one's doing; false if it does not come in time.
+bool hears_from(const boost::mpi::communicator& all, int worker) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (;;) {
+    if (all.iprobe(worker, 1)) return all.recv(worker, 1), true;
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+}
+
+void tell_all(const boost::mpi::communicator& all) {
+  for (int w = 0; w < all.size(); ++w)
+    if (w != all.rank()) all.send(w, 1);  // of no bytes: waits for nobody
+}
+
+/// The kernels of a world that sum: into a root in the group and out of it, along rows with overlapping groups, to all.
+struct kernels {
+  world everyone;
+  std::size_t P = everyone.size(), me = everyone.id();
+  partition<extents<dynamic>> all = everyone.partition(extents<dynamic>(P));
+  partition<extents<1>> last = everyone.partition(extents<1>{}, workers(P - 1, P));
+  sum_reduce<extents<dynamic>, extents<1>> to_last{all, last};
+  sum_reduce<extents<dynamic>, extents<1>, reproducible_t> exactly{all, last, reproducible};
+  broadcast<extents<1>, extents<dynamic>> from_last{last, all};
+  all_sum_reduce<extents<dynamic>> total{all, dimensions<0>};
+  reduce_scatter<extents<dynamic>> parts{all, dimensions<0>};
+  all_gather<extents<dynamic>> whole{all, dimensions<0>};
+
+  explicit kernels(checks level = checks::agree) : everyone(test::workers(), level) {}
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sums_under_way)
+
+BOOST_AUTO_TEST_CASE(are_the_same_bits_as_at_one_go) {
+  const kernels k;
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me);
+    const auto y = k.to_last(x), exact = k.exactly(x), dx = k.from_last.adjoint(x), sum = k.total(x), part = k.parts(x);
+    for (int times = 0; times < 6; ++times) {  // more often than a group has places for what it shows
+      auto later = k.to_last.start(x);
+      BOOST_TEST(same_bits(later.finish(), y));
+      auto exactly_later = k.exactly.start(x);
+      BOOST_TEST(same_bits(exactly_later.finish(), exact));
+      auto adjoint_later = k.from_last.start_adjoint(x);
+      BOOST_TEST(same_bits(adjoint_later.finish(), dx));
+      auto total_later = k.total.start(x);
+      BOOST_TEST(same_bits(total_later.finish(), sum));
+      auto part_later = k.parts.start(x);
+      BOOST_TEST(same_bits(part_later.finish(), part));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_blocks_in_shared_memory_of_views_and_of_expressions_are_the_same_bits) {
+  const kernels k;
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me);
+    const auto shared = k.total(x);  // a result: the others read it where it is
+    const auto y = k.to_last(shared), doubled = k.to_last(2.0 * x);
+    auto later = k.to_last.start(shared);
+    BOOST_TEST(same_bits(later.finish(), y));
+    auto lazy = k.to_last.start(2.0 * x);  // evaluated and kept until the end
+    BOOST_TEST(same_bits(lazy.finish(), doubled));
+    const std::array<std::size_t, 2> shape{n, 2};
+    xt::xtensor<double, 2> pairs(shape);
+    xt::view(pairs, xt::all(), 0) = x;
+    xt::view(pairs, xt::all(), 1) = -x;
+    const auto first = xt::view(pairs, xt::all(), 0);
+    auto strided = k.to_last.start(first), strided_too = k.from_last.start_adjoint(first);  // each packs for itself
+    BOOST_TEST(same_bits(strided_too.finish(), k.from_last.adjoint(x)));
+    BOOST_TEST(same_bits(strided.finish(), k.to_last(x)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_several_kernels_leave_room_for_each_other_and_for_any_other_call) {
+  const kernels k;
+  const auto beside = k.everyone.partition(extents<1>{});
+  const broadcast b(beside, k.all);
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me), x2 = block(n + 3, k.me, 1);
+    const auto y = k.to_last(x), y2 = k.exactly(x2), sum = k.total(x), dx = k.from_last.adjoint(x2), part = k.parts(x);
+    auto first = k.to_last.start(x);
+    auto second = k.exactly.start(x2);
+    auto third = k.total.start(x);
+    auto fourth = k.from_last.start_adjoint(x2);
+    auto fifth = k.parts.start(x);
+    const auto own = block(k.me == 0 ? n : 0, 9);
+    const auto copy = b(own);
+    BOOST_TEST(same_bits(copy, block(n, 9)));
+    const auto back = b.adjoint(copy);
+    BOOST_TEST(back.size() == own.size());
+    BOOST_TEST(same_bits(third.finish(), sum));  // in another order than they were begun, the same for all workers
+    BOOST_TEST(same_bits(first.finish(), y));
+    BOOST_TEST(same_bits(fifth.finish(), part));
+    BOOST_TEST(same_bits(fourth.finish(), dx));
+    BOOST_TEST(same_bits(second.finish(), y2));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(end_when_another_call_of_their_kernel_begins) {
+  const kernels k;
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me), x2 = block(n, k.me, 1);
+    const auto y = k.to_last(x), y2 = k.to_last(x2), sum = k.total(x), sum2 = k.total(x2), part = k.parts(x), part2 = k.parts(x2);
+    auto first = k.to_last.start(x);
+    auto second = k.to_last.start(x2);
+    const auto dy = k.to_last.adjoint(y);
+    BOOST_TEST(same_bits(k.to_last(x), y));
+    BOOST_TEST(same_bits(second.finish(), y2));
+    BOOST_TEST(same_bits(first.finish(), y));
+    auto third = k.total.start(x), fourth = k.total.start(x2);
+    BOOST_TEST(same_bits(fourth.finish(), sum2));
+    BOOST_TEST(same_bits(third.finish(), sum));
+    auto fifth = k.parts.start(x), sixth = k.parts.start(x2);
+    BOOST_TEST(same_bits(k.parts.adjoint(part), k.whole(part)));
+    BOOST_TEST(same_bits(sixth.finish(), part2));
+    BOOST_TEST(same_bits(fifth.finish(), part));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(that_are_let_go_still_arrive_and_disturb_nothing) {
+  const kernels k;
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me);
+    const auto y = k.to_last(x), sum = k.total(x), part = k.parts(x);
+    { const auto forgotten = k.to_last.start(x); }
+    { const auto forgotten = k.total.start(x); }
+    { const auto forgotten = k.parts.start(x); }
+    try {
+      const auto unfinished = k.to_last.start(x);
+      throw std::string("something else went wrong");
+    } catch (const std::string&) {
+    }
+    if (k.me == 0) {  // one worker asks, the others let go
+      auto later = k.to_last.start(x);
+      later.finish();
+    } else {
+      static_cast<void>(k.to_last.start(x));
+    }
+    BOOST_TEST(same_bits(k.to_last(x), y));
+    BOOST_TEST(same_bits(k.total(x), sum));
+    BOOST_TEST(same_bits(k.parts(x), part));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(outlive_their_kernel_and_end_when_their_elements_cannot_be_computed) {
+  const kernels k;
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me);
+    const auto y = k.to_last(x), dx = k.from_last.adjoint(x), part = k.parts(x);
+    std::optional<sum_reduce<extents<dynamic>, extents<1>>> kernel(std::in_place, k.all, k.last);
+    auto later = kernel->start(x);
+    kernel.reset();
+    BOOST_TEST(same_bits(later.finish(), y));
+    std::optional<reduce_scatter<extents<dynamic>>> scatter(std::in_place, k.all, dimensions<0>);
+    auto part_later = scatter->start(x);
+    scatter.reset();
+    BOOST_TEST(same_bits(part_later.finish(), part));
+
+    const auto failing = [&] {
+      if (k.me == k.P - 1) throw std::string("out of numbers");
+    };
+    try {
+      auto never = k.from_last.start_adjoint(x, {}, failing);
+      never.finish();
+      BOOST_TEST(k.me != k.P - 1);
+    } catch (const std::string&) {
+      BOOST_TEST(k.me == k.P - 1);
+    }
+    try {
+      auto never = k.whole.start_adjoint(x, {}, failing);
+      never.finish();
+    } catch (const std::string&) {
+    }
+    BOOST_TEST(same_bits(k.from_last.adjoint(x), dx));
+    BOOST_TEST(same_bits(k.parts(x), part));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(are_refused_at_their_start_and_nothing_is_under_way_then) {
+  const kernels k;
+  const bool last = k.me + 1 == k.P;
+  bool filled = false;
+  const auto x = block(5, k.me), odd = block(last ? 6 : 5, k.me);
+  if (k.P > 1) {
+    BOOST_TEST(refused<shape_error>([&] { k.to_last.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { k.total.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { k.parts.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
+    BOOST_TEST(refused<disagreement_error>([&] { last ? static_cast<void>(k.to_last.start(x)) : static_cast<void>(k.total.start(x)); }) != "");
+  }
+  const text objection = last ? "the last worker will not" : "";
+  BOOST_TEST(refused<shape_error>([&] { k.from_last.start_adjoint(x, objection, [&] { filled = true; }); }) == "the last worker will not");
+  BOOST_TEST(refused<shape_error>([&] { k.whole.start_adjoint(x, objection, [&] { filled = true; }); }) == "the last worker will not");
+  BOOST_TEST(!filled);
+  const auto total = k.total(x);
+  auto later = k.total.start(x);
+  BOOST_TEST(same_bits(later.finish(), total));
+}
+
+BOOST_AUTO_TEST_CASE(begin_without_waiting_for_anybody, *test::at_least(2)) {
+  const boost::mpi::communicator outside = test::workers();
+  const kernels k(checks::local);  // with an agreement a call begins when all have come
+  const auto me = static_cast<int>(k.me);
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me);
+    const auto y = k.to_last(x), sum = k.total(x), dx = k.from_last.adjoint(x);
+    for (int early = 0; early < outside.size(); ++early) {
+      // one worker begins, computes and says so before any other comes to the call
+      if (me != early && !hears_from(outside, early)) BOOST_TEST(false, "worker " << early << " waits at the start of a sum");
+      auto first = k.to_last.start(x);
+      auto second = k.total.start(x);
+      auto third = k.from_last.start_adjoint(x);
+      const auto other = block(n, 3);  // its own work
+      if (me == early) tell_all(outside);
+      BOOST_TEST(same_bits(first.finish(), y));
+      BOOST_TEST(same_bits(second.finish(), sum));
+      BOOST_TEST(same_bits(third.finish(), dx));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wait_for_nobodys_elements_once_all_have_agreed, *test::at_least(2)) {
+  const boost::mpi::communicator outside = test::workers();
+  const kernels k;
+  const auto me = static_cast<int>(k.me);
+  for (std::size_t n : sizes) {
+    xt::xtensor<double, 1> x = block(n, k.me), dy = x;
+    const auto expected = k.from_last.adjoint(x), part = k.parts(x);
+    for (int early = 0; early < outside.size(); ++early) {
+      dy.fill(0);
+      auto later = k.from_last.start_adjoint(dy, {}, [&] {
+        if (me != early && !hears_from(outside, early)) BOOST_TEST(false, "worker " << early << " waits for the elements of others");
+        std::copy(x.begin(), x.end(), dy.begin());
+      });
+      if (me == early) tell_all(outside);
+      BOOST_TEST(same_bits(later.finish(), expected));
+      auto part_later = k.whole.start_adjoint(dy, {}, [&] {
+        if (me != early && !hears_from(outside, early)) BOOST_TEST(false, "worker " << early << " waits for the elements of others");
+      });
+      if (me == early) tell_all(outside);
+      BOOST_TEST(same_bits(part_later.finish(), part));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_blocks_that_lie_still_allocate_nothing_in_a_steady_loop) {
+  const kernels k;
+  const char* const free_memory = std::getenv("PARTITA_SHARED_FREE");
+  if (free_memory != nullptr) return;  // the environment has decided
+  for (std::size_t n : {7U, 30000U, 150000U}) {
+    const auto x = block(n, k.me);
+    const auto once = [&] {
+      auto first = k.to_last.start(x);
+      auto second = k.total.start(x);
+      auto third = k.from_last.start_adjoint(x);
+      const auto y = first.finish(), sum = second.finish(), dx = third.finish();
+    };
+    for (int times = 0; times < 4; ++times) once();
+    const std::size_t before = test::allocations();
+    for (int times = 0; times < 5; ++times) once();
+    const std::size_t since = test::allocations() - before;
+    BOOST_TEST(since == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
