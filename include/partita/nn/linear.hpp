@@ -109,13 +109,14 @@ class linear {
     const auto dy_w = dense_block<const T, 2>(block.data(), {s.x_rows, s.rows.size()});
     if (multiplies) shape[rank - 1] = s.columns.size();
     auto product = detail::room<T, rank>(s.movements.memory(), shape);
-    if (multiplies)
-      multiply<T>(dy_w, block_of(std::as_const(s.weight)), T(0), dense_block<T, 2>(product.data(), {s.x_rows, s.columns.size()}));
-    else if (!s.p_w.active())
-      std::copy_n(block.data(), product.size(), product.data());  // zero volume, or what a worker in no partition gave
-    auto dx = s.movements.deliver_back(std::move(product), objection);
-    if (s.p_w.active()) s.add_gradients(dy_w);  // after all have agreed: a call that is refused leaves them alone
-    return dx;
+    auto later = s.movements.start_back(std::move(product), objection, [&, dx_w = product.data(), n = product.size()] {
+      if (multiplies)
+        multiply<T>(dy_w, block_of(std::as_const(s.weight)), T(0), dense_block<T, 2>(dx_w, {s.x_rows, s.columns.size()}));
+      else if (!s.p_w.active())
+        std::copy_n(block.data(), n, dx_w);  // zero volume, or what a worker in no partition gave
+    });
+    if (s.p_w.active()) s.add_gradients(dy_w);  // while dx is summed, and after all have agreed: a call that is refused leaves them alone
+    return later.finish();
   }
 
   /// This worker's block of W and of the bias, assignable; of no element where the worker holds none.

@@ -1,7 +1,8 @@
 // How x comes to the weights of a linear layer and how their products become y: a pair of movements for each algorithm.
 //
-// All have the same four verbs: x is brought, products are delivered, and both the other way for the adjoint. A worker with an
-// objection makes all workers throw it in the first movement of a direction.
+// All have the same four verbs: x is brought, products are delivered, and both the other way for the adjoint, where products are
+// on their way while something else is computed. A worker with an objection makes all workers throw it in the first movement of a
+// direction.
 #pragma once
 
 #include <array>
@@ -100,6 +101,27 @@ class arrived {
   pooled_tensor<T, Rank> tensor_;
 };
 
+/// A product on its way: others may read it until the sum that it goes into is there.
+template <class T, std::size_t Rank>
+class departed {
+ public:
+  /// The sum will be what `later` brings, or stand where the product stands.
+  departed(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& later)
+      : product_(std::move(product)), in_place_(in_place), later_(std::move(later)) {}
+  /// Nothing is to move.
+  explicit departed(pooled_tensor<T, Rank>&& product) : departed(std::move(product), true, {{}, nullptr, 0}) {}
+
+  pooled_tensor<T, Rank> finish() {
+    auto sum = later_.finish();
+    return in_place_ ? std::move(product_) : std::move(sum);
+  }
+
+ private:
+  pooled_tensor<T, Rank> product_;
+  bool in_place_;
+  pending<pooled_tensor<T, Rank>> later_;  // ends before the product goes
+};
+
 template <class T, linear_algorithm Algorithm>
 class linear_movements;
 
@@ -127,11 +149,11 @@ class linear_movements<T, weight_stationary> {
   auto bring_back(const Y& dy, const text& objection) {
     return arrived<T, rank_of<Y>>(collect_.adjoint(dy, objection));
   }
-  template <std::size_t Rank>
-  pooled_tensor<T, Rank> deliver_back(pooled_tensor<T, Rank>&& product, const text&) {
-    if (!lands_at_home(spread_.plan())) return spread_.adjoint(product);
-    spread_.adjoint_into(product, product);
-    return std::move(product);
+  template <std::size_t Rank, class Fill>
+  departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text& objection, Fill fill) {
+    const bool in_place = lands_at_home(spread_.plan());
+    auto later = in_place ? spread_.start_adjoint_into(product, product, objection, fill) : spread_.start_adjoint(product, objection, fill);
+    return {std::move(product), in_place, std::move(later)};
   }
   void describe(linear_plan& plan) const {
     plan.input = spread_.plan();
@@ -170,10 +192,17 @@ class linear_movements<T, column_parallel> {
   auto bring_back(const Y& dy, const text&) {
     return dense_argument<Y>(dy);
   }
-  template <std::size_t Rank>
-  pooled_tensor<T, Rank> deliver_back(pooled_tensor<T, Rank>&& product, const text& objection) {
+  template <std::size_t Rank, class Fill>
+  auto start_back(pooled_tensor<T, Rank>&& product, const text& objection, Fill fill) {
+    struct with_its_batch {
+      departed<T, 2> rows;
+      std::array<std::size_t, Rank> shape;
+      pooled_tensor<T, Rank> finish() { return with_batch(rows.finish(), shape); }
+    };
     const auto shape = as_array<Rank>(product.shape());
-    return with_batch(gather_.adjoint(matrix_of(std::move(product)), objection), shape);
+    auto rows = matrix_of(std::move(product));
+    auto later = gather_.start_adjoint(rows, objection, fill);
+    return with_its_batch{departed<T, 2>(std::move(rows), false, std::move(later)), shape};
   }
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
 
@@ -207,9 +236,10 @@ class linear_movements<T, row_parallel> {
     const dense_argument<Y> argument(dy);
     return arrived<T, rank_of<Y>>(with_batch(scatter_.adjoint(argument.matrix(), objection), argument.shape()));
   }
-  template <std::size_t Rank>
-  pooled_tensor<T, Rank> deliver_back(pooled_tensor<T, Rank>&& product, const text&) {
-    return std::move(product);
+  template <std::size_t Rank, class Fill>
+  departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text&, Fill fill) {
+    fill();
+    return departed<T, Rank>(std::move(product));
   }
   void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
 

@@ -1,0 +1,20 @@
+// The program's own cblas_dgemm stands before the library's and passes the call on.
+#include "product_watch.hpp"
+
+#include <dlfcn.h>
+
+test::product_watch& test::watched_products() {
+  static product_watch watch;
+  return watch;
+}
+
+// cblas.h is not included: what it calls an enumeration differs from one BLAS to the next, and all pass it as an int
+extern "C" void cblas_dgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a, int lda,
+                            const double* b, int ldb, double beta, double* c, int ldc) {
+  using function = decltype(&cblas_dgemm);
+  static const auto next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "cblas_dgemm"));
+  const test::product_watch& watch = test::watched_products();
+  if (watch.before) watch.before();
+  next(order, transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  if (watch.after) watch.after();
+}
