@@ -33,6 +33,29 @@ void receive(const world_state& world, T* data, std::size_t n, std::size_t worke
   });
 }
 
+/// Messages that have left and need not have arrived.
+class departures {
+ public:
+  bool any() const { return !requests_.empty(); }
+  template <class T>
+  void send(const world_state& world, const T* data, std::size_t n, std::size_t worker, tag about) {
+    in_messages<T>(n, [&](std::size_t first, int count) {
+      requests_.push_back(MPI_REQUEST_NULL);
+      check(MPI_Isend(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(about), world.communicator(),
+                      &requests_.back()),
+            "MPI_Isend");
+    });
+  }
+  /// What was sent may change afterwards.
+  void wait() {
+    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    requests_.clear();
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
 /// Copies the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
 template <class T>
 void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag about) {
@@ -77,7 +100,8 @@ void collect(const world_state& world, const worker_group& group, const T* mine,
 /// this member contributes (nullptr: nothing), `into` is the root's, `incoming(n)` gives a buffer for n elements.
 /// Cost: n elements from each member to the root; room for a piece of each.
 template <class Sum, class T, class Incoming>
-void collect_blocks(const world_state& world, const worker_group& group, const T* mine, T* into, std::size_t n, Incoming incoming) {
+void collect_blocks(const world_state& world, const worker_group& group, const T* mine, T* into, std::size_t n, tag about,
+                    Incoming incoming) {
   constexpr std::size_t piece = (std::size_t{64} << 10) / sizeof(T), part = sum_buffer<T>::size;
   const std::size_t size = group.members.size();
   const bool root = group.position == 0;
@@ -85,10 +109,10 @@ void collect_blocks(const world_state& world, const worker_group& group, const T
   for (std::size_t at = 0; at < n; at += piece) {
     const std::size_t length = n - at < piece ? n - at : piece;
     if (!root) {
-      send(world, mine + at, length, group.members[0], tag::block);
+      send(world, mine + at, length, group.members[0], about);
       continue;
     }
-    for (std::size_t k = 1; k < size; ++k) receive(world, pieces + (k - 1) * length, length, group.members[k], tag::block);
+    for (std::size_t k = 1; k < size; ++k) receive(world, pieces + (k - 1) * length, length, group.members[k], about);
     for (std::size_t i = 0; i < length; i += part) {
       const std::size_t now = length - i < part ? length - i : part;
       const auto block = [&](std::size_t k) { return k == 0 ? mine + at + i : pieces + (k - 1) * length + i; };

@@ -12,6 +12,8 @@ struct binomial_tree {
   /// The neighbour towards the root. Requires position > 0.
   static constexpr std::size_t above(std::size_t position) { return position & (position - 1); }
 
+  /// Whether a position has no neighbour away from the root.
+  constexpr bool is_leaf(std::size_t position) const { return reach(position) == 1 || position + 1 >= size; }
   /// Calls f(position) for the neighbours away from the root, the one with the largest subtree first: the order of giving.
   template <class F>
   constexpr void for_below(std::size_t position, F f) const {

@@ -1,6 +1,7 @@
 // Sums that are begun, left alone and ended: the same bits as at one go, others on their way at the same time, let go or
 // overtaken, and begun without waiting for anybody.
 #include "mpi_test.hpp"
+#include "pretended.hpp"
 #include "refused.hpp"
 
 #include <algorithm>
@@ -284,6 +285,31 @@ BOOST_AUTO_TEST_CASE(wait_for_nobodys_elements_once_all_have_agreed, *test::at_l
       });
       if (me == early) tell_all(outside);
       BOOST_TEST(same_bits(part_later.finish(), part));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(are_on_their_way_by_message_when_they_have_begun, *test::at_least(2)) {
+  const boost::mpi::communicator outside = test::workers();
+  const test::pretended shared("PARTITA_SHARED", "0");
+  const world everyone(outside, checks::local);
+  const auto two = everyone.partition(extents<2>{});
+  const std::size_t me = everyone.id();
+  for (std::size_t root = 0; root < 2; ++root) {
+    const auto one = everyone.partition(extents<1>{}, workers(root, root + 1));
+    const sum_reduce s(two, one);
+    const all_sum_reduce a(two, dimensions<0>), plain(two, dimensions<0>);
+    for (std::size_t n : sizes) {
+      const auto x = block(n, me);
+      const auto y = s(x);
+      const auto sum = a(x);
+      auto later = s.start(x);
+      auto beside = a.start(x);
+      BOOST_TEST(same_bits(plain(x), sum));  // whose messages do not meet the others
+      if (me == 1 - root && !hears_from(outside, static_cast<int>(root))) BOOST_TEST(false, "the root waits for the end of who gives");
+      BOOST_TEST(same_bits(later.finish(), y));
+      if (me == root) outside.send(static_cast<int>(1 - root), 1);
+      BOOST_TEST(same_bits(beside.finish(), sum));
     }
   }
 }

@@ -12,11 +12,15 @@ BOOST_AUTO_TEST_CASE(every_position_but_the_root_is_below_the_one_above_it) {
   for (std::size_t size = 1; size < 70; ++size) {
     const binomial_tree tree{size};
     std::vector<std::size_t> heard(size, 0);
-    for (std::size_t position = 0; position < size; ++position)
+    for (std::size_t position = 0; position < size; ++position) {
+      bool leaf = true;
       tree.for_below(position, [&](std::size_t other) {
         BOOST_TEST(tree.above(other) == position);
         ++heard[other];
+        leaf = false;
       });
+      BOOST_TEST(tree.is_leaf(position) == leaf);
+    }
     BOOST_TEST(heard[0] == 0U);
     for (std::size_t position = 1; position < size; ++position) BOOST_TEST(heard[position] == 1U);
   }

@@ -90,7 +90,7 @@ class group_movement {
   /// added up as Sum does. A root that is in no other group may want the sum where its own dense block is.
   template <class T, std::size_t Rank, class Sum = in_tree_order>
   pooled_tensor<T, Rank> collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const complaint& before = {}) {
-    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, sum_goes::to_root, before);
+    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, sum_goes::to_root, false, before);
     sum_now<Sum>(x, y.block(), sum_goes::to_root);
     return std::move(y).tensor();
   }
@@ -99,7 +99,7 @@ class group_movement {
   template <class T, std::size_t Rank, class Sum = in_tree_order>
   pooled_tensor<T, Rank> collect_to_all(const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
     const bool through = wanted.given && plan_.large && plan_.groups[0].members.size() > 1;  // the others cannot write to a caller's
-    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, sum_goes::to_all, {}, through);
+    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, sum_goes::to_all, false, {}, through);
     sum_now<Sum>(x, y.block(), sum_goes::to_all);
     if (through && y.block().size() != 0) {
       copy<T, Rank>(wanted.block, y.block());
@@ -112,7 +112,7 @@ class group_movement {
   template <class T, std::size_t Rank, class Sum, class Fill>
   pending<pooled_tensor<T, Rank>> start_collect(const strided<const T, Rank>& x, const target<T, Rank>& wanted, sum_goes where,
                                                 const complaint& before, Fill fill) {
-    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, where, before);
+    auto y = sum_agreed_on<T, Rank, Sum>(x, wanted, where, true, before);
     using sum_type = started_sum<T, Rank, Sum>;
     const auto& sum = sums_.find<sum_type>([&] { return std::make_shared<sum_type>(world_, ways_); });
     try {
@@ -165,17 +165,17 @@ class group_movement {
 
   /// Ends what is under way, and agrees on the next sum: where it goes, for this worker. `through` a tensor of our own if wanted.
   template <class T, std::size_t Rank, class Sum>
-  result<T, Rank> sum_agreed_on(const strided<const T, Rank>& x, const target<T, Rank>& wanted, sum_goes where, const complaint& before,
-                                bool through = false) {
+  result<T, Rank> sum_agreed_on(const strided<const T, Rank>& x, const target<T, Rank>& wanted, sum_goes where, bool later,
+                                const complaint& before, bool through = false) {
     flight_->land();
     const bool to_all = where == sum_goes::to_all;
-    const structure& s = agree_on_sum<T, Sum>(x, wanted, to_all, before);
+    const structure& s = agree_on_sum<T, Sum>(x, wanted, to_all, later, before);
     return {ways_->memory(), to_all ? x.shape : result_shape(x, s, plan_.small, plan_.large), through ? target<T, Rank>{} : wanted};
   }
   template <class Sum, class T, std::size_t Rank>
   void sum_now(const strided<const T, Rank>& x, const strided<T, Rank>& y, sum_goes where) {
     group_sum<T, Rank, Sum> sum(*world_, *ways_, x, plan_.large ? dense(x, 0) : nullptr, y, where);
-    sum.start();
+    sum.start(false);
     sum.finish();
   }
 
@@ -187,8 +187,9 @@ class group_movement {
     return key;
   }
 
-  /// What all workers have to ask for together. Ways of adding up are kinds of their own: they send different messages.
-  enum class kind_of_call : std::uint64_t { spread = 1, collect, share, collect_rounded_once };
+  /// What all workers have to ask for together. Ways of adding up, at once or later, are kinds of their own: they send different
+  /// messages.
+  enum class kind_of_call : std::uint64_t { spread = 1, collect, share, collect_rounded_once, start_collect, start_collect_rounded_once };
 
   template <class T, std::size_t Rank>
   std::uint64_t fingerprint_of(kind_of_call kind) const {
@@ -221,9 +222,11 @@ class group_movement {
 
   /// Before a sum: all make the same call, and the blocks of a sum have one shape.
   template <class T, class Sum, std::size_t Rank>
-  const structure& agree_on_sum(const strided<const T, Rank>& x, const target<T, Rank>& wanted, bool to_all, const complaint& before) {
+  const structure& agree_on_sum(const strided<const T, Rank>& x, const target<T, Rank>& wanted, bool to_all, bool later, const complaint& before) {
     const auto key = key_of(plan_.large, x, wanted);
-    const auto kind = std::is_same_v<Sum, rounded_once> ? kind_of_call::collect_rounded_once : kind_of_call::collect;
+    constexpr bool exact = std::is_same_v<Sum, rounded_once>;
+    const auto kind = later ? (exact ? kind_of_call::start_collect_rounded_once : kind_of_call::start_collect)
+                            : (exact ? kind_of_call::collect_rounded_once : kind_of_call::collect);
     return settle(
         *world_, collect_, fingerprint_of<T, Rank>(kind), [&](const structure& known) { return known.key == key; },
         [&](complaint& trouble) {

@@ -24,11 +24,13 @@ class group_sum {
             sum_goes where = sum_goes::to_root)
       : world_(&world), ways_(&ways), x_(x), y_(y), dense_x_(dense_x), dense_y_(y.dense()), where_(where) {}
 
-  /// Waits for nobody.
-  void start() {
+  /// Waits for nobody. If it will be `under_way` for a while, messages may leave ahead.
+  void start(bool under_way) {
+    under_way_ = under_way;
     for_each_group([&](const worker_group& g, group_way& way) {
-      if (g.members.size() > 1)
-        way.template start_sum<Sum>(given(g), gets(g) && dense_y_ ? y_.data : nullptr, elements(g), where_ == sum_goes::to_all);
+      if (g.members.size() == 1) return;
+      way.template start_sum<Sum>(given(g), gets(g) && dense_y_ ? y_.data : nullptr, elements(g), where_ == sum_goes::to_all);
+      if (under_way) way.template send_ahead<Sum>(*world_, given(g), elements(g));
     });
   }
   void finish() {
@@ -36,15 +38,16 @@ class group_sum {
     if (ways_->plan().groups.empty()) copy(y_, x_);
     for_each_group([&](const worker_group& g, group_way& way) {
       const std::size_t n = elements(g);
+      const tag about = under_way_ ? way.ahead : tag::block;
       const auto into = [&] { return gets(g) && dense_y_ ? y_.data : world_->buffer_of<T>(1, n); };
       if (g.members.size() == 1) {
         if (y_.data != x_.data) copy(y_, x_);
         return;
       }
       if (where_ == sum_goes::to_all)
-        way.template finish_sum_to_all<Sum>(*world_, given(g), into(), n, incoming);
+        way.template finish_sum_to_all<Sum>(*world_, given(g), into(), n, about, incoming);
       else
-        way.template finish_sum<Sum>(*world_, given(g), n, into, incoming);
+        way.template finish_sum<Sum>(*world_, given(g), n, about, into, incoming);
       if (gets(g) && !dense_y_) copy<T, Rank>(y_, dense_block<const T>(into(), y_.shape));
     });
   }
@@ -64,7 +67,7 @@ class group_sum {
   strided<const T, Rank> x_;
   strided<T, Rank> y_;
   const T* dense_x_;
-  bool dense_y_;
+  bool dense_y_, under_way_ = false;
   sum_goes where_;
 };
 
@@ -81,7 +84,7 @@ class started_sum {
       copy(block_of(packed_), x);
     }
     sum_.emplace(*world_, *ways_, x, packs ? packed_.data() : x.data, y, where);
-    sum_->start();
+    sum_->start(true);
   }
   void finish() {
     sum_->finish();

@@ -32,6 +32,8 @@ struct group_way {
   std::unique_ptr<node_group> shared;  ///< how the members within reach each other, if there is memory for it
   bool leads = true;
   bool on_one_node = true;  ///< all members are within
+  tag ahead = tag::block;   ///< of the messages of sums that are under way, which others' may overtake
+  departures sent;
 
   /// Copies the root's n elements at x to `y` on every member (at the root: nullptr, or where it keeps a copy).
   template <class T>
@@ -86,44 +88,53 @@ struct group_way {
   }
 
   /// Begins a sum: shows the members on this node what this one gives (nullptr: nothing), and waits for nobody. `y` is where the
-  /// sum goes, if that is known (at the root, if `to_all` everywhere), or nullptr. Messages between nodes leave at the end, till
-  /// when x must stay as it is and the group makes no other call.
+  /// sum goes, if that is known (at the root, if `to_all` everywhere), or nullptr. Till the end x must stay as it is and the group
+  /// makes no other call.
   template <class Sum, class T>
   void start_sum(const T* x, T* y, std::size_t n, bool to_all) {
     if constexpr (shareable<T>)
       if (sums_within<Sum>()) shared->start(sum_within(x, y, n, to_all && on_one_node));
   }
+  /// After that, for a sum that will be under way for a while: who only gives sends at once. Other messages wait for the end.
+  template <class Sum, class T>
+  void send_ahead(const world_state& world, const T* x, std::size_t n) {
+    if (shared || std::is_same_v<Sum, rounded_once>) return;
+    const worker_group& first = within.members.size() > 1 ? within : across;
+    if (first.position == 0 || !binomial_tree{first.members.size()}.is_leaf(first.position)) return;
+    sent.send(world, x, n, first.members[binomial_tree::above(first.position)], ahead);
+  }
 
   /// Ends a sum into `into()` at the root: a block of n elements, which other members are asked for only if they have to add
-  /// up. `incoming(n)` gives a buffer for messages of n elements.
+  /// up. `incoming(n)` gives a buffer for messages of n elements, which are `about` the sum.
   template <class Sum, class T, class Into, class Incoming>
-  void finish_sum(const world_state& world, const T* x, std::size_t n, Into into, Incoming incoming) {
+  void finish_sum(const world_state& world, const T* x, std::size_t n, tag about, Into into, Incoming incoming) {
     bool done = false;
     if constexpr (shareable<T>)
       if (sums_within<Sum>()) done = shared->template finish<Sum>(sum_within(x, leads ? into() : nullptr, n, false));
-    if constexpr (std::is_same_v<Sum, rounded_once>) {
+    if (sent.any()) {
+      sent.wait();
+    } else if constexpr (std::is_same_v<Sum, rounded_once>) {
       // partial sums would be rounded on their way, so the blocks themselves go to the root
-      if (!done) collect_blocks<Sum>(world, *all, x, all->position == 0 ? into() : nullptr, n, incoming);
+      if (!done) collect_blocks<Sum>(world, *all, x, all->position == 0 ? into() : nullptr, n, about, incoming);
     } else {
       const auto add = [](T& a, const T& b) { a += b; };
       if (within.members.size() > 1) {
-        if (!done) partita::detail::collect(world, within, x, into(), incoming(n), n, tag::block, add);
+        if (!done) partita::detail::collect(world, within, x, into(), incoming(n), n, about, add);
         if (leads) x = into();
       }
-      if (leads && across.members.size() > 1)
-        partita::detail::collect(world, across, x, into(), incoming(n), n, tag::block, add);
+      if (leads && across.members.size() > 1) partita::detail::collect(world, across, x, into(), incoming(n), n, about, add);
     }
   }
 
   /// Ends a sum that was begun `to_all`, into `y` on every member.
   template <class Sum, class T, class Incoming>
-  void finish_sum_to_all(const world_state& world, const T* x, T* y, std::size_t n, Incoming incoming) {
+  void finish_sum_to_all(const world_state& world, const T* x, T* y, std::size_t n, tag about, Incoming incoming) {
     if constexpr (shareable<T>)
       if (on_one_node && sums_within<Sum>()) {
         if (shared->template finish<Sum>(sum_within(x, y, n, true))) return;
         start_sum<Sum>(x, leads ? y : nullptr, n, false);
       }
-    finish_sum<Sum>(world, x, n, [&] { return y; }, incoming);
+    finish_sum<Sum>(world, x, n, about, [&] { return y; }, incoming);
     spread(world, all->position == 0 ? y : nullptr, y, n);
   }
 
@@ -141,6 +152,7 @@ class group_ways {
   group_ways(MPI_Comm everyone, group_plan plan)
       : plan_(std::move(plan)),
         members_(node::of(everyone)),
+        ahead_(static_cast<tag>(node::of(everyone).next_tag())),
         memory_(arena::of(members_, transport_policy::from_environment().shared ? transport_policy{}.arena_bytes : 0)) {
     int size = 0, id = 0;
     MPI_Comm_size(everyone, &size);
@@ -183,6 +195,7 @@ class group_ways {
   group_way way_of(const worker_group& g, const std::vector<card>& cards, std::size_t id) {
     group_way way;
     way.all = &g;
+    way.ahead = ahead_;
     std::vector<std::size_t> places;
     std::vector<group_page*> pages;
     bool shared = true;
@@ -220,6 +233,7 @@ class group_ways {
 
   group_plan plan_;
   const node& members_;
+  tag ahead_;
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};
   std::vector<group_way> ways_;
