@@ -32,7 +32,12 @@ int main(int argc, char** argv) {
   all_sum_reduce everything(p_y, all_dimensions_but<>);   // over every dimension
   const auto total = everything(y);
   // [/all]
+  // [overlap]
+  auto later = rows.start(y);
+  // compute something else while the others come; y stays as it is
+  const auto at_last = later.finish();
+  // [/overlap]
   std::cout << rows.plan();
-  right = right && z == s.adjoint(x) && total == xt::xtensor<double, 1>{15, 150};
+  right = right && z == s.adjoint(x) && at_last == z && total == xt::xtensor<double, 1>{15, 150};
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
