@@ -1,5 +1,5 @@
-// A group of workers of one node that moves blocks through the memory they share: copied out of the root's block, or
-// summed slice by slice into one block or all, without a message.
+// A group of workers of one node that moves blocks through the memory they share, without a message: sums them, and copies
+// the root's to all.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,6 @@ class node_group : private node_sum {
 
   using group_meeting::far;
   using group_meeting::size;
-  using node_sum::collect;
   using node_sum::finish;
   using node_sum::start;
 

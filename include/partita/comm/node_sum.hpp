@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <partita/array/copy.hpp>
+#include <partita/comm/arena.hpp>
 #include <partita/comm/group_meeting.hpp>
 #include <partita/comm/summation.hpp>
 #include <utility>
@@ -25,7 +27,8 @@ struct block_sum {
   bool is_small() const { return bytes() <= group_page::small; }
 };
 
-/// A group that adds up: in the order of Sum, whoever comes first and however the blocks are passed.
+/// A group that adds up: in the order of Sum, whoever comes first and however the blocks are passed. Every sum that is started
+/// is finished, before the group's next call.
 class node_sum : protected group_meeting {
  public:
   node_sum(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me, bool oversubscribed)
@@ -55,12 +58,6 @@ class node_sum : protected group_meeting {
     if (s.n == 0) return true;
     if (!s.is_small()) return finish_large<Sum>(s, call_);
     return (me_ != 0 && !s.to_all) || finish_small<Sum>(s, call_);
-  }
-
-  template <class Sum, class T>
-  bool collect(const block_sum<T>& s) {
-    start(s);
-    return finish<Sum>(s);
   }
 
  private:

@@ -233,6 +233,7 @@ BOOST_AUTO_TEST_CASE(are_refused_at_their_start_and_nothing_is_under_way_then) {
     BOOST_TEST(refused<shape_error>([&] { k.total.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
     BOOST_TEST(refused<shape_error>([&] { k.parts.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
     BOOST_TEST(refused<disagreement_error>([&] { last ? static_cast<void>(k.to_last.start(x)) : static_cast<void>(k.total.start(x)); }) != "");
+    BOOST_TEST(refused<disagreement_error>([&] { last ? static_cast<void>(k.total.start(x)) : static_cast<void>(k.total(x)); }).find("bytes, by start; every worker") != std::string::npos);
   }
   const text objection = last ? "the last worker will not" : "";
   BOOST_TEST(refused<shape_error>([&] { k.from_last.start_adjoint(x, objection, [&] { filled = true; }); }) == "the last worker will not");

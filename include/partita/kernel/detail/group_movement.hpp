@@ -217,7 +217,7 @@ class group_movement {
           expect_shape(wanted, result_shape(x, fresh, plan_.large, plan_.small), name_, trouble);
           return fresh;
         },
-        [&] { return describe<T>(x.shape); }, before);
+        [&] { return describe<T>(kind, x.shape); }, before);
   }
 
   /// Before a sum: all make the same call, and the blocks of a sum have one shape.
@@ -259,7 +259,7 @@ class group_movement {
             expect_shape(wanted, to_all ? x.shape : result_shape(x, fresh, plan_.small, plan_.large), name_, trouble);
           return fresh;
         },
-        [&] { return describe<T>(x.shape); }, before);
+        [&] { return describe<T>(kind, x.shape); }, before);
   }
 
   template <class T, std::size_t Rank>
@@ -285,8 +285,10 @@ class group_movement {
   }
 
   template <class T, std::size_t Rank>
-  text describe(const std::array<std::size_t, Rank>& shape) const {
-    return text() << call_ << " with a block of shape " << shape << " and elements of " << sizeof(T) << " bytes";
+  text describe(kind_of_call kind, const std::array<std::size_t, Rank>& shape) const {
+    constexpr const char* manners[] = {"", "", "", ", as a shared view", ", reproducible", ", by start", ", reproducible, by start"};
+    return text() << call_ << " with a block of shape " << shape << " and elements of " << sizeof(T) << " bytes"
+                  << manners[static_cast<std::size_t>(kind)];
   }
 
   std::shared_ptr<world_state> world_;
