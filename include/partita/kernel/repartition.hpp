@@ -151,8 +151,10 @@ class repartition {
                                                 const strided<T, rank>& to, pooled_tensor<T, rank>&& y) const {
     if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= detail::page) {
       using exchange_type = box_exchange<T, rank>;
-      const auto& exchange = exchanges.find<exchange_type>(
-          [&] { return std::shared_ptr<exchange_type>(ways_->template exchange<T, rank>(way)); });
+      const auto& exchange = exchanges.find<exchange_type>([&] {  // it may outlive this kernel, and then needs its ways and its world
+        return std::shared_ptr<exchange_type>(ways_->template exchange<T, rank>(way).release(),
+                                              [ways = ways_, world = planner_.p_x().world().state()](exchange_type* it) { delete it; });
+      });
       exchange->start(x.data, x.strides, to.data, in_source_order(to.strides, plan.axes));
       return {std::move(y), flight_, flight_->take_off(exchange)};
     } else {

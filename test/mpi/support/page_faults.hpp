@@ -1,0 +1,29 @@
+// Pages that come into being while a loop runs.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace test {
+
+/// The minor page faults of this worker in the best of ten windows of so many calls: one of ours would come with every call,
+/// those of MPI and of the machine come now and then. Inside a sanitizer or valgrind, which have pages of their own, zero.
+template <class Call>
+long least_page_faults(int calls, Call call) {
+  const auto so_far = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  long least = 1 << 20;
+  for (int window = 0; window < 10; ++window) {
+    const long before = so_far();
+    for (int k = 0; k < calls; ++k) call();
+    least = std::min(least, so_far() - before);
+  }
+  return std::getenv("PARTITA_TEST_SHARE") == nullptr ? least : 0;
+}
+
+}  // namespace test
