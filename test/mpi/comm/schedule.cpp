@@ -6,6 +6,8 @@
 #include <map>
 #include <random>
 
+#include "random_cases.hpp"
+
 namespace {
 
 using namespace partita;
@@ -52,7 +54,7 @@ struct trial {
 BOOST_AUTO_TEST_SUITE(scheduling_boxes)
 
 BOOST_AUTO_TEST_CASE(cuts_and_boxes_give_the_same_schedule) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(100); ++seed) {
     const trial t = trial::make(seed, false);
     for (std::size_t worker = 0; worker < t.workers(); ++worker)
       BOOST_TEST((schedule_repartition(t.src, t.from, t.dst, t.to, t.axes, worker) ==
@@ -62,7 +64,7 @@ BOOST_AUTO_TEST_CASE(cuts_and_boxes_give_the_same_schedule) {
 }
 
 BOOST_AUTO_TEST_CASE(what_one_sends_the_other_receives_box_by_box_and_everything_arrives) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(100); ++seed) {
     const trial t = trial::make(seed, true);
     using shapes = std::vector<std::array<std::size_t, 3>>;
     std::map<std::pair<std::size_t, std::size_t>, shapes> sent, received;

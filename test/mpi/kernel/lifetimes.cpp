@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(so_are_two_thousand_that_are_used) {
   const std::size_t n = everyone.size();
   const xt::xtensor<std::size_t, 1> x{everyone.id(), 1};
   std::size_t wrong = 0;
-  for (std::size_t k = 0; k < 2000; ++k) {
+  for (std::size_t k = 0; k < test::random_cases(2000); ++k) {
     const auto root = everyone.partition<1>(workers{k % n});
     const auto all = everyone.partition(extents(n));
     const auto y = broadcast(root, all)(x);
@@ -61,8 +61,8 @@ BOOST_AUTO_TEST_CASE(so_are_fifty_repartitions_with_their_shared_memory) {
 
 BOOST_AUTO_TEST_CASE(two_hundred_worlds_of_parts_of_the_workers) {
   const auto all = test::workers();
-  for (int k = 0; k < 200; ++k) {
-    const int side = (all.rank() + k) % 2;
+  for (std::size_t k = 0; k < test::random_cases(200); ++k) {
+    const int side = (all.rank() + static_cast<int>(k)) % 2;
     const boost::mpi::communicator part = all.split(side);
     const world half(part);
     BOOST_TEST(half.size() == static_cast<std::size_t>(part.size()));

@@ -2,6 +2,7 @@
 // sequential executor says, the adjoint is one, and what cannot be is refused on all workers alike.
 #include "mpi_test.hpp"
 #include "refused.hpp"
+#include "random_cases.hpp"
 
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
@@ -185,7 +186,7 @@ struct rows {
 BOOST_AUTO_TEST_SUITE(the_cuts_of_a_repartition)
 
 BOOST_AUTO_TEST_CASE(random_cuts_in_every_order_agree_with_the_sequential_executor) {
-  for (unsigned seed = 0; seed < 25; ++seed) {
+  for (unsigned seed = 0; seed <= test::random_cases(24); ++seed) {
     agrees<float, 0>(seed);
     agrees<double, 0, 1>(seed);
     agrees<float, 1, 0>(seed);
