@@ -16,7 +16,7 @@ using namespace partita;
 /// The block of a global array that this worker holds.
 template <class Placement, class T, std::size_t N>
 xt::xtensor<T, N> block_of(const Placement& p, const xt::xtensor<T, N>& global) {
-  xt::xtensor<T, N> block(p.block_shape());
+  xt::xtensor<T, N> block = xt::zeros<T>(p.block_shape());  // a scalar of nobody is 0
   if (!p.partition.active()) return block;
   const auto where = decomposition<N>::balanced(p.extents.array(), p.partition.extents().array()).block(p.partition.index());
   for (std::size_t k = 0; k < block.size(); ++k) {
