@@ -29,7 +29,7 @@ def syntax_only(command, file):
     return kept + ["-fsyntax-only", "-fdiagnostics-color=never"]
 
 
-def recorded_command(build, file, precompiled):
+def recorded_command(build, file, precompiled=False):
     database = json.loads((build / "compile_commands.json").read_text())
     for entry in database:
         source = (build / entry["file"]).resolve()
