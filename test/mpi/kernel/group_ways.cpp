@@ -6,18 +6,19 @@
 #include <boost/mpl/list.hpp>
 #include <cmath>
 #include <complex>
-#include <cstring>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"
+#include "../support/same_bits.hpp"
 #include "random_cases.hpp"
 
 namespace {
 
 using namespace partita;
+using test::same_bits;
 
 constexpr std::size_t sizes[] = {0, 1, 7, 1024, 4097, 16385, 65536, 65537, 200001};
 
@@ -54,10 +55,6 @@ xt::xtensor<T, 1> of_all_sizes(std::size_t n, std::size_t worker) {
   xt::xtensor<T, 1> x(shape);
   for (std::size_t i = 0; i < n; ++i) x(i) = of_any_size<T>(i, worker);
   return x;
-}
-template <class A, class B>
-bool same_bits(const A& a, const B& b) {
-  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
 }
 /// The correctly rounded sum, by a number as wide as all exponents.
 template <class T, class Value>

@@ -5,10 +5,8 @@
 #include "refused.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
@@ -16,14 +14,18 @@
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <string>
-#include <thread>
 
 #include "../support/allocation_count.hpp"
+#include "../support/same_bits.hpp"
+#include "../support/words.hpp"
 
 namespace {
 
 using namespace partita;
+using test::hears_from;
 using test::refused;
+using test::same_bits;
+using test::tell_all;
 
 constexpr std::size_t sizes[] = {0, 1, 7, 1024, 2049, 65536, 65537, 200001};
 
@@ -36,25 +38,6 @@ xt::xtensor<double, 1> block(std::size_t n, std::size_t worker, std::size_t shif
     x(i) = (mixed % 2 == 0 ? 1.0 : -1.0) * std::ldexp(1.0 + static_cast<double>(mixed) / 1009, static_cast<int>(mixed % 61) - 30);
   }
   return x;
-}
-template <class A, class B>
-bool same_bits(const A& a, const B& b) {
-  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
-}
-
-/// Waits for a word of another worker that must come without this one's doing; false if it does not come in time.
-bool hears_from(const boost::mpi::communicator& all, int worker) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  for (;;) {
-    if (all.iprobe(worker, 1)) return all.recv(worker, 1), true;
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-}
-
-void tell_all(const boost::mpi::communicator& all) {
-  for (int w = 0; w < all.size(); ++w)
-    if (w != all.rank()) all.send(w, 1);  // of no bytes: waits for nobody
 }
 
 /// The kernels of a world that sum: into a root in the group and out of it, along rows with overlapping groups, to all.

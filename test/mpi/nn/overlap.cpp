@@ -2,13 +2,12 @@
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
-#include <chrono>
 #include <partita/nn/initialise.hpp>
 #include <partita/nn/linear.hpp>
 #include <string>
-#include <thread>
 
 #include "../support/product_watch.hpp"
+#include "../support/words.hpp"
 
 namespace {
 
@@ -25,21 +24,6 @@ matrix block(const P& p, std::size_t rows, std::size_t features, std::size_t shi
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t j = 0; j < own.size(); ++j) x(r, j) = static_cast<double>((3 * r + 5 * (own.start + j) + shift) % 9) - 4;
   return x;
-}
-
-/// Waits for a word of another worker that must come without this one's doing; false if it does not come in time.
-bool hears_from(const boost::mpi::communicator& all, int worker) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  for (;;) {
-    if (all.iprobe(worker, 1)) return all.recv(worker, 1), true;
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-}
-
-void tell_all(const boost::mpi::communicator& all) {
-  for (int w = 0; w < all.size(); ++w)
-    if (w != all.rank()) all.send(w, 1);  // of no bytes: waits for nobody
 }
 
 /// Nobody watches any more at the end, however a case ends.
@@ -66,10 +50,10 @@ void expect_overlap(const world& everyone, std::size_t f_x, std::size_t f_out, s
     bool heard = true;
     const watching until_the_end;
     test::watched_products() = {[&] {
-                                  if (++before == 1 && me != early) heard = hears_from(outside, early);
+                                  if (++before == 1 && me != early) heard = test::hears_from(outside, early);
                                 },
                                 [&] {
-                                  if (++after == 2 && me == early) tell_all(outside);
+                                  if (++after == 2 && me == early) test::tell_all(outside);
                                 }};
     const matrix again = layer.adjoint(dy);
     test::watched_products() = {};

@@ -1,0 +1,13 @@
+// Arrays compared by their bytes: -0 is not 0, and a NaN is itself.
+#pragma once
+
+#include <cstring>
+
+namespace test {
+
+template <class A, class B>
+bool same_bits(const A& a, const B& b) {
+  return a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
+}
+
+}  // namespace test
