@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <partita/core/box.hpp>
 #include <partita/explain/prose.hpp>
 #include <partita/plan/binomial_tree.hpp>
@@ -203,36 +204,25 @@ inline prose to_text(const movement_cost& cost, std::size_t element_bytes = 0) {
              << " each way at most\n";
 }
 
+namespace detail {
+
+/// What streams show as its to_text says it.
+template <class T>
+concept told = std::is_same_v<T, group_plan> || std::is_same_v<T, linear_plan> || std::is_same_v<T, linear_cost> ||
+               std::is_same_v<T, linear_choice> || std::is_same_v<T, movement_cost>;
+
+}  // namespace detail
+
 /// `std::cout << plan` and `std::cout << cost`.
+template <class Stream, detail::told Told>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const Told& one) {
+  return stream << to_text(one);
+}
 template <class Stream, std::size_t Rank>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const repartition_plan<Rank>& plan) {
   return stream << to_text(plan);
-}
-template <class Stream>
-  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
-Stream& operator<<(Stream& stream, const group_plan& plan) {
-  return stream << to_text(plan);
-}
-template <class Stream>
-  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
-Stream& operator<<(Stream& stream, const linear_plan& plan) {
-  return stream << to_text(plan);
-}
-template <class Stream>
-  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
-Stream& operator<<(Stream& stream, const linear_cost& cost) {
-  return stream << to_text(cost);
-}
-template <class Stream>
-  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
-Stream& operator<<(Stream& stream, const linear_choice& choice) {
-  return stream << to_text(choice);
-}
-template <class Stream>
-  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
-Stream& operator<<(Stream& stream, const movement_cost& cost) {
-  return stream << to_text(cost);
 }
 
 }  // namespace partita
