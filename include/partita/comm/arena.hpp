@@ -173,7 +173,7 @@ class arena {
 
   arena(const node& members, std::size_t most) : most_(most), bases_(members.size()), place_(members.place()) {
     detail::check(MPI_Comm_dup(members.communicator(), &communicator_), "MPI_Comm_dup");
-    const std::size_t reserved = free_shared_bytes() / 2 < most_reserved ? free_shared_bytes() / 2 : most_reserved;
+    const std::size_t half = free_shared_bytes() / 2, reserved = half < most_reserved ? half : most_reserved;
     std::size_t size = members.size() > 1 ? reserved / members.size() : 0;
     size = (size < most ? size : most) / detail::page * detail::page;
     unsigned long long wish = size, agreed = 0;
