@@ -74,7 +74,10 @@ BOOST_AUTO_TEST_CASE(sums_of_floats_that_fit_a_double_are_those_rounded_once) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_cancels_is_gone_and_what_is_left_is_kept, T, numbers) {
   using limits = std::numeric_limits<T>;
-  if (volatile T large = limits::max(); large / 2 == large) return;  // infinity: valgrind has double for long double
+  if (volatile T large = limits::max(); large / 2 == large) {  // infinity
+    BOOST_TEST_MESSAGE("skipped: valgrind computes long double as double");
+    return;
+  }
   const T most = limits::max(), least = limits::denorm_min(), one = 1, half_ulp = limits::epsilon() / 2;
   BOOST_TEST(sum_of<T>({most, most, -most}) == most);
   BOOST_TEST(sum_of<T>({most, least, -most}) == least);
