@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 #include <partita/core/box.hpp>
 #include <partita/explain/prose.hpp>
 #include <partita/plan/binomial_tree.hpp>
@@ -12,6 +11,7 @@
 #include <partita/plan/linear_cost.hpp>
 #include <partita/plan/linear_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>
+#include <type_traits>
 
 namespace partita {
 
