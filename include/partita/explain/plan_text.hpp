@@ -208,13 +208,13 @@ namespace detail {
 
 /// What streams show as its to_text says it.
 template <class T>
-concept told = std::is_same_v<T, group_plan> || std::is_same_v<T, linear_plan> || std::is_same_v<T, linear_cost> ||
-               std::is_same_v<T, linear_choice> || std::is_same_v<T, movement_cost>;
+concept streams_its_text = std::is_same_v<T, group_plan> || std::is_same_v<T, linear_plan> || std::is_same_v<T, linear_cost> ||
+                           std::is_same_v<T, linear_choice> || std::is_same_v<T, movement_cost>;
 
 }  // namespace detail
 
 /// `std::cout << plan` and `std::cout << cost`.
-template <class Stream, detail::told Told>
+template <class Stream, detail::streams_its_text Told>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const Told& one) {
   return stream << to_text(one);
