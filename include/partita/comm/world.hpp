@@ -9,6 +9,7 @@
 #include <memory>
 #include <partita/comm/board.hpp>
 #include <partita/comm/check.hpp>
+#include <partita/comm/flight.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/core/error.hpp>
 #include <utility>
@@ -82,12 +83,13 @@ class world_state {
   /// The workers agree on `fingerprint` (what is called, with what), on having no failure, and on a set of choices of which
   /// the common ones are returned. `describe()` is called only if there is something to tell.
   /// Throws the same error on all workers. Cost: on one node a look at one cache line of each worker, else (and at the first
-  /// call) one MPI_Iallreduce of 32 bytes.
+  /// call) one MPI_Iallreduce of 32 bytes. What is under way ends first.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
     if (lost_)
       throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                                 << describe() << " needs all; make a new world of the workers that are there");
+    land();
     const words mine{fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
     words all{};
     meet(mine, all);
@@ -95,6 +97,12 @@ class world_state {
     if (!same || all[3] == 0) report(fingerprint, same, kind, describe());
     if (!sought_board_) seek_board();
     return all[2];
+  }
+
+  /// What a kernel leaves under way. If the workers agree on calls, the next agreement ends it first: a worker that ends it sooner,
+  /// or in another place than the others, would else wait for those that wait for it in a later call.
+  void leave_under_way(const std::shared_ptr<flight>& left) {
+    if (level_ == checks::agree) under_way_ = left;
   }
 
   /// Gives every worker the bitwise and of the four words of all.
@@ -109,6 +117,10 @@ class world_state {
   using words = board::words;
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
   static constexpr double patience_seconds = 10;
+
+  void land() {
+    if (under_way_) std::exchange(under_way_, nullptr)->land();
+  }
 
   struct letter {
     std::uint64_t fingerprint = 0, kind = 0;
@@ -210,6 +222,7 @@ class world_state {
   bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
   bool sought_board_ = false;
   std::unique_ptr<board> board_;
+  std::shared_ptr<flight> under_way_;  // the last; those before it have ended
   std::vector<std::vector<std::max_align_t>> buffers_;
 };
 

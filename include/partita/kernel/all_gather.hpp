@@ -39,7 +39,7 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, Extents> {
     return this->movement_.template scatter<element_of<Y>>(argument.block(), {}, ".adjoint(dy)", detail::complaint(objection));
   }
   /// Begins and returns what will give the adjoint: `auto later = g.start_adjoint(dy); …; auto dx = later.finish();`. Until then dy
-  /// must stay as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  /// must stay as it is. The next call of a kernel on this world ends it first.
   template <ranked_array Y>
   auto start_adjoint(const Y& dy) const {
     return detail::begun(dy, [&](const auto& block) { return begin_adjoint<Y>(block, {}, [] {}); });

@@ -42,7 +42,7 @@ class all_sum_reduce {
     return movement_.template collect_to_all<T, rank_of<X>, summation>(argument.block(), {});
   }
   /// Begins and returns what will give the result: `auto later = a.start(x); …; auto y = later.finish();`. Until then x must stay
-  /// as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  /// as it is. The next call of a kernel on this world ends it first.
   template <ranked_array X>
   auto start(const X& x) const {
     using T = element_of<X>;

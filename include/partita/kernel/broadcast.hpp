@@ -60,7 +60,7 @@ class broadcast {
     return movement_.template collect<T, rank_of<Y>, detail::summation_of<Policies...>>(argument.block(), {}, detail::complaint(objection));
   }
   /// Begins and returns what will give the adjoint: `auto later = b.start_adjoint(dy); …; auto dx = later.finish();`. Until then dy
-  /// must stay as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  /// must stay as it is. The next call of a kernel on this world ends it first.
   template <ranked_array Y>
   auto start_adjoint(const Y& dy) const {
     return detail::begun(dy, [&](const auto& block) { return begin_adjoint<Y>(block, {}, {}, [] {}); });

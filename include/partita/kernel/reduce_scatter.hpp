@@ -30,7 +30,7 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, Exten
       : base(p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced) {}
 
   /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x must stay
-  /// as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  /// as it is. The next call of a kernel on this world ends it first.
   template <ranked_array X>
   auto start(const X& x, const text& objection = {}) const {
     static_assert(rank_of<X> == Extents::rank(), "partita::reduce_scatter(p, dimensions<...>).start(x): requires a block of the rank of its partition; reshape() the partition with extents of 1");

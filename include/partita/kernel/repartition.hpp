@@ -44,10 +44,14 @@ class repartition {
     return forward(x, detail::target<element_of<X>, rank_of<X>>{});
   }
   /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x must
-  /// stay as it is. Another call of this kernel ends it first.
+  /// stay as it is. The next call of a kernel on this world ends it first.
   template <ranked_array X>
   auto start(const X& x) const {
-    return detail::begun(x, [&](const auto& block) { return begin<X>(block, {}); });
+    return detail::begun(x, [&](const auto& block) {
+      auto later = begin<X>(block, {});
+      state().leave_under_way(flight_);
+      return later;
+    });
   }
   /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
   template <ranked_array X, class View>

@@ -40,7 +40,7 @@ class sum_reduce {
     return movement_.template collect<T, rank_of<X>, detail::summation_of<Policies...>>(argument.block(), {}, detail::complaint(objection));
   }
   /// Begins and returns what will give the result: `auto later = s.start(x); …; auto y = later.finish();`. Until then x must stay
-  /// as it is. Another call of this kernel ends it first; the workers end what they began in one order.
+  /// as it is. The next call of a kernel on this world ends it first.
   template <ranked_array X>
   auto start(const X& x, const text& objection = {}) const {
     using T = element_of<X>;

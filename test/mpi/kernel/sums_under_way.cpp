@@ -12,6 +12,7 @@
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
+#include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <string>
 
@@ -144,6 +145,40 @@ BOOST_AUTO_TEST_CASE(end_when_another_call_of_their_kernel_begins) {
     BOOST_TEST(same_bits(k.parts.adjoint(part), k.whole(part)));
     BOOST_TEST(same_bits(sixth.finish(), part2));
     BOOST_TEST(same_bits(fifth.finish(), part));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(may_end_in_another_order_and_place_on_each_worker) {
+  const kernels k;
+  const auto by_rows = k.everyone.partition(extents<dynamic, 1>(k.P));
+  const auto by_columns = k.everyone.partition(extents<1, dynamic>(k.P));
+  const repartition r(by_rows, by_columns, strategy::message, messages::chunked);
+  const repartition pushed(by_rows, by_columns);
+  xt::xtensor<float, 2> rows(std::array<std::size_t, 2>{300 / k.P, 4001});
+  for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = static_cast<float>(i + k.me);
+  const auto columns = r(rows);
+  for (std::size_t n : sizes) {
+    const auto x = block(n, k.me), x2 = block(n, k.me, 1);
+    const auto y = k.to_last(x), sum = k.total(x2), part = k.parts(x);
+    for (std::size_t other = 0; other < k.P; ++other) {
+      const bool sooner = k.me == other;
+      auto first = k.to_last.start(x);
+      auto second = k.total.start(x2);
+      if (sooner) BOOST_TEST(same_bits(second.finish(), sum));
+      BOOST_TEST(same_bits(first.finish(), y));
+      if (!sooner) BOOST_TEST(same_bits(second.finish(), sum));
+      auto third = k.parts.start(x);
+      if (sooner) BOOST_TEST(same_bits(third.finish(), part));
+      BOOST_TEST(same_bits(k.total(x2), sum));
+      if (!sooner) BOOST_TEST(same_bits(third.finish(), part));
+      auto fourth = r.start(rows);
+      auto fifth = pushed.start(rows);
+      if (sooner) BOOST_TEST(same_bits(fourth.finish(), columns));
+      auto sixth = k.from_last.start_adjoint(x);
+      if (!sooner) BOOST_TEST(same_bits(fourth.finish(), columns));
+      BOOST_TEST(same_bits(sixth.finish(), k.from_last.adjoint(x)));
+      BOOST_TEST(same_bits(fifth.finish(), columns));
+    }
   }
 }
 

@@ -1,40 +1,16 @@
-// Exchanges that have begun and not ended, and those that a kernel keeps for a structure and comes back to.
+// What a kernel gives back of an exchange that has begun and not ended, and the exchanges that it keeps for a structure and comes
+// back to.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <partita/array/strided.hpp>
+#include <partita/comm/flight.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
-
-/// At most one exchange, or sum, of a kernel is under way; whoever wants to begin another ends it first.
-class flight {
- public:
-  /// Returns the number of this flight.
-  template <class Exchange>
-  std::uint64_t take_off(std::shared_ptr<Exchange> exchange) {
-    under_way_ = std::move(exchange);
-    finish_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
-    return ++number_;
-  }
-  void land() {
-    if (!under_way_) return;
-    finish_(under_way_.get());
-    under_way_.reset();
-  }
-  /// Ends the flight of this number, if it has not ended.
-  void land(std::uint64_t number) {
-    if (number == number_) land();
-  }
-
- private:
-  std::shared_ptr<void> under_way_;
-  void (*finish_)(void*) = nullptr;
-  std::uint64_t number_ = 0;
-};
 
 /// The exchanges of one structure in one direction: one for each element type that came along.
 class exchanges_by_type {

@@ -123,7 +123,9 @@ class group_movement {
       throw;
     }
     sum->start(x, y.block(), where);
-    return {std::move(y).tensor(), flight_, flight_->take_off(sum)};
+    const std::uint64_t number = flight_->take_off(sum);
+    world_->leave_under_way(flight_);
+    return {std::move(y).tensor(), flight_, number};
   }
 
  private:

@@ -111,6 +111,7 @@ class part_movement {
       throw;
     }
     sum->give();
+    state().leave_under_way(flight_);
     return {std::move(y), flight_, number};
   }
 

@@ -1,0 +1,36 @@
+// An exchange, or a sum, that has begun and not ended.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace partita::detail {
+
+/// At most one exchange, or sum, of a kernel is under way; whoever wants to begin another ends it first.
+class flight {
+ public:
+  /// Returns the number of this flight.
+  template <class Exchange>
+  std::uint64_t take_off(std::shared_ptr<Exchange> exchange) {
+    under_way_ = std::move(exchange);
+    finish_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
+    return ++number_;
+  }
+  void land() {
+    if (!under_way_) return;
+    finish_(under_way_.get());
+    under_way_.reset();
+  }
+  /// Ends the flight of this number, if it has not ended.
+  void land(std::uint64_t number) {
+    if (number == number_) land();
+  }
+
+ private:
+  std::shared_ptr<void> under_way_;
+  void (*finish_)(void*) = nullptr;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace partita::detail
