@@ -105,7 +105,7 @@ class box_exchange {
               [](const pushed_box<Rank>& a, const pushed_box<Rank>& b) { return a.at < b.at; });  // as the source lies
     mail_ = std::make_unique<correspondence<T, Rank>>(std::move(out), std::move(in), policy, oversubscribed_);
     const std::size_t moved = (volume_of(schedule_.source_shape) + volume_of(schedule_.received_shape)) * sizeof(T);
-    streaming_ = moved * members.size() > detail::last_cache_bytes() / 4 * 5;
+    streaming_ = moved * members.size() > detail::last_cache_bytes() / 5 * 4;
   }
 
   /// Messages and bytes that leave this worker by mail, and bytes that it hands over through shared memory.
