@@ -1,22 +1,28 @@
 // Broadcast, sum-reduce and all-sum-reduce against MPI_Bcast, MPI_Reduce and MPI_Allreduce of the same bytes on the same
-// workers, in turn within one run. One JSON line a case: medians over the repetitions of the slowest worker, in
-// microseconds. Workers make the same calls here, so the agreement before each call is left out (checks::local).
+// workers, and against a memcpy of them by each worker, in turn within one run: mpirun -n 2 bench/collectives [--json] [most bytes].
+// Workers make the same calls here, so the agreement before each call is left out (checks::local).
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/sum_reduce.hpp>
+
+#include "machine.hpp"
 
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace {
 
 using namespace partita;
+
+bool json = false;
 
 /// Seconds of the clock that all workers of a node share.
 double now() {
@@ -25,7 +31,7 @@ double now() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Microseconds from the moment at which all workers begin until the last of them is through. They begin at an agreed time,
+/// Seconds from the moment at which all workers begin until the last of them is through. They begin at an agreed time,
 /// because workers leave a barrier one after the other, some microseconds apart. What they got is read afterwards.
 template <class F, class Use>
 double timed(MPI_Comm everyone, bool crowded, F f, Use use) {
@@ -35,7 +41,7 @@ double timed(MPI_Comm everyone, bool crowded, F f, Use use) {
   while (now() < start)
     if (crowded) std::this_thread::yield();
   const auto result = f();
-  double mine = 1e6 * (now() - start), slowest = 0;
+  double mine = now() - start, slowest = 0;
   use(result);
   MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, everyone);
   return slowest;
@@ -50,32 +56,42 @@ void read_through(const Block& block) {
   static_cast<void>(kept);
 }
 
-double median(std::vector<double>& t) {
-  std::nth_element(t.begin(), t.begin() + static_cast<std::ptrdiff_t>(t.size() / 2), t.end());
-  return t[t.size() / 2];
-}
-
 /// `renew` writes the sources anew before each call: as in real use they lie in the cache of their owner and nowhere else.
-template <class Ours, class Theirs, class Renew>
-void compare(const world& everyone, const char* kernel, const char* peer, std::size_t bytes, Renew renew, Ours ours, Theirs theirs) {
+template <class Ours, class Theirs, class Copy, class Renew>
+void compare(const world& everyone, bench::regime_meter& meter, const char* kernel, const char* peer, std::size_t bytes, Renew renew, Ours ours,
+             Theirs theirs, Copy copy) {
   const MPI_Comm c = everyone.communicator();
   const bool crowded = node::of(everyone.state()->communicator()).oversubscribed();
   const std::size_t times = bytes <= 65536 ? 201 : bytes <= (std::size_t{1} << 20) ? 61 : bytes <= (std::size_t{16} << 20) ? 15 : 7;
-  std::vector<double> a, b;
+  const char* const names[] = {"memcpy", "partita", peer};
+  std::vector<double> taken[3];
+  int seen[3] = {};
   for (std::size_t k = 0; k < times + 3; ++k) {
-    renew(k);
-    const double mine = timed(c, crowded, ours, [](const auto& y) { read_through(y); });
-    renew(k + 1);
-    const double other = timed(c, crowded, theirs, [](const auto& y) { read_through(y); });
-    if (k < 3) continue;  // pools fill, pages are touched
-    a.push_back(mine);
-    b.push_back(other);
+    if (k % 20 == 0) ++seen[static_cast<int>(meter.now())];
+    const auto once = [&](std::size_t way, auto call) {
+      renew(k + way);
+      const double t = timed(c, crowded, call, [](const auto& y) { read_through(y); });
+      if (k >= 3) taken[way].push_back(t);  // before that pools fill and pages are touched
+    };
+    once(1, ours);
+    once(2, theirs);
+    once(0, copy);
   }
-  const double mine = median(a), other = median(b);
-  if (everyone.id() == 0)
-    std::printf("{\"bench\": \"collectives\", \"case\": \"%s\", \"bytes\": %zu, \"workers\": %zu, \"us\": %.2f, \"peer\": \"%s\", "
-                "\"peer_us\": %.2f, \"peer_over_ours\": %.2f}\n",
-                kernel, bytes, everyone.size(), mine, peer, other, other / mine);
+  if (everyone.id() != 0) return;
+  const char* const regime = bench::name_of(static_cast<bench::regime>(std::max_element(seen, seen + 3) - seen));
+  const double of_copy = bench::median(taken[0]), of_peer = bench::median(taken[2]);
+  if (!json) std::printf("%s, %zu bytes, %d workers, %s\n", kernel, bytes, bench::workers(), regime);
+  for (std::size_t way = 0; way < 3; ++way) {
+    const double median = bench::median(taken[way]), least = bench::least(taken[way]);
+    if (json)
+      std::printf("{\"bench\": \"collectives\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", \"seconds_median\": %.9f, "
+                  "\"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"ratio_to_mpi\": %.3f, \"regime\": \"%s\", \"samples\": %zu}\n",
+                  kernel, bench::workers(), bytes, names[way], median, least, median / of_copy, median / of_peer, regime, taken[way].size());
+    else
+      std::printf("  %-14s %11.2f us  min %11.2f  %6.2f x memcpy  %5.2f x MPI\n", names[way], median * 1e6, least * 1e6, median / of_copy,
+                  median / of_peer);
+  }
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -86,7 +102,14 @@ int main(int argc, char** argv) {
   const MPI_Comm c = everyone.communicator();
   const auto all = everyone.partition(extents<dynamic>(everyone.size()));
   const auto one = everyone.partition(extents<1>{});
-  const std::size_t most = argc > 1 ? static_cast<std::size_t>(std::atol(argv[1])) : std::size_t{64} << 20;
+  bench::regime_meter meter;
+  std::size_t most = std::size_t{64} << 20;
+  for (int k = 1; k < argc; ++k) {
+    if (std::strcmp(argv[k], "--json") == 0)
+      json = true;
+    else
+      most = static_cast<std::size_t>(std::atol(argv[k]));
+  }
   for (std::size_t bytes = 256; bytes <= most; bytes *= bytes == 256 ? 16 : 4) {
     const std::size_t n = bytes / sizeof(float);
     const std::array<std::size_t, 1> whole{n}, root{everyone.id() == 0 ? n : 0};
@@ -107,17 +130,18 @@ int main(int argc, char** argv) {
     const broadcast b_view(one, all, shared_view);
     const sum_reduce s_once(all, one, reproducible);
     const all_sum_reduce a_once(all, dimensions<0>, reproducible);
-    compare(everyone, "broadcast", "MPI_Bcast", bytes, renew_root, [&] { return b(source); },
-            [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); });
-    compare(everyone, "sum_reduce", "MPI_Reduce", bytes, renew, [&] { return s(x); },
-            [&] { return MPI_Reduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, 0, c), std::span<const float>(to); });
-    compare(everyone, "all_sum_reduce", "MPI_Allreduce", bytes, renew, [&] { return a(x); },
-            [&] { return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to); });
-    compare(everyone, "broadcast, shared_view", "MPI_Bcast", bytes, renew_root, [&] { return b_view(source); },
-            [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); });
-    compare(everyone, "sum_reduce, reproducible", "MPI_Reduce", bytes, renew, [&] { return s_once(x); },
-            [&] { return MPI_Reduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, 0, c), std::span<const float>(to); });
-    compare(everyone, "all_sum_reduce, reproducible", "MPI_Allreduce", bytes, renew, [&] { return a_once(x); },
-            [&] { return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to); });
+    const auto copy = [&] { return std::memcpy(to.data(), from.data(), bytes), std::span<const float>(to); };
+    const auto against = [&](const char* kernel, const char* peer, auto renewed, auto ours, auto theirs) {
+      compare(everyone, meter, kernel, peer, bytes, renewed, ours, theirs, copy);
+    };
+    const auto bcast = [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); };
+    const auto reduce = [&] { return MPI_Reduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, 0, c), std::span<const float>(to); };
+    const auto allreduce = [&] { return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to); };
+    against("broadcast", "MPI_Bcast", renew_root, [&] { return b(source); }, bcast);
+    against("sum_reduce", "MPI_Reduce", renew, [&] { return s(x); }, reduce);
+    against("all_sum_reduce", "MPI_Allreduce", renew, [&] { return a(x); }, allreduce);
+    against("broadcast, shared_view", "MPI_Bcast", renew_root, [&] { return b_view(source); }, bcast);
+    against("sum_reduce, reproducible", "MPI_Reduce", renew, [&] { return s_once(x); }, reduce);
+    against("all_sum_reduce, reproducible", "MPI_Allreduce", renew, [&] { return a_once(x); }, allreduce);
   }
 }

@@ -270,6 +270,9 @@ void all_cases() {
   measure<2>("2048^2", rows_to_columns(2048, 2048), meter, 31);
   measure<2>("2048^2 and read", rows_to_columns(2048, 2048), meter, 31, true);
   measure<2>("uneven 1021 x 2039", rows_to_columns(1021, 2039), meter, 31);
+  measure<2>("uneven 1021 x 2039 and read", rows_to_columns(1021, 2039), meter, 31, true);
+  measure<2>("1024^2", rows_to_columns(1024, 1024), meter, 31);
+  measure<2>("1024^2 and read", rows_to_columns(1024, 1024), meter, 31, true);
   measure<2>("scatter 2048^2", {{{2048, 2048}, {1, 1}, {n, 1}}}, meter, 21);
   measure<2>("gather 2048^2", {{{2048, 2048}, {n, 1}, {1, 1}}}, meter, 21);
   measure<2>("batch 64 then 96", {{{64, 4096}, {n, 1}, {1, n}}, {{96, 4096}, {n, 1}, {1, n}}}, meter, 21);

@@ -1,52 +1,126 @@
 #!/usr/bin/env python3
-"""Turns the JSON lines of bench/repartition into a table; only samples of one regime of the machine are put side by side.
+"""Turns the JSON lines of bench/repartition, bench/collectives and bench/linear into tables.
 
-rows.py FILE [REGIME]               for gnuplot: a row for each case, ratios to memcpy, a column for each way
-rows.py FILE [REGIME] --markdown    for a page: ours beside memcpy, the best peer and the best scheme of plain MPI
+rows.py FILE [REGIME]                 for gnuplot: a row for each case, ratios to memcpy, a column for each way
+rows.py FILE... [REGIME] --markdown   for a page: ours beside the others; files of several runs stand in one table
+
+Only samples of one regime of the machine are put side by side where a REGIME (near, far, oversubscribed) is named.
 """
 import json
+import statistics
 import sys
 
+regimes = ("near", "far", "oversubscribed")
 words = [w for w in sys.argv[1:] if w != "--markdown"]
-wanted = words[1] if len(words) > 1 else None
-cases, ways, seconds = [], [], {}
-for line in open(words[0]):
-    row = json.loads(line)
-    if row["bench"] != "repartition" or (wanted and row["regime"] != wanted):
-        continue
-    case, way = f'{row["case"]}, {row["workers"]} workers', row["peer"]
-    if case not in cases:
-        cases.append(case)
-    if way not in ways:
-        ways.append(way)
-    seconds[case, way] = row["seconds_median"]
+wanted = next((w for w in words if w in regimes), None)
+rows = [json.loads(line) for name in words if name not in regimes for line in open(name) if line.startswith("{")]
+rows = [r for r in rows if not wanted or r["regime"] == wanted]
 
 
-def best(case, chosen):
-    """The fastest of the ways that move blocks, and its name."""
-    return min((seconds[case, w], w) for w in ways if (case, w) in seconds and chosen(w))
+def unique(values):
+    return list(dict.fromkeys(values))
 
 
-def markdown():
+def short(seconds):
+    us = seconds * 1e6
+    return f"{us:.1f}" if us < 100 else f"{us:.0f}"
+
+
+def size(n):
+    return f"{n} B" if n < 1024 else f"{n >> 10} KiB" if n < 1 << 20 else f"{n >> 20} MiB"
+
+
+class table:
+    """What each way took for each case, in the order of the file."""
+
+    def __init__(self, chosen, case_of):
+        self.cases = unique(case_of(r) for r in chosen)
+        self.ways = unique(r["peer"] for r in chosen)
+        self.seconds = {(case_of(r), r["peer"]): r["seconds_median"] for r in chosen}
+
+    def best(self, case, chosen):
+        """The fastest of these ways, and its name."""
+        return min((self.seconds[case, w], w) for w in self.ways if (case, w) in self.seconds and chosen(w))
+
+
+def repartition():
+    t = table([r for r in rows if r["bench"] == "repartition"], lambda r: f'{r["case"]}, {r["workers"]} workers')
     print("| case | memcpy, us | partita | into the heap | best peer | faster than it | messages alone / best of plain MPI |")
     print("|---|---|---|---|---|---|---|")
-    for case in cases:
-        copy = seconds[case, "memcpy"]
-        ours = seconds[case, "partita"]
-        peer, name = best(case, lambda w: not w.startswith("partita") and w not in ("memcpy", "MPI contiguous"))
-        plain = [w for w in ("MPI types", "MPI packed", "MPI_Alltoallw") if (case, w) in seconds]
+    for case in t.cases:
+        copy, ours = t.seconds[case, "memcpy"], t.seconds[case, "partita"]
+        peer, name = t.best(case, lambda w: not w.startswith("partita") and w not in ("memcpy", "MPI contiguous"))
+        plain = [w for w in ("MPI types", "MPI packed", "MPI_Alltoallw") if (case, w) in t.seconds]
         messages = "-"
         if plain:
-            messages = f'{seconds[case, "partita, messages alone"] / best(case, plain.__contains__)[0]:.2f}'
-        print(f'| {case} | {copy * 1e6:.4g} | {ours / copy:.2f} | {seconds[case, "partita, into the heap"] / copy:.2f} '
+            messages = f'{t.seconds[case, "partita, messages alone"] / t.best(case, plain.__contains__)[0]:.2f}'
+        print(f'| {case} | {copy * 1e6:.4g} | {ours / copy:.2f} | {t.seconds[case, "partita, into the heap"] / copy:.2f} '
               f"| {name} {peer / copy:.2f} | {peer / ours:.1f} | {messages} |")
 
 
+def collectives():
+    chosen = [r for r in rows if r["bench"] == "collectives"]
+    counts = sorted({r["workers"] for r in chosen})
+    t = table(chosen, lambda r: (r["case"], r["bytes"], r["workers"]))
+    mpi = {case: t.best(case, lambda w: w.startswith("MPI")) for case in t.cases}
+    ratio = {case: mpi[case][0] / t.seconds[case, "partita"] for case in t.cases}
+    print("| kernel, its peer | bytes |" + "".join(f" {n} workers | MPI | ratio |" for n in counts))
+    print("|---|---|" + "---|---|---|" * len(counts))
+    for kernel in unique(case[0] for case in t.cases):
+        first = True
+        for n_bytes in unique(case[1] for case in t.cases if case[0] == kernel):
+            cells = []
+            for n in counts:
+                case = (kernel, n_bytes, n)
+                cells.append(f' {short(t.seconds[case, "partita"])} | {short(mpi[case][0])} | {ratio[case]:.2f} |' if case in mpi else " - | - | - |")
+            name = f"`{kernel}`, {mpi[kernel, n_bytes, counts[0]][1]}" if first else ""
+            print(f"| {name} | {size(n_bytes)} |" + "".join(cells))
+            first = False
+    print()
+    for n in counts:  # the policies have their own rows, and no goals
+        plain = {case: r for case, r in ratio.items() if case[2] == n and "," not in case[0]}
+        large = [r for case, r in plain.items() if case[1] > 256]
+        small = [r for case, r in plain.items() if case[1] <= 256]
+        print(f"{n} workers: {min(large):.2f} to {max(large):.2f} times, median {statistics.median(large):.2f}, "
+              f"below 2 in {sum(r < 2 for r in large)} of {len(large)}; at 256 B {min(small):.2f} to {max(small):.2f}")
+
+
+def linear():
+    chosen = [r for r in rows if r["bench"] == "linear"]
+    ratio, products, cases = {}, {}, []
+    for r in chosen:
+        what, _, case = r["case"].rpartition(" on ")[0].rpartition(" ")
+        case += " on " + r["case"].rpartition(" on ")[2]
+        cases.append(case)
+        ratio[what, case, r["peer"]] = r["ratio"]
+        if (what, r["peer"]) == ("forward", "products"):
+            products[case] = r["seconds_median"]
+    peers = ("by hand", "partita", "psgemm")
+    print("| batch x features, grid | products, us | by hand | partita | psgemm | and adjoint: by hand | partita | psgemm |")
+    print("|---|---|---|---|---|---|---|---|")
+
+    def order(case):
+        batch, rest = case.split("x", 1)
+        return int(rest.split(" ")[0]), int(batch), case
+
+    for case in sorted(unique(cases), key=order):
+        cells = [f"{ratio[what, case, p]:.2f}" if (what, case, p) in ratio else "-"
+                 for what in ("forward", "forward and adjoint") for p in peers]
+        print(f'| {case.replace("x", " x ")} | {short(products[case])} | ' + " | ".join(cells) + " |")
+
+
 def gnuplot():
-    print("case", *(f'"{w}"' for w in ways), sep="\t")
-    for case in cases:
-        copy = seconds[case, "memcpy"]
-        print(f'"{case}"', *(f"{seconds[case, w] / copy:.3f}" if (case, w) in seconds else "?" for w in ways), sep="\t")
+    t = table([r for r in rows if r["bench"] == "repartition"], lambda r: f'{r["case"]}, {r["workers"]} workers')
+    print("case", *(f'"{w}"' for w in t.ways), sep="\t")
+    for case in t.cases:
+        copy = t.seconds[case, "memcpy"]
+        print(f'"{case}"', *(f"{t.seconds[case, w] / copy:.3f}" if (case, w) in t.seconds else "?" for w in t.ways), sep="\t")
 
 
-markdown() if "--markdown" in sys.argv else gnuplot()
+if "--markdown" not in sys.argv:
+    gnuplot()
+else:
+    for number, kind in enumerate(unique(r["bench"] for r in rows)):
+        if number:
+            print()
+        {"repartition": repartition, "collectives": collectives, "linear": linear}[kind]()
