@@ -15,7 +15,7 @@ from compiles import recorded_command
 def main():
     root, build = (pathlib.Path(a).resolve() for a in sys.argv[1:])
     probe = pathlib.Path(__file__).resolve().parent.parent / "support" / "every_header.cpp"
-    command = recorded_command(build, probe)
+    command = [a for a in recorded_command(build, probe) if a != "-fsyntax-only"]
     headers = [h.relative_to(root).as_posix() for h in sorted((root / "partita").rglob("*.hpp"))]
     if not headers:
         sys.exit(f"{root}: no header")
@@ -25,21 +25,16 @@ def main():
         return "" if done.returncode == 0 else done.stderr or "failed without a word"
 
     failures = {}
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        twice = {h: pool.submit(compile, f"#include <{h}>\n#include <{h}>\n") for h in headers}
-        for header, job in twice.items():
+    everything = "".join(f"#include <{h}>\n" for h in headers)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = [f"{folder}/{unit}.o" for unit in ("one", "two")]
+        jobs = {f"all headers in unit {unit}": pool.submit(compile, f"{everything}int {unit}() {{ return 0; }}\n", "-c", "-O0", "-o", o)
+                for unit, o in zip(("one", "two"), objects)}
+        for h in headers:
+            jobs[f"{h} alone and twice"] = pool.submit(compile, f"#include <{h}>\n#include <{h}>\n", "-fsyntax-only")
+        for what, job in jobs.items():
             if job.result():
-                failures[f"{header} alone and twice"] = job.result()
-
-    with tempfile.TemporaryDirectory() as folder:
-        everything = "".join(f"#include <{h}>\n" for h in headers)
-        objects = []
-        command.remove("-fsyntax-only")
-        for unit in ("one", "two"):
-            objects.append(f"{folder}/{unit}.o")
-            problem = compile(f"{everything}int {unit}() {{ return 0; }}\n", "-c", "-O0", "-o", objects[-1])
-            if problem:
-                failures[f"all headers in unit {unit}"] = problem
+                failures[what] = job.result()
         compiler = [c for c in command if not c.startswith("-")][0:1] if command[0] != "ccache" else command[:2]
         # -r joins the objects without looking for libraries: a definition that both hold is an error all the same
         joined = subprocess.run([*compiler, "-r", "-nostdlib", "-o", f"{folder}/both.o", *objects],

@@ -2,7 +2,7 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <partita/array/xtensor.hpp>
+#include <partita/partita.hpp>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -37,7 +37,7 @@ inline pictured_cell cell_of(const dimension_map& map, const shape_list& operand
   return {map.spans(d, operand, result) ? spans : expanded, result[d]};
 }
 
-inline prose joined(const shape_list& shape) {
+inline prose extents_in_words(const shape_list& shape) {
   prose all(shape.empty() ? "scalar" : "");
   for (std::size_t d = 0; d < shape.size(); ++d) all << (d == 0 ? "" : " x ") << shape[d];
   return all;
@@ -94,7 +94,7 @@ inline prose to_svg(const broadcast_picture& picture) {
     on.words(column(d) + wide / 2, y + 23, words, {.size = 15, .at = drawing::anchor::middle, .ink = painted.ink});
   };
   const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, drawing::px y) {
-    on.words(0, y + 23, prose(name) << "  " << detail::joined(shape), {.size = 15});
+    on.words(0, y + 23, prose(name) << "  " << detail::extents_in_words(shape), {.size = 15});
     for (std::size_t d = 0; d < result.size(); ++d) draw(d, y, detail::cell_of(map, shape, result, d));
     on.words(column(result.size()) + 8, y + 23, detail::summed(map, shape, result), {.size = 15});
   };
@@ -102,7 +102,7 @@ inline prose to_svg(const broadcast_picture& picture) {
     on.words(column(d) + wide / 2, 14, prose("dim ") << d, {.size = 15, .at = drawing::anchor::middle});
   operand("lhs", picture.lhs, picture.all.lhs, 24);
   operand("rhs", picture.rhs, picture.all.rhs, 24 + row);
-  on.words(0, 24 + 2 * row + 23, prose("result  ") << detail::joined(result), {.size = 15});
+  on.words(0, 24 + 2 * row + 23, prose("result  ") << detail::extents_in_words(result), {.size = 15});
   for (std::size_t d = 0; d < result.size(); ++d) draw(d, 24 + 2 * row, {spans, result[d]});
   return on.svg();
 }
