@@ -18,9 +18,7 @@ class flight {
     return ++number_;
   }
   void land() {
-    if (!under_way_) return;
-    finish_(under_way_.get());
-    under_way_.reset();
+    if (const auto ends = std::exchange(under_way_, nullptr)) finish_(ends.get());
   }
   /// Ends the flight of this number, if it has not ended.
   void land(std::uint64_t number) {
