@@ -92,6 +92,12 @@ void require_broadcastable(const L& l, const R& r, const Dims& dims) {
     throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list));
 }
 
+/// How an operand of this rank is lifted, as a function that is a template argument.
+template <std::size_t OperandRank, std::size_t Rank, class Dims>
+struct map_of_known_operand {
+  constexpr dimension_map operator()() const { return map_of_operand(OperandRank, Rank, Dims::list()); }
+};
+
 /// Lifts an operand that meets another one of type Other; `dims` maps the smaller of the two into `result_rank`.
 template <class Other, class E, class Dims>
 decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
@@ -101,7 +107,7 @@ decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   if constexpr (ranks_known && (operand_rank_of<E> == rank || operand_rank_of<E> == 0)) {
     return std::forward<E>(e);
   } else if constexpr (ranks_known && is_static_broadcast_dimensions<Dims>) {
-    return lift<[] { return map_of_operand(operand_rank_of<E>, rank, Dims::list()); }>(std::forward<E>(e));
+    return lift<map_of_known_operand<operand_rank_of<E>, rank, Dims>{}>(std::forward<E>(e));
   } else {
     return lift<rank>(std::forward<E>(e), map_of_operand(shape_of(e).size(), result_rank, list_of(dims)));
   }

@@ -50,6 +50,8 @@ struct told {
 template <told Sentence>
 struct the_call_is_not_legal;
 
+// Functions that are template arguments have types with names here: clang 14 crashes on a lambda in such a place if it comes out of a
+// precompiled header.
 template <auto MakeText>
 constexpr auto tell() {
   constexpr auto full = MakeText();
@@ -75,6 +77,19 @@ struct extents_of_shape<MakeShape, std::index_sequence<D...>> {
 /// The name of the operation that is refused, as a type.
 struct any_elementwise {
   static constexpr const char* name = "elementwise";
+};
+
+template <broadcast_verdict Verdict, class Operation, class Lhs, class Rhs, class Dims>
+struct sentence_of_broadcast {
+  constexpr auto operator()() const {
+    return explain_verdict(Verdict, Operation::name, static_shape<Lhs>, static_shape<Rhs>, Dims::list());
+  }
+};
+template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
+struct sentence_of_broadcast_in_dim {
+  constexpr auto operator()() const {
+    return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
+  }
 };
 
 /// One static_assert for each fault: the literal says the rule. The member of incomplete type lets g++ also print the whole
@@ -106,9 +121,7 @@ struct require_legal_broadcast {
   static_assert(Verdict.fault != incompatible_shapes,
                 "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
                 "slice one of the operands first");
-  the_call_is_not_legal<tell<[] {
-    return explain_verdict(Verdict, Operation::name, static_shape<Lhs>, static_shape<Rhs>, Dims::list());
-  }>()> sentence;
+  the_call_is_not_legal<tell<sentence_of_broadcast<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
   requires(Verdict.fault == broadcast_fault::none)
@@ -135,9 +148,7 @@ struct require_legal_broadcast_in_dim {
   static_assert(Verdict.fault != dims_not_unique,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires distinct "
                 "broadcast_dimensions; a dimension of the result takes one dimension of x");
-  the_call_is_not_legal<tell<[] {
-    return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
-  }>()> sentence;
+  the_call_is_not_legal<tell<sentence_of_broadcast_in_dim<Verdict, Level, Operand, Result, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
   requires(Verdict.fault == broadcast_fault::none)
@@ -155,6 +166,19 @@ inline constexpr broadcast_verdict broadcast_verdict_of =
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
 concept broadcastable = static_cast<bool>(broadcast_verdict_of<Lhs, Rhs, D...>);
 
+namespace detail {
+
+template <class Lhs, class Rhs, std::ptrdiff_t... D>
+struct shape_of_broadcast {
+  constexpr shape_list operator()() const {
+    constexpr bool legal = broadcastable<Lhs, Rhs, D...>;
+    if constexpr (!legal) return shape_list{};
+    else return broadcast_shape(static_shape<Lhs>, static_shape<Rhs>, broadcast_dimensions_t<D...>::list());
+  }
+};
+
+}  // namespace detail
+
 /// The extents of the result of a binary operation; extents that do not broadcast are a static_assert.
 ///
 /// `broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{}`. A `dynamic` extent meets a number other
@@ -166,11 +190,7 @@ struct broadcast_extents {
   static constexpr detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
                                                    broadcast_dimensions_t<D...>>
       judged{};
-  using type = typename detail::extents_of_shape<[] {
-    constexpr bool legal = broadcastable<Lhs, Rhs, D...>;
-    if constexpr (!legal) return shape_list{};
-    else return broadcast_shape(detail::static_shape<Lhs>, detail::static_shape<Rhs>, broadcast_dimensions_t<D...>::list());
-  }>::type;
+  using type = typename detail::extents_of_shape<detail::shape_of_broadcast<Lhs, Rhs, D...>{}>::type;
   static constexpr type value{};
 };
 
