@@ -119,12 +119,14 @@ class softmax_cross_entropy {
     }
     world_->agree(fingerprint_, 0, objection.empty() ? detail::failure::none : detail::failure::shape,
                   [&] { return objection.empty() ? call() : objection; });
-    // every worker of p must have the same batch: the smallest must be everyone's
-    std::uint64_t rows[2] = {active_ ? batch : 0, active_ ? ~std::uint64_t{batch} : 0}, most[2] = {};
+    // every worker of p must have the same batch: the smallest must be everyone's. Numbers that a sign would not change, because MPICH
+    // 4.0 compares these as if they had one.
+    constexpr std::uint64_t beyond = ~std::uint64_t{0} >> 1U;
+    std::uint64_t rows[2] = {active_ ? batch : 0, active_ ? beyond - batch : 0}, most[2] = {};
     detail::check(MPI_Allreduce(rows, most, 2, MPI_UINT64_T, MPI_MAX, world_->communicator()), "MPI_Allreduce");
-    if (most[0] != ~most[1])
+    if (most[0] != beyond - most[1])
       throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")
-                        << ~most[1] << " to " << most[0]);
+                        << beyond - most[1] << " to " << most[0]);
     return batch;
   }
 
