@@ -110,7 +110,9 @@ def linear():
 
 
 def gnuplot():
-    t = table([r for r in rows if r["bench"] == "repartition"], lambda r: f'{r["case"]}, {r["workers"]} workers')
+    chosen = [r for r in rows if r["bench"] == "repartition"]
+    alike = len({r["workers"] for r in chosen}) == 1
+    t = table(chosen, lambda r: r["case"] if alike else f'{r["case"]}, {r["workers"]} workers')
     print("case", *(f'"{w}"' for w in t.ways), sep="\t")
     for case in t.cases:
         copy = t.seconds[case, "memcpy"]
