@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -65,9 +64,9 @@ void compare(const world& everyone, bench::regime_meter& meter, const char* kern
   const std::size_t times = bytes <= 65536 ? 201 : bytes <= (std::size_t{1} << 20) ? 61 : bytes <= (std::size_t{16} << 20) ? 15 : 7;
   const char* const names[] = {"memcpy", "partita", peer};
   std::vector<double> taken[3];
-  int seen[3] = {};
+  bench::regimes_met met;
   for (std::size_t k = 0; k < times + 3; ++k) {
-    if (k % 20 == 0) ++seen[static_cast<int>(meter.now())];
+    if (k % 20 == 0) met.add(meter.now());
     const auto once = [&](std::size_t way, auto call) {
       renew(k + way);
       const double t = timed(c, crowded, call, [](const auto& y) { read_through(y); });
@@ -78,7 +77,7 @@ void compare(const world& everyone, bench::regime_meter& meter, const char* kern
     once(0, copy);
   }
   if (everyone.id() != 0) return;
-  const char* const regime = bench::name_of(static_cast<bench::regime>(std::max_element(seen, seen + 3) - seen));
+  const char* const regime = met.most();
   const double of_copy = bench::median(taken[0]), of_peer = bench::median(taken[2]);
   if (!json) std::printf("%s, %zu bytes, %d workers, %s\n", kernel, bytes, bench::workers(), regime);
   for (std::size_t way = 0; way < 3; ++way) {

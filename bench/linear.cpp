@@ -127,9 +127,9 @@ void measure(bench::regime_meter& meter, const world& everyone, std::size_t batc
 #endif
   const double work = 2e-9 * static_cast<double>(batch * features * features / (f_out * f_in));  // in units of about 10 ms
   const int inner = work < 0.01 ? 20 : work < 0.1 ? 5 : 1;
-  int seen[3] = {};
+  bench::regimes_met met;
   for (int round = -2; round < chosen.rounds; ++round) {
-    ++seen[static_cast<int>(meter.now())];
+    met.add(meter.now());
     for (auto* variants : {&forward, &both})
       for (variant& v : *variants) {
         double total = 0;
@@ -137,7 +137,7 @@ void measure(bench::regime_meter& meter, const world& everyone, std::size_t batc
         if (round >= 0) v.samples.push_back(total / inner);
       }
   }
-  const char* const regime = bench::name_of(static_cast<bench::regime>(std::max_element(seen, seen + 3) - seen));
+  const char* const regime = met.most();
   report("forward", regime, batch, features, forward);
   report("forward and adjoint", regime, batch, features, both);
 }

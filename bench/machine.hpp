@@ -114,6 +114,19 @@ class regime_meter {
   long count_ = 0;
 };
 
+/// The regimes that were met in the course of a measurement.
+class regimes_met {
+ public:
+  void add(regime r) { ++times_[static_cast<std::size_t>(r)]; }
+  /// The name of the most frequent one.
+  const char* most() const {
+    return name_of(static_cast<regime>(std::max_element(times_, times_ + 3) - times_));
+  }
+
+ private:
+  int times_[3] = {};
+};
+
 inline double median(std::vector<double> samples) {
   if (samples.empty()) return 0;
   std::sort(samples.begin(), samples.end());

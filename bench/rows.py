@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns the JSON lines of bench/repartition, bench/collectives and bench/linear into tables.
+"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear and bench/plan into tables.
 
 rows.py FILE [REGIME]                 for gnuplot: a row for each case, ratios to memcpy, a column for each way
 rows.py FILE... [REGIME] --markdown   for a page: ours beside the others; files of several runs stand in one table
@@ -14,7 +14,7 @@ regimes = ("near", "far", "oversubscribed")
 words = [w for w in sys.argv[1:] if w != "--markdown"]
 wanted = next((w for w in words if w in regimes), None)
 rows = [json.loads(line) for name in words if name not in regimes for line in open(name) if line.startswith("{")]
-rows = [r for r in rows if not wanted or r["regime"] == wanted]
+rows = [r for r in rows if not wanted or r.get("regime") == wanted]
 
 
 def unique(values):
@@ -109,6 +109,14 @@ def linear():
         print(f'| {case.replace("x", " x ")} | {short(products[case])} | ' + " | ".join(cells) + " |")
 
 
+def plan():
+    print("| from, to | workers | overlaps | microseconds | bytes allocated |")
+    print("|---|---|---|---|---|")
+    for r in rows:
+        if r["bench"] == "plan":
+            print(f'| {r["case"]} | {r["workers"]} | {r["overlaps"]} | {r["seconds_median"] * 1e6:.2f} | {r["bytes"]} |')
+
+
 def gnuplot():
     chosen = [r for r in rows if r["bench"] == "repartition"]
     alike = len({r["workers"] for r in chosen}) == 1
@@ -125,4 +133,4 @@ else:
     for number, kind in enumerate(unique(r["bench"] for r in rows)):
         if number:
             print()
-        {"repartition": repartition, "collectives": collectives, "linear": linear}[kind]()
+        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan}[kind]()
