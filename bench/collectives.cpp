@@ -1,6 +1,7 @@
-// Broadcast, sum-reduce and all-sum-reduce against MPI_Bcast, MPI_Reduce and MPI_Allreduce of the same bytes on the same
-// workers, and against a memcpy of them by each worker, in turn within one run: mpirun -n 2 bench/collectives [--json] [most bytes].
-// Workers make the same calls here, so the agreement before each call is left out (checks::local).
+// Broadcast, sum-reduce and all-sum-reduce against MPI_Bcast, MPI_Reduce and MPI_Allreduce of the same bytes on the
+// same workers, and against a memcpy of them by each worker, in turn within one run: mpirun -n 2 bench/collectives
+// [--json] [most bytes]. Workers make the same calls here, so the agreement before each call is left out
+// (checks::local).
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/sum_reduce.hpp>
@@ -55,13 +56,17 @@ void read_through(const Block& block) {
   static_cast<void>(kept);
 }
 
-/// `renew` writes the sources anew before each call: as in real use they lie in the cache of their owner and nowhere else.
+/// `renew` writes the sources anew before each call: as in real use they lie in the cache of their owner and nowhere
+/// else.
 template <class Ours, class Theirs, class Copy, class Renew>
-void compare(const world& everyone, bench::regime_meter& meter, const char* kernel, const char* peer, std::size_t bytes, Renew renew, Ours ours,
-             Theirs theirs, Copy copy) {
+void compare(const world& everyone, bench::regime_meter& meter, const char* kernel, const char* peer, std::size_t bytes,
+             Renew renew, Ours ours, Theirs theirs, Copy copy) {
   const MPI_Comm c = everyone.communicator();
-  const bool crowded = node::of(everyone.state()->communicator()).oversubscribed();
-  const std::size_t times = bytes <= 65536 ? 201 : bytes <= (std::size_t{1} << 20) ? 61 : bytes <= (std::size_t{16} << 20) ? 15 : 7;
+  const bool crowded = partita::detail::node::of(everyone.state()->communicator()).oversubscribed();
+  const std::size_t times = bytes <= 65536                     ? 201
+                            : bytes <= (std::size_t{1} << 20)  ? 61
+                            : bytes <= (std::size_t{16} << 20) ? 15
+                                                               : 7;
   const char* const names[] = {"memcpy", "partita", peer};
   std::vector<double> taken[3];
   bench::regimes_met met;
@@ -83,12 +88,16 @@ void compare(const world& everyone, bench::regime_meter& meter, const char* kern
   for (std::size_t way = 0; way < 3; ++way) {
     const double median = bench::median(taken[way]), least = bench::least(taken[way]);
     if (json)
-      std::printf("{\"bench\": \"collectives\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", \"seconds_median\": %.9f, "
-                  "\"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"ratio_to_mpi\": %.3f, \"regime\": \"%s\", \"samples\": %zu}\n",
-                  kernel, bench::workers(), bytes, names[way], median, least, median / of_copy, median / of_peer, regime, taken[way].size());
+      std::printf(
+          "{\"bench\": \"collectives\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
+          "\"seconds_median\": %.9f, "
+          "\"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"ratio_to_mpi\": %.3f, \"regime\": \"%s\", \"samples\": "
+          "%zu}\n",
+          kernel, bench::workers(), bytes, names[way], median, least, median / of_copy, median / of_peer, regime,
+          taken[way].size());
     else
-      std::printf("  %-14s %11.2f us  min %11.2f  %6.2f x memcpy  %5.2f x MPI\n", names[way], median * 1e6, least * 1e6, median / of_copy,
-                  median / of_peer);
+      std::printf("  %-14s %11.2f us  min %11.2f  %6.2f x memcpy  %5.2f x MPI\n", names[way], median * 1e6, least * 1e6,
+                  median / of_copy, median / of_peer);
   }
   std::fflush(stdout);
 }
@@ -104,10 +113,8 @@ int main(int argc, char** argv) {
   bench::regime_meter meter;
   std::size_t most = std::size_t{64} << 20;
   for (int k = 1; k < argc; ++k) {
-    if (std::strcmp(argv[k], "--json") == 0)
-      json = true;
-    else
-      most = static_cast<std::size_t>(std::atol(argv[k]));
+    if (std::strcmp(argv[k], "--json") == 0) json = true;
+    else most = static_cast<std::size_t>(std::atol(argv[k]));
   }
   for (std::size_t bytes = 256; bytes <= most; bytes *= bytes == 256 ? 16 : 4) {
     const std::size_t n = bytes / sizeof(float);
@@ -134,13 +141,23 @@ int main(int argc, char** argv) {
       compare(everyone, meter, kernel, peer, bytes, renewed, ours, theirs, copy);
     };
     const auto bcast = [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); };
-    const auto reduce = [&] { return MPI_Reduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, 0, c), std::span<const float>(to); };
-    const auto allreduce = [&] { return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to); };
-    against("broadcast", "MPI_Bcast", renew_root, [&] { return b(source); }, bcast);
-    against("sum_reduce", "MPI_Reduce", renew, [&] { return s(x); }, reduce);
-    against("all_sum_reduce", "MPI_Allreduce", renew, [&] { return a(x); }, allreduce);
-    against("broadcast, shared_view", "MPI_Bcast", renew_root, [&] { return b_view(source); }, bcast);
-    against("sum_reduce, reproducible", "MPI_Reduce", renew, [&] { return s_once(x); }, reduce);
-    against("all_sum_reduce, reproducible", "MPI_Allreduce", renew, [&] { return a_once(x); }, allreduce);
+    const auto reduce = [&] {
+      return MPI_Reduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, 0, c), std::span<const float>(to);
+    };
+    const auto allreduce = [&] {
+      return MPI_Allreduce(from.data(), to.data(), count, MPI_FLOAT, MPI_SUM, c), std::span<const float>(to);
+    };
+    against(
+        "broadcast", "MPI_Bcast", renew_root, [&] { return b(source); }, bcast);
+    against(
+        "sum_reduce", "MPI_Reduce", renew, [&] { return s(x); }, reduce);
+    against(
+        "all_sum_reduce", "MPI_Allreduce", renew, [&] { return a(x); }, allreduce);
+    against(
+        "broadcast, shared_view", "MPI_Bcast", renew_root, [&] { return b_view(source); }, bcast);
+    against(
+        "sum_reduce, reproducible", "MPI_Reduce", renew, [&] { return s_once(x); }, reduce);
+    against(
+        "all_sum_reduce, reproducible", "MPI_Allreduce", renew, [&] { return a_once(x); }, allreduce);
   }
 }

@@ -70,8 +70,7 @@ void report(const std::string& name, std::size_t bytes, const result& r) {
         "{\"bench\": \"copy\", \"case\": \"%s\", \"workers\": 1, \"bytes\": %zu, \"peer\": \"partita\", "
         "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f}\n",
         name.c_str(), bytes, r.ours, r.least, r.ours / r.copy);
-  else
-    std::printf("%-46s %11zu bytes %10.1f us  %5.2f x memcpy\n", name.c_str(), bytes, r.ours * 1e6, r.ours / r.copy);
+  else std::printf("%-46s %11zu bytes %10.1f us  %5.2f x memcpy\n", name.c_str(), bytes, r.ours * 1e6, r.ours / r.copy);
   std::fflush(stdout);
 }
 

@@ -1,5 +1,6 @@
-// An epoch of the digits network (64-48-10, float32, 1440 rows) against the same network by hand on MPI and CBLAS: in one run and in
-// turn, on 2 workers that cut the input features of both layers: mpirun -n 2 bench/digits [--json] [--epochs n]
+// An epoch of the digits network (64-48-10, float32, 1440 rows) against the same network by hand on MPI and CBLAS: in
+// one run and in turn, on 2 workers that cut the input features of both layers: mpirun -n 2 bench/digits [--json]
+// [--epochs n]
 #include "linear_by_hand.hpp"
 #include "machine.hpp"
 
@@ -22,10 +23,16 @@ using namespace partita;
 constexpr std::size_t rows = 1440, pixels = 64, hidden = 48, classes = 10;
 constexpr float rate = 0.5F;
 
-float pixel(std::size_t row, std::size_t column) { return static_cast<float>((row * 7 + column * 13 + row * column) % 17) / 16.F; }
+float pixel(std::size_t row, std::size_t column) {
+  return static_cast<float>((row * 7 + column * 13 + row * column) % 17) / 16.F;
+}
 int label(std::size_t row) { return static_cast<int>((row * 5 + row / 7) % classes); }
-double first_weight(std::size_t i, std::size_t j) { return std::sin(1.0 + static_cast<double>(pixels * i + j)) * std::sqrt(2.0 / pixels); }
-double second_weight(std::size_t i, std::size_t j) { return std::sin(2.0 + static_cast<double>(hidden * i + j)) * std::sqrt(2.0 / hidden); }
+double first_weight(std::size_t i, std::size_t j) {
+  return std::sin(1.0 + static_cast<double>(pixels * i + j)) * std::sqrt(2.0 / pixels);
+}
+double second_weight(std::size_t i, std::size_t j) {
+  return std::sin(2.0 + static_cast<double>(hidden * i + j)) * std::sqrt(2.0 / hidden);
+}
 
 /// The network by hand: both layers cut along their input features, what lies between them on worker 0.
 class by_hand {
@@ -36,9 +43,11 @@ class by_hand {
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t j = 0; j < pixels / n; ++j) one_.x[r * (pixels / n) + j] = pixel(r, id * (pixels / n) + j);
     for (std::size_t i = 0; i < hidden; ++i)
-      for (std::size_t j = 0; j < pixels / n; ++j) one_.w[i * (pixels / n) + j] = static_cast<float>(first_weight(i, id * (pixels / n) + j));
+      for (std::size_t j = 0; j < pixels / n; ++j)
+        one_.w[i * (pixels / n) + j] = static_cast<float>(first_weight(i, id * (pixels / n) + j));
     for (std::size_t i = 0; i < classes; ++i)
-      for (std::size_t j = 0; j < hidden / n; ++j) two_.w[i * (hidden / n) + j] = static_cast<float>(second_weight(i, id * (hidden / n) + j));
+      for (std::size_t j = 0; j < hidden / n; ++j)
+        two_.w[i * (hidden / n) + j] = static_cast<float>(second_weight(i, id * (hidden / n) + j));
     packed_.resize(rows * hidden);
   }
   float epoch() {
@@ -48,12 +57,14 @@ class by_hand {
     if (bench::worker() == 0)
       for (std::size_t k = 0; k < n; ++k)
         for (std::size_t r = 0; r < rows; ++r)
-          for (std::size_t j = 0; j < part; ++j) packed_[(k * rows + r) * part + j] = std::max(one_.y[r * hidden + k * part + j], 0.F);
+          for (std::size_t j = 0; j < part; ++j)
+            packed_[(k * rows + r) * part + j] = std::max(one_.y[r * hidden + k * part + j], 0.F);
     MPI_Scatter(packed_.data(), count, MPI_FLOAT, two_.x.data(), count, MPI_FLOAT, 0, MPI_COMM_WORLD);
     two_.forward();
     float loss = 0;
     if (bench::worker() == 0)
-      for (std::size_t r = 0; r < rows; ++r) loss += softmax(two_.y.data() + r * classes, two_.dy.data() + r * classes, label(r));
+      for (std::size_t r = 0; r < rows; ++r)
+        loss += softmax(two_.y.data() + r * classes, two_.dy.data() + r * classes, label(r));
     MPI_Bcast(&loss, 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
     for (auto* layer : {&one_, &two_}) {
       std::fill(layer->dw.begin(), layer->dw.end(), 0.F);
@@ -82,7 +93,8 @@ class by_hand {
     const float most = *std::max_element(score, score + classes);
     float sum = 0;
     for (std::size_t c = 0; c < classes; ++c) sum += gradient[c] = std::exp(score[c] - most);
-    for (std::size_t c = 0; c < classes; ++c) gradient[c] = (gradient[c] / sum - (static_cast<int>(c) == wanted ? 1.F : 0.F)) / static_cast<float>(rows);
+    for (std::size_t c = 0; c < classes; ++c)
+      gradient[c] = (gradient[c] / sum - (static_cast<int>(c) == wanted ? 1.F : 0.F)) / static_cast<float>(rows);
     return std::log(sum) - (score[wanted] - most);
   }
 
@@ -146,11 +158,13 @@ int main(int argc, char** argv) {
   for (int v = 0; v < 2 && everyone.id() == 0; ++v) {
     const double median = bench::median(times[v]), least = bench::least(times[v]);
     if (json)
-      std::printf("{\"bench\": \"digits\", \"case\": \"epoch of 64-48-10, 1440 rows\", \"workers\": %zu, \"bytes\": %zu, \"peer\": \"%s\", \"seconds_median\": %.9f, "
-                  "\"seconds_min\": %.9f, \"ratio\": %.4f}\n",
-                  n, rows * pixels * sizeof(float), names[v], median, least, median / bench::median(times[0]));
+      std::printf(
+          "{\"bench\": \"digits\", \"case\": \"epoch of 64-48-10, 1440 rows\", \"workers\": %zu, \"bytes\": %zu, "
+          "\"peer\": \"%s\", \"seconds_median\": %.9f, "
+          "\"seconds_min\": %.9f, \"ratio\": %.4f}\n",
+          n, rows * pixels * sizeof(float), names[v], median, least, median / bench::median(times[0]));
     else
-      std::printf("%-8s %9.1f us an epoch, min %9.1f  %6.3f x by hand, minima %6.3f x\n", names[v], median * 1e6, least * 1e6,
-                  median / bench::median(times[0]), least / bench::least(times[0]));
+      std::printf("%-8s %9.1f us an epoch, min %9.1f  %6.3f x by hand, minima %6.3f x\n", names[v], median * 1e6,
+                  least * 1e6, median / bench::median(times[0]), least / bench::least(times[0]));
   }
 }

@@ -30,8 +30,8 @@ void compare(const char* name, measurement m, Ours ours, Bare bare, Hand hand) {
     const double now[3] = {once(ours, m.calls), once(bare, m.calls), once(hand, m.calls)};
     for (int i = 0; i < 3; ++i) best[i] = now[i] < best[i] ? now[i] : best[i];
   }
-  std::printf("%-34s ours %10.3f   xtensor %10.3f   by hand %10.3f   ours/xtensor %.3f   ours/hand %.3f\n", name, best[0],
-              best[1], best[2], best[0] / best[1], best[0] / best[2]);
+  std::printf("%-34s ours %10.3f   xtensor %10.3f   by hand %10.3f   ours/xtensor %.3f   ours/hand %.3f\n", name,
+              best[0], best[1], best[2], best[0] / best[1], best[0] / best[2]);
 }
 
 template <class T>

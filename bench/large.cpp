@@ -1,5 +1,5 @@
-// A block of more than 2^31 elements and bytes from one worker to another, by every strategy, checked element by element.
-// Takes three times its bytes of memory: mpirun -n 2 bench/large [GiB, 2.2]
+// A block of more than 2^31 elements and bytes from one worker to another, by every strategy, checked element by
+// element. Takes three times its bytes of memory: mpirun -n 2 bench/large [GiB, 2.2]
 #include <partita/kernel/repartition.hpp>
 
 #include <cstdint>
@@ -39,7 +39,9 @@ void report(const world& everyone, const char* name, double bytes, const outcome
   const int own = o.right ? 1 : 0;
   int all = 0;
   MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, everyone.communicator());
-  if (everyone.id() == 0) std::printf("%-34s %6.2f s  %6.2f GB/s  %s\n", name, o.seconds, bytes / o.seconds / 1e9, all != 0 ? "right" : "WRONG");
+  if (everyone.id() == 0)
+    std::printf("%-34s %6.2f s  %6.2f GB/s  %s\n", name, o.seconds, bytes / o.seconds / 1e9,
+                all != 0 ? "right" : "WRONG");
   std::fflush(stdout);
   if (all == 0) std::exit(1);
 }
@@ -63,7 +65,10 @@ int main(int argc, char** argv) {
   report(everyone, "contiguous, shared memory", whole_bytes, move(everyone, x, pitch, pitch));
   report(everyone, "contiguous, messages", whole_bytes, move(everyone, x, pitch, pitch, strategy::message));
   report(everyone, "strided, shared memory", part_bytes, move(everyone, part, width, pitch));
-  report(everyone, "strided, messages packed", part_bytes, move(everyone, part, width, pitch, strategy::message, messages::packed));
-  report(everyone, "strided, messages chunked", part_bytes, move(everyone, part, width, pitch, strategy::message, messages::chunked));
-  report(everyone, "strided, messages typed", part_bytes, move(everyone, part, width, pitch, strategy::message, messages::typed));
+  report(everyone, "strided, messages packed", part_bytes,
+         move(everyone, part, width, pitch, strategy::message, messages::packed));
+  report(everyone, "strided, messages chunked", part_bytes,
+         move(everyone, part, width, pitch, strategy::message, messages::chunked));
+  report(everyone, "strided, messages typed", part_bytes,
+         move(everyone, part, width, pitch, strategy::message, messages::typed));
 }

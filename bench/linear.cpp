@@ -1,5 +1,5 @@
-// How long a linear layer takes, forward and with its adjoint, against the same local products alone, the layer written by hand on
-// MPI and CBLAS, and ScaLAPACK's psgemm: in one run and in turn. W is cut over as many workers as there are:
+// How long a linear layer takes, forward and with its adjoint, against the same local products alone, the layer written
+// by hand on MPI and CBLAS, and ScaLAPACK's psgemm: in one run and in turn. W is cut over as many workers as there are:
 //   mpirun -n 2 bench/linear [--json] [--grid f_out f_in] [--batch n] [--features n] [--rounds n]
 #include "linear_by_hand.hpp"
 #include "machine.hpp"
@@ -16,8 +16,9 @@
 extern "C" {
 void Cblacs_get(int, int, int*);
 void Cblacs_gridinit(int*, const char*, int, int);
-void psgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*, const int*, const int*,
-             const float*, const int*, const int*, const int*, const float*, float*, const int*, const int*, const int*);
+void psgemm_(const char*, const char*, const int*, const int*, const int*, const float*, const float*, const int*,
+             const int*, const int*, const float*, const int*, const int*, const int*, const float*, float*, const int*,
+             const int*, const int*);
 }
 #endif
 
@@ -32,8 +33,8 @@ struct {
 } chosen;
 
 #if defined(BENCH_SCALAPACK)
-/// y = x W^T by psgemm. A row-major matrix is its transpose to ScaLAPACK: y^T = W x^T on f_in x f_out workers, each with one block of
-/// each matrix, the batch cut as well.
+/// y = x W^T by psgemm. A row-major matrix is its transpose to ScaLAPACK: y^T = W x^T on f_in x f_out workers, each
+/// with one block of each matrix, the batch cut as well.
 class scalapack {
  public:
   scalapack(int f_out, int f_in, int batch, int features) : batch_(batch), features_(features) {
@@ -52,17 +53,17 @@ class scalapack {
   void forward() {
     const float one_f = 1, zero_f = 0;
     const int one = 1;
-    psgemm_("T", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, x_.data(), &one, &one, of_x_, &zero_f,
-            y_.data(), &one, &one, of_y_);
+    psgemm_("T", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, x_.data(), &one, &one,
+            of_x_, &zero_f, y_.data(), &one, &one, of_y_);
   }
   /// dW^T = x^T dy and dx^T = W^T dy^T, with y in the place of dy.
   void adjoint() {
     const float one_f = 1, zero_f = 0;
     const int one = 1;
-    psgemm_("N", "T", &features_, &features_, &batch_, &one_f, x_.data(), &one, &one, of_x_, y_.data(), &one, &one, of_y_, &zero_f,
-            dw(), &one, &one, of_w_);
-    psgemm_("N", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, y_.data(), &one, &one, of_y_, &zero_f,
-            dx(), &one, &one, of_x_);
+    psgemm_("N", "T", &features_, &features_, &batch_, &one_f, x_.data(), &one, &one, of_x_, y_.data(), &one, &one,
+            of_y_, &zero_f, dw(), &one, &one, of_w_);
+    psgemm_("N", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, y_.data(), &one, &one,
+            of_y_, &zero_f, dx(), &one, &one, of_x_);
   }
 
  private:
@@ -82,27 +83,33 @@ struct variant {
   std::vector<double> samples{};
 };
 
-void report(const char* what, const char* regime, std::size_t batch, std::size_t features, const std::vector<variant>& variants) {
+void report(const char* what, const char* regime, std::size_t batch, std::size_t features,
+            const std::vector<variant>& variants) {
   if (bench::worker() != 0) return;
   const double median_alone = bench::median(variants[0].samples), least_alone = bench::least(variants[0].samples);
-  if (!chosen.json) std::printf("%s, %zu x %zu on %zu x %zu, %s\n", what, batch, features, chosen.f_out, chosen.f_in, regime);
+  if (!chosen.json)
+    std::printf("%s, %zu x %zu on %zu x %zu, %s\n", what, batch, features, chosen.f_out, chosen.f_in, regime);
   for (const variant& v : variants) {
     const double median = bench::median(v.samples), least = bench::least(v.samples);
     if (chosen.json)
-      std::printf("{\"bench\": \"linear\", \"case\": \"%s %zux%zu on %zux%zu\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
-                  "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio\": %.4f, \"ratio_of_minima\": %.4f, \"regime\": \"%s\", \"samples\": %zu}\n",
-                  what, batch, features, chosen.f_out, chosen.f_in, bench::workers(), 2 * batch * features * sizeof(float), v.name.c_str(),
-                  median, least, median / median_alone, least / least_alone, regime, v.samples.size());
+      std::printf(
+          "{\"bench\": \"linear\", \"case\": \"%s %zux%zu on %zux%zu\", \"workers\": %d, \"bytes\": %zu, \"peer\": "
+          "\"%s\", "
+          "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio\": %.4f, \"ratio_of_minima\": %.4f, \"regime\": "
+          "\"%s\", \"samples\": %zu}\n",
+          what, batch, features, chosen.f_out, chosen.f_in, bench::workers(), 2 * batch * features * sizeof(float),
+          v.name.c_str(), median, least, median / median_alone, least / least_alone, regime, v.samples.size());
     else
-      std::printf("  %-10s %11.1f us  min %11.1f  %7.3f x products, minima %7.3f x\n", v.name.c_str(), median * 1e6, least * 1e6, median / median_alone,
-                  least / least_alone);
+      std::printf("  %-10s %11.1f us  min %11.1f  %7.3f x products, minima %7.3f x\n", v.name.c_str(), median * 1e6,
+                  least * 1e6, median / median_alone, least / least_alone);
   }
   std::fflush(stdout);
 }
 
 void measure(bench::regime_meter& meter, const world& everyone, std::size_t batch, std::size_t features) {
   const std::size_t f_out = chosen.f_out, f_in = chosen.f_in;
-  bench::linear_by_hand raw(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch), static_cast<int>(features), static_cast<int>(features));
+  bench::linear_by_hand raw(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch),
+                            static_cast<int>(features), static_cast<int>(features));
   std::vector<std::size_t> ends;
   for (std::size_t i = 0; i < f_out; ++i) ends.push_back(i * f_in);
   const auto p_x = everyone.partition(extents<1, dynamic>(f_in));
@@ -118,14 +125,20 @@ void measure(bench::regime_meter& meter, const world& everyone, std::size_t batc
     forward.push_back({name, first});
     both.push_back({name, [=] { first(), second(); }});
   };
-  add("products", [&] { raw.product(); }, [&] { raw.adjoint_products(); });
-  add("by hand", [&] { raw.forward(); }, [&] { raw.adjoint(); });
-  add("partita", [&] { layer(x); }, [&] { layer.adjoint(dy); });
+  add(
+      "products", [&] { raw.product(); }, [&] { raw.adjoint_products(); });
+  add(
+      "by hand", [&] { raw.forward(); }, [&] { raw.adjoint(); });
+  add(
+      "partita", [&] { layer(x); }, [&] { layer.adjoint(dy); });
 #if defined(BENCH_SCALAPACK)
-  scalapack psgemm(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch), static_cast<int>(features));
-  add("psgemm", [&] { psgemm.forward(); }, [&] { psgemm.adjoint(); });
+  scalapack psgemm(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch),
+                   static_cast<int>(features));
+  add(
+      "psgemm", [&] { psgemm.forward(); }, [&] { psgemm.adjoint(); });
 #endif
-  const double work = 2e-9 * static_cast<double>(batch * features * features / (f_out * f_in));  // in units of about 10 ms
+  const double work =
+      2e-9 * static_cast<double>(batch * features * features / (f_out * f_in));  // in units of about 10 ms
   const int inner = work < 0.01 ? 20 : work < 0.1 ? 5 : 1;
   bench::regimes_met met;
   for (int round = -2; round < chosen.rounds; ++round) {

@@ -9,7 +9,8 @@
 
 namespace bench {
 
-/// y = x W^T + b, W cut over f_out x f_in workers: x on the workers of row 0, y on those of column 0. Features must divide evenly.
+/// y = x W^T + b, W cut over f_out x f_in workers: x on the workers of row 0, y on those of column 0. Features must
+/// divide evenly.
 class linear_by_hand {
  public:
   linear_by_hand(int f_out, int f_in, int batch, int in_features, int out_features, bool bias = false)
@@ -34,11 +35,14 @@ class linear_by_hand {
 
   /// The local products alone, as BLAS is called for large batches.
   void product(float onto = 0) {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, batch_, out_, in_, 1, x.data(), in_, w.data(), in_, onto, y.data(), out_);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, batch_, out_, in_, 1, x.data(), in_, w.data(), in_, onto,
+                y.data(), out_);
   }
   void adjoint_products() {
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, out_, in_, batch_, 1, dy.data(), out_, x.data(), in_, 1, dw.data(), in_);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, batch_, in_, out_, 1, dy.data(), out_, w.data(), in_, 0, dx.data(), in_);
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, out_, in_, batch_, 1, dy.data(), out_, x.data(), in_, 1,
+                dw.data(), in_);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, batch_, in_, out_, 1, dy.data(), out_, w.data(), in_, 0,
+                dx.data(), in_);
   }
   /// From x on row 0 to y on column 0.
   void forward() {
@@ -65,7 +69,8 @@ class linear_by_hand {
 
  private:
   static void sum(std::vector<float>& block, bool root, MPI_Comm group) {
-    MPI_Reduce(root ? MPI_IN_PLACE : block.data(), block.data(), static_cast<int>(block.size()), MPI_FLOAT, MPI_SUM, 0, group);
+    MPI_Reduce(root ? MPI_IN_PLACE : block.data(), block.data(), static_cast<int>(block.size()), MPI_FLOAT, MPI_SUM, 0,
+               group);
   }
 
   int batch_, in_, out_;

@@ -119,9 +119,7 @@ class regimes_met {
  public:
   void add(regime r) { ++times_[static_cast<std::size_t>(r)]; }
   /// The name of the most frequent one.
-  const char* most() const {
-    return name_of(static_cast<regime>(std::max_element(times_, times_ + 3) - times_));
-  }
+  const char* most() const { return name_of(static_cast<regime>(std::max_element(times_, times_ + 3) - times_)); }
 
  private:
   int times_[3] = {};

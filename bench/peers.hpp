@@ -111,8 +111,7 @@ inline call raw_contiguous(const problem& p, int me, int n) {
       if (m.worker != me)
         MPI_Isend(x + at, static_cast<int>(m.elements), MPI_FLOAT, m.worker, 1, MPI_COMM_WORLD,
                   &requests.emplace_back());
-      else
-        kept = x + at, size = m.elements;
+      else kept = x + at, size = m.elements;
       at += m.elements;
     }
     at = 0;
@@ -209,7 +208,8 @@ void Cpsgemr2d(int, int, float*, int, int, int*, float*, int, int, int*, int);
 inline bool scalapack_can(const problem& p, int n) {
   if (p.transposed || p.extents.size() != 2) return false;
   for (const shape& grid : {p.from, p.to})
-    if (volume(grid) != static_cast<std::size_t>(n) || p.extents[0] % grid[0] != 0 || p.extents[1] % grid[1] != 0) return false;
+    if (volume(grid) != static_cast<std::size_t>(n) || p.extents[0] % grid[0] != 0 || p.extents[1] % grid[1] != 0)
+      return false;
   return true;
 }
 

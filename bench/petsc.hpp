@@ -7,7 +7,8 @@
 
 namespace bench {
 
-/// PETSc's scalars are doubles here: each carries two neighbouring floats, so that it moves the same bytes as everybody.
+/// PETSc's scalars are doubles here: each carries two neighbouring floats, so that it moves the same bytes as
+/// everybody.
 inline bool petsc_can(const problem& p) {
   const std::size_t last = p.extents.size() - 1;
   for (const shape& grid : {p.from, p.to})
@@ -15,7 +16,8 @@ inline bool petsc_can(const problem& p) {
   return !p.transposed;
 }
 
-/// Sets up a VecScatter between two arrays. Every pair of y is named by its place in x: an integer for each, O(local pairs).
+/// Sets up a VecScatter between two arrays. Every pair of y is named by its place in x: an integer for each, O(local
+/// pairs).
 inline call petsc(const problem& p, float* x, float* y, int me, int n) {
   PetscBool started = PETSC_FALSE;
   PetscInitialized(&started);

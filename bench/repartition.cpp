@@ -85,7 +85,8 @@ auto ours(const world& everyone, const bench::problem& p, Policies... policies) 
     return everyone.partition(dynamic_extents<Rank>(array_of<Rank>(grid)), workers(0, bench::volume(grid)));
   };
   auto p_x = on(p.from), p_y = on(p.to);
-  return std::make_shared<repartition<dynamic_extents<Rank>, dynamic_extents<Rank>, Policies...>>(p_x, p_y, policies...);
+  return std::make_shared<repartition<dynamic_extents<Rank>, dynamic_extents<Rank>, Policies...>>(p_x, p_y,
+                                                                                                  policies...);
 }
 
 /// y = r(x): a fresh result from the pool each time.
@@ -108,10 +109,11 @@ std::function<const float*()> into_the_heap(const Kernel& r, blocks& b) {
   };
 }
 
-/// Every way to do it for tensors that share their grids; a case of more than one tensor calls each way for all in turn.
+/// Every way to do it for tensors that share their grids; a case of more than one tensor calls each way for all in
+/// turn.
 template <std::size_t Rank, class... Policies>
-std::vector<variant> all_ways(const world& everyone, const std::vector<bench::problem>& problems, std::vector<blocks>& all,
-                              Policies... policies) {
+std::vector<variant> all_ways(const world& everyone, const std::vector<bench::problem>& problems,
+                              std::vector<blocks>& all, Policies... policies) {
   std::vector<variant> ways;
   const auto add = [&](const char* name, std::function<const float*()> run, bool moves = true) {
     for (variant& known : ways)
@@ -126,9 +128,12 @@ std::vector<variant> all_ways(const world& everyone, const std::vector<bench::pr
     blocks& b = all[k];
     const auto peer = [&](const char* name, bench::call f, bool moves = true) {
       float *const x = b.x.data(), *const y = b.y.data();
-      add(name, [f, x, y] { return f(x, y), y; }, moves);
+      add(
+          name, [f, x, y] { return f(x, y), y; }, moves);
     };
-    add("memcpy", [&b] { return static_cast<const float*>(std::memcpy(b.other.data(), b.x.data(), b.most * sizeof(float))); },
+    add(
+        "memcpy",
+        [&b] { return static_cast<const float*>(std::memcpy(b.other.data(), b.x.data(), b.most * sizeof(float))); },
         false);
     add("partita", pooled<Rank>(shared, b));
     add("partita, into the heap", into_the_heap<Rank>(shared, b));
@@ -152,8 +157,8 @@ std::vector<variant> all_ways(const world& everyone, const std::vector<bench::pr
   return ways;
 }
 
-void report(const std::string& title, std::size_t bytes, const std::string& name, bench::regime r, const std::vector<double>& samples,
-            double memcpy_median, double best_peer) {
+void report(const std::string& title, std::size_t bytes, const std::string& name, bench::regime r,
+            const std::vector<double>& samples, double memcpy_median, double best_peer) {
   if (bench::worker() != 0 || samples.empty()) return;
   const double median = bench::median(samples);
   if (chosen.json)
@@ -170,8 +175,8 @@ void report(const std::string& title, std::size_t bytes, const std::string& name
 }
 
 template <std::size_t Rank>
-void measure(const std::string& title, const std::vector<bench::problem>& problems, bench::regime_meter& meter, int samples,
-             bool then_read = false) {
+void measure(const std::string& title, const std::vector<bench::problem>& problems, bench::regime_meter& meter,
+             int samples, bool then_read = false) {
   if (!chosen.only.empty() && title != chosen.only) return;
   const world everyone;
   std::vector<blocks> all(problems.begin(), problems.end());
@@ -200,8 +205,8 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
 
   std::vector<std::vector<double>> times[3];
   for (auto& t : times) t.resize(ways.size());
-  // A sample says nothing about us if another program ran on a worker's core meanwhile, or kept it from starting with the
-  // others. Where workers share cores, no sample is free of that.
+  // A sample says nothing about us if another program ran on a worker's core meanwhile, or kept it from starting with
+  // the others. Where workers share cores, no sample is free of that.
   const std::size_t inner = all[0].most * sizeof(float) < (std::size_t{1} << 20) ? 20 : 1;
   volatile float sink = 0;
   if (chosen.quick) samples = samples / 3 + 3;
@@ -295,12 +300,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
-    if (word == "--json")
-      chosen.json = true;
-    else if (word == "--quick")
-      chosen.quick = true;
-    else
-      chosen.only = word;
+    if (word == "--json") chosen.json = true;
+    else if (word == "--quick") chosen.quick = true;
+    else chosen.only = word;
   }
   if (bench::worker() == 0 && !chosen.json) {
 #if !defined(BENCH_SCALAPACK)

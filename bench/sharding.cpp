@@ -1,6 +1,7 @@
 // What inferring shardings costs: one operation, a whole program, a reshard plan, and a static_assert.
 //
-//   sharding [--json] [--compile COMMAND]     COMMAND compiles one file, for example "g++ -std=c++20 -fsyntax-only -Iinclude"
+//   sharding [--json] [--compile COMMAND]     COMMAND compiles one file, for example "g++ -std=c++20 -fsyntax-only
+//   -Iinclude"
 #include <partita/plan/complete.hpp>
 #include <partita/rule/sharding/rules.hpp>
 
@@ -32,17 +33,19 @@ void measure(const char* name, std::size_t calls, double bound, Call call) {
   }
   std::sort(samples.begin(), samples.end());
   if (json)
-    std::printf("{\"bench\": \"sharding\", \"case\": \"%s\", \"peer\": \"partita\", \"seconds_median\": %.9f, \"seconds_min\": %.9f, \"seconds_bound\": %.9f}\n",
-                name, samples[10], samples[0], bound);
-  else
-    std::printf("%-52s %12.3f us (min %.3f)", name, samples[10] * 1e6, samples[0] * 1e6);
+    std::printf(
+        "{\"bench\": \"sharding\", \"case\": \"%s\", \"peer\": \"partita\", \"seconds_median\": %.9f, \"seconds_min\": "
+        "%.9f, \"seconds_bound\": %.9f}\n",
+        name, samples[10], samples[0], bound);
+  else std::printf("%-52s %12.3f us (min %.3f)", name, samples[10] * 1e6, samples[0] * 1e6);
   if (!json && bound > 0) std::printf("   at most %.0f us: %s", bound * 1e6, samples[10] <= bound ? "yes" : "NO");
   if (!json) std::printf("\n");
 }
 
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 
-/// A stack of feed-forward layers with residuals, four operations each; the annotations are at the beginning and in the middle.
+/// A stack of feed-forward layers with residuals, four operations each; the annotations are at the beginning and in the
+/// middle.
 graph layers(std::size_t operations) {
   graph g(m);
   value x = g.input({64, 256});
@@ -61,11 +64,13 @@ double compiled(const std::string& command, std::size_t asserts) {
   const std::string file = "sharding_static_assert.cpp";
   {
     std::ofstream out(file);
-    out << "#include <partita/rule/sharding/propagate.hpp>\nusing namespace partita;\nconstexpr mesh m{axis{\"data\", 2}, axis{\"model\", 4}};\n"
+    out << "#include <partita/rule/sharding/propagate.hpp>\nusing namespace partita;\nconstexpr mesh m{axis{\"data\", "
+           "2}, axis{\"model\", 4}};\n"
            "constexpr rule product = \"bmk,kn->bmn\";\n";
     for (std::size_t k = 1; k <= asserts; ++k)
       out << "static_assert(propagate(m, product, {spec{m.layout(\"data\", \"\", \"\"), {8, " << 8 * k
-          << ", 64}}, spec{m.layout(\"\", \"model\"), {64, 256}}}).results[0] == m.layout(\"data\", \"\", \"model\"));\n";
+          << ", 64}}, spec{m.layout(\"\", \"model\"), {64, 256}}}).results[0] == m.layout(\"data\", \"\", "
+             "\"model\"));\n";
   }
   double best = 1e30;
   for (int k = 0; k < 3; ++k) {
@@ -98,10 +103,15 @@ int main(int argc, char** argv) {
     kept += propagate(m, rules::matmul, operands).results[0].cutting();
   });
   const sharding rows = m.layout("model", ""), columns = m.layout("", "data+model");
-  measure("plan_reshard, a mesh of two axes", 2000, 0, [&](std::size_t n) { kept += plan_reshard(m, rows, columns, {std::size_t{256}, 128 + 8 * (n % 8)}).size(); });
+  measure("plan_reshard, a mesh of two axes", 2000, 0, [&](std::size_t n) {
+    kept += plan_reshard(m, rows, columns, {std::size_t{256}, 128 + 8 * (n % 8)}).size();
+  });
   constexpr mesh four{axis{"rack", 2}, axis{"node", 4}, axis{"socket", 2}, axis{"card", 4}};
-  const sharding from = four.layout("rack+node", "socket", "").partial("card"), to = four.layout("card", "", "node+rack");
-  measure("plan_reshard, a mesh of four axes, three dimensions", 5, 0, [&](std::size_t) { kept += plan_reshard(four, from, to, {256, 256, 256}).size(); });
+  const sharding from = four.layout("rack+node", "socket", "").partial("card"),
+                 to = four.layout("card", "", "node+rack");
+  measure("plan_reshard, a mesh of four axes, three dimensions", 5, 0, [&](std::size_t) {
+    kept += plan_reshard(four, from, to, {256, 256, 256}).size();
+  });
 
   const graph program = layers(10000);
   measure("complete, 10000 operations", 1, 0.1, [&](std::size_t) { kept += complete(program).reshards.size(); });
@@ -112,10 +122,13 @@ int main(int argc, char** argv) {
     const double one = compiled(compiler, 1), many = compiled(compiler, 101);
     if (one < 0 || many < 0) return EXIT_FAILURE;
     if (json)
-      std::printf("{\"bench\": \"sharding\", \"case\": \"one static_assert\", \"peer\": \"partita\", \"seconds_median\": %.9f, \"seconds_min\": %.9f}\n",
-                  (many - one) / 100, (many - one) / 100);
+      std::printf(
+          "{\"bench\": \"sharding\", \"case\": \"one static_assert\", \"peer\": \"partita\", \"seconds_median\": %.9f, "
+          "\"seconds_min\": %.9f}\n",
+          (many - one) / 100, (many - one) / 100);
     else
-      std::printf("%-52s %12.3f us, and %.0f ms for the first\n", "one static_assert more", (many - one) / 100 * 1e6, one * 1e3);
+      std::printf("%-52s %12.3f us, and %.0f ms for the first\n", "one static_assert more", (many - one) / 100 * 1e6,
+                  one * 1e3);
   }
   return kept > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

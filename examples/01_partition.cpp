@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < 2; ++i)
       for (std::size_t j = 0; j < 3; ++j) std::cout << "  worker " << p_x.worker({i, j}) << (j == 2 ? "\n" : "");
     std::cout << "p_z is " << p_z.extents()[0] << " x 2:\n";
-    for (std::size_t i = 0; i < 2; ++i) std::cout << "  worker " << p_z.worker({i, 0}) << "  worker " << p_z.worker({i, 1}) << "\n";
+    for (std::size_t i = 0; i < 2; ++i)
+      std::cout << "  worker " << p_z.worker({i, 0}) << "  worker " << p_z.worker({i, 1}) << "\n";
     // [blocks]
     // the balanced cut of 7 rows and 8 columns: the first 7 mod 2 rows of workers hold one row more
     const auto cut = decomposition<2>::balanced({7, 8}, p_x.extents().array());

@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   xt::xtensor<double, 2> x = zero_volume<double, 2>();  // what a worker gives that is not in p_x
   if (p_x.active()) {
     const std::size_t column = p_x.index()[1];
-    x = (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});  // blocks may differ in shape
+    x = (10.0 * static_cast<double>(column)) *
+        xt::ones<double>({2 + column, 4 * column});  // blocks may differ in shape
   }
   const auto y = b(x);  // on every worker of p_y the block of its column
   // [/call]
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   // [/plan]
 
   const std::size_t column = p_y.index()[1];
-  const xt::xtensor<double, 2> expected = (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});
+  const xt::xtensor<double, 2> expected =
+      (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});
   return y == expected ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -23,13 +23,14 @@ int main(int argc, char** argv) {
   broadcast b(p_x, p_y);  // its adjoint sums as s does, and the adjoint of s copies as b does
   const auto products = adjoint_test(everyone, b, x, y);
   // [/adjoint]
-  if (everyone.id() == 0) std::cout << "<B x, y> = " << products.forward << ", <x, B* y> = " << products.backward << "\n";
+  if (everyone.id() == 0)
+    std::cout << "<B x, y> = " << products.forward << ", <x, B* y> = " << products.backward << "\n";
   right = right && products.exact();
 
   // [all]
-  all_sum_reduce rows(p_y, dimensions<0>);                // over dimension 0 of p_y: the same sums, on all six workers
+  all_sum_reduce rows(p_y, dimensions<0>);  // over dimension 0 of p_y: the same sums, on all six workers
   const auto z = rows(y);
-  all_sum_reduce everything(p_y, all_dimensions_but<>);   // over every dimension
+  all_sum_reduce everything(p_y, all_dimensions_but<>);  // over every dimension
   const auto total = everything(y);
   // [/all]
   // [overlap]

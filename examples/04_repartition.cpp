@@ -9,7 +9,8 @@ using namespace partita;
 xt::xtensor<float, 2> values_in(const box<2>& mine) {
   xt::xtensor<float, 2> x(mine.shape());
   for (std::size_t i = 0; i < x.shape(0); ++i)
-    for (std::size_t j = 0; j < x.shape(1); ++j) x(i, j) = static_cast<float>(100 * (mine.start[0] + i) + mine.start[1] + j);
+    for (std::size_t j = 0; j < x.shape(1); ++j)
+      x(i, j) = static_cast<float>(100 * (mine.start[0] + i) + mine.start[1] + j);
   return x;
 }
 
@@ -31,8 +32,8 @@ int main(int argc, char** argv) {
   // [/plan]
 
   // [call]
-  const auto y = r(x);            // this worker's columns of the tensor; nothing on worker 3
-  const auto dx = r.adjoint(y);   // back to the blocks that x had
+  const auto y = r(x);           // this worker's columns of the tensor; nothing on worker 3
+  const auto dx = r.adjoint(y);  // back to the blocks that x had
   // [/call]
   // [overlap]
   auto later = r.start(x);

@@ -9,16 +9,6 @@ using namespace partita;
 double weight_at(std::size_t i, std::size_t j) { return std::sin(static_cast<double>(1 + 16 * i + j)); }
 double x_at(std::size_t n, std::size_t j) { return std::cos(static_cast<double>(n + 2 * j)); }
 
-/// This worker's 4 of the 16 features of 5 samples; nothing where the worker is not in the partition.
-template <class P>
-xt::xtensor<double, 2> features_on(const P& p) {
-  if (!p.active()) return zero_volume<double, 2>(5);
-  xt::xtensor<double, 2> x({5, 4});
-  for (std::size_t n = 0; n < 5; ++n)
-    for (std::size_t j = 0; j < 4; ++j) x(n, j) = x_at(n, 4 * p.index()[1] + j);
-  return x;
-}
-
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   // [layer]
@@ -27,9 +17,10 @@ int main(int argc, char** argv) {
   auto p_y = everyone.partition<1, 3>(workers(4, 7));  // y on workers 4 to 6
   auto p_w = everyone.partition<3, 4>();               // the weights on all twelve
   linear<double> layer(p_x, p_y, p_w, {.in_features = 16, .out_features = 12});
-  initialise(layer, weight_at);                        // by global index: the same layer on any partition
-  const auto y = layer(features_on(p_x));
-  const auto dx = layer.adjoint(y);                    // adds to layer.weight_gradient() and layer.bias_gradient()
+  initialise(layer, weight_at);                            // by global index: the same layer on any partition
+  const auto x = block_from(p_x, extents<5, 16>{}, x_at);  // 4 of the 16 features of 5 samples
+  const auto y = layer(x);
+  const auto dx = layer.adjoint(y);  // adds to layer.weight_gradient() and layer.bias_gradient()
   // [/layer]
   // [plan]
   if (everyone.id() == 4) std::cout << layer.plan();
@@ -44,8 +35,8 @@ int main(int argc, char** argv) {
       farthest = std::max(farthest, std::abs(y(n, k) - expected));
     }
   if (p_y.active())
-    std::cout << "worker " << everyone.id() << " holds outputs " << 4 * p_y.index()[1] << " to " << 4 * p_y.index()[1] + 3
-              << " of 12, off by " << farthest << " at most\n";
+    std::cout << "worker " << everyone.id() << " holds outputs " << 4 * p_y.index()[1] << " to "
+              << 4 * p_y.index()[1] + 3 << " of 12, off by " << farthest << " at most\n";
   const bool right = farthest < 1e-12 && dx.shape(1) == (p_x.active() ? 4U : 0U);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

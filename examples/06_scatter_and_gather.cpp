@@ -16,12 +16,8 @@ int main(int argc, char** argv) {
   repartition gather(rows, root);
   // [/kernels]
 
-  xt::xtensor<int, 2> x = zero_volume<int, 2>();
-  if (root.active()) {
-    x.resize({10, 3});
-    for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<int>(k);
-  }
   // [call]
+  const auto x = block_from<int>(root, extents<10, 3>{}, [](auto i, auto j) { return 3 * i + j; });
   const auto mine = scatter(x);              // 3, 3, 2, 2 of the 10 rows
   const auto squares = gather(mine * mine);  // an expression is as good as an array
   // [/call]

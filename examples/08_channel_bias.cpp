@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   if (p_bias.active()) bias = xt::xtensor<double, 1>{10, 20, 30};
 
   // [call]
-  const auto z = add_bias(x, bias);                                // this worker's images, their channels shifted
+  const auto z = add_bias(x, bias);                             // this worker's images, their channels shifted
   const auto dbias = add_bias.rhs().adjoint(xt::ones_like(z));  // summed here, then over the workers
   // [/call]
 

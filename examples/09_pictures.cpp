@@ -40,17 +40,19 @@ int main(int argc, char** argv) {
   save("transposed", to_svg(worker_broadcast_picture(grid(extents<1, 3>{}), grid(extents<3, 2>{}), transpose_src)));
   const grid root(extents<1, 1>{});
   save("gather", to_svg(repartition_picture(grid(extents<4, 1>{}), root, extents<10, 3>{}), 0));
-
+  save("middle", to_svg(repartition_picture(grid(extents<3, 3>{}), grid(extents<4, 4>{}), extents<12, 12>{}), 4));
   save("array-broadcast-mapped", to_svg(broadcast_picture({2U, 3U, 4U}, {3U}, {1})));
   save("array-broadcast-outer", to_svg(broadcast_picture({4U, 1U}, {1U, 3U})));
   save("array-broadcast-composed", to_svg(broadcast_picture({1U, 2U}, {4U, 3U, 1U}, {1, 2})));
 
   const mesh m{axis{"data", 2}, axis{"model", 4}};
   graph g(m);
-  const value x = g.input({8, 128, 64}, m.layout("data", "", ""), "x"), up = g.input({64, 256}, m.layout("", "model").with_priority(1), "w_up");
+  const value x = g.input({8, 128, 64}, m.layout("data", "", ""), "x"),
+              up = g.input({64, 256}, m.layout("", "model").with_priority(1), "w_up");
   const value down = g.input({256, 64}, "w_down");
   const value h = g.apply(rules::elementwise, {g.apply(rules::matmul, {x, up}, "up")}, "gelu");
-  g.apply(rules::softmax(), {g.apply(rules::add, {x, g.apply(rules::matmul, {h, down}, "down")}, "residual")}, "softmax");
+  g.apply(rules::softmax(), {g.apply(rules::add, {x, g.apply(rules::matmul, {h, down}, "down")}, "residual")},
+          "softmax");
   save("program", to_svg(complete(g)));
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

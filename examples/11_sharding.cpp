@@ -1,17 +1,19 @@
 // Inferring how tensors lie on a mesh, at compile time, and planning how to move them on 1 worker.
 #include <cstdlib>
 #include <iostream>
+#include <partita/explain/propagation_text.hpp>
 #include <partita/plan/plan_reshard.hpp>
+#include <partita/plan/sharded_partition.hpp>
 #include <partita/rule/sharding/registry.hpp>
 
 using namespace partita;
 
 // [mesh]
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
-constexpr sharding xs = m.layout("data", "", "");                   // dimension 0 is cut in two, all else is whole
-constexpr sharding ws = m.layout("", "model");                      // columns are cut in four
-constexpr sharding both = m.layout("data+model", "");               // by data, and each half by model
-constexpr sharding owing = m.layout("data", "").partial("model");   // four summands of each half
+constexpr sharding xs = m.layout("data", "", "");                  // dimension 0 is cut in two, all else is whole
+constexpr sharding ws = m.layout("", "model");                     // columns are cut in four
+constexpr sharding both = m.layout("data+model", "");              // by data, and each half by model
+constexpr sharding owing = m.layout("data", "").partial("model");  // four summands of each half
 // [/mesh]
 static_assert(both[0].size() == 2 && owing.is_partial());
 
@@ -21,7 +23,8 @@ constexpr auto s = propagate(m, product, {spec{xs, {8, 128, 64}}, spec{ws, {64, 
 static_assert(s.results[0] == m.layout("data", "", "model"));
 static_assert(s.reshards.empty());
 
-constexpr auto row = propagate(m, product, {spec{m.layout("", "", "model"), {8, 128, 64}}, spec{m.layout("model", ""), {64, 256}}});
+constexpr auto row =
+    propagate(m, product, {spec{m.layout("", "", "model"), {8, 128, 64}}, spec{m.layout("model", ""), {64, 256}}});
 static_assert(row.results[0] == m.layout("", "", "").partial("model"));  // each worker has summed over its part of k
 // [/propagate]
 
@@ -45,11 +48,43 @@ constexpr registry mine = registry::standard().add("scale_rows", "rc,r->rc");  /
 // [/own]
 static_assert(mine.knows("scale_rows") && mine.knows("softmax"));
 
+// [dims-mapping]
+constexpr mesh pm = mesh::of_shape(std::array{2, 4});  // a process mesh: its axes are called 0 and 1
+constexpr sharding x0 = sharding::of_dims_mapping(pm, {0, -1, 1});
+constexpr sharding x1 = sharding::of_placements(pm, 3, {placement::shard(0), placement::shard(2)});
+static_assert(x0 == x1 && x0 == pm.layout("0", "", "1") && x0.dims_mapping()[2] == 1);
+static_assert(pm.layout("0+1", "").placements()[1] == placement::shard(0));  // co-shard: both cut dimension 0
+static_assert(pm.layout("0", "").partial("1").placements()[1] == placement::partial(owed_reduction::sum));
+// [/dims-mapping]
+
+// [paddle-policy]
+constexpr auto as_paddle =
+    propagate(pm, rules::matmul, {spec{pm.layout("0", "1"), {64, 32}}, spec{pm.layout("", "0"), {32, 48}}},
+              policy::paddle_classic);
+static_assert(as_paddle.results[0] == pm.layout("0", "").partial("1"));  // the first operand keeps axis 0
+// [/paddle-policy]
+
 int main() {
+  // [explain-one]
+  const auto p = propagate(m, product, {spec{m.layout("", "", "model"), {8, 128, 64}}, spec{ws, {64, 256}}});
+  std::cout << p << explain(p, product);  // what follows, what moves, and every decision with its reason
+  // [/explain-one]
+
+  // [process-mesh]
+  const auto on_four = placed_mesh::of_ids({{4, 5}, {6, 7}}, "data", "model");  // these workers of a world
+  const sharding nested = on_four.mesh().layout("data+model", "");
+  const auto place = partition_of<2>(nested, {9, 6}, on_four);
+  // partition q(everyone, place.arrangement);  repartition r(p, q, to_cuts(place.cuts));
+  const auto block = mesh_block(nested, {9, 6}, on_four.place(6));  // rows 5 and 6, all columns
+  // [/process-mesh]
+  const bool right = place.cuts.cuts[0] == cut::at({3, 2, 2, 2}) && block[0] == interval{5, 7} &&
+                     place.arrangement.worker({2, 0}) == 6;
+
   // [links]
   const mesh_links slow_racks{{5e-6, 1e-9}, {1e-7, 1e-11}};  // seconds to start and for a byte, along each axis
   constexpr mesh cluster{axis{"rack", 4}, axis{"card", 8}};
-  const auto plan = plan_reshard(cluster, cluster.layout("").partial("rack"), cluster.layout(""), {1 << 20}, slow_racks);
+  const auto plan =
+      plan_reshard(cluster, cluster.layout("").partial("rack"), cluster.layout(""), {1 << 20}, slow_racks);
   text words;
   words << plan;  // slice card, all_reduce rack, all_gather card: the slow axis carries an eighth
   std::cout << words;
@@ -63,5 +98,5 @@ int main() {
     std::cout << e.what() << '\n';
   }
   // [/conflict]
-  return plan.size() == 3 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return right && plan.size() == 3 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

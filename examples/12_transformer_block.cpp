@@ -1,4 +1,4 @@
-// A two-layer transformer: two annotations, and the shardings of all its tensors follow, explained and drawn on 1 worker.
+// A two-layer transformer: two annotations, and all its shardings follow, explained and drawn on 1 worker.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   // [program]
   const mesh m{axis{"data", 4}, axis{"model", 8}};
   graph g(m);
-  const value tokens = g.input({32, 512, 1024}, "tokens");           // batch, sequence, features
+  const value tokens = g.input({32, 512, 1024}, "tokens");  // batch, sequence, features
   const value in = g.input({2, 1024, 16, 448}, "in"), out = g.input({2, 16, 320, 1024}, "out");  // layer, …, head, …
   const value scale = g.input({1024}, "scale"), bias = g.input({1024}, "bias");
   const applied in_of = g.apply(rules::unbind(0), {in}, "in_of"), out_of = g.apply(rules::unbind(0), {out}, "out_of");
@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
   // [/program]
 
   // [annotations]
-  g.constrain(tokens, m.layout("data", "", ""));         // data parallel
-  g.constrain(in, m.layout("", "", "model", ""), 1);     // tensor parallel, where data parallel leaves a choice
+  g.constrain(tokens, m.layout("data", "", ""));      // data parallel
+  g.constrain(in, m.layout("", "", "model", ""), 1);  // tensor parallel, where data parallel leaves a choice
   const completion done = complete(g);
   // [/annotations]
 
@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
   // [/explain]
 
   // the heads of all weights and activations are cut, and each layer sums once over them
-  bool right = done[out] == m.layout("", "model", "", "") && done[x] == m.layout("data", "", "") && done.reshards.size() == 2;
+  bool right =
+      done[out] == m.layout("", "model", "", "") && done[x] == m.layout("data", "", "") && done.reshards.size() == 2;
   for (const graph_reshard& move : done.reshards)
     right = right && done.plan(move).size() == 1 && done.plan(move)[0].done == reshard_step::what::all_reduce;
   return right ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -58,12 +58,13 @@ int main(int argc, char** argv) {
   const auto x = scatter(images_of(everyone, data, 0, train));
   const auto x_test = scatter(images_of(everyone, data, train, labels.size()));
 
-  const auto reference = nlohmann::json::parse(std::ifstream(data + "/digits_reference_runs.json")).at("mlp_64_48_10_relu");
+  const auto reference =
+      nlohmann::json::parse(std::ifstream(data + "/digits_reference_runs.json")).at("mlp_64_48_10_relu");
   const int epochs = reference.at("epochs");
   const bool speaks = everyone.id() == 0;
   if (speaks)
-    std::printf("64-48-10 network on %zu workers, weights on %zu x %zu, %zu images\n%6s %12s %14s %9s\n", everyone.size(),
-                f_out, f_in, train, "epoch", "loss", "off reference", "time");
+    std::printf("64-48-10 network on %zu workers, weights on %zu x %zu, %zu images\n%6s %12s %14s %9s\n",
+                everyone.size(), f_out, f_in, train, "epoch", "loss", "off reference", "time");
   const auto start = std::chrono::steady_clock::now();
   double farthest = 0;
   for (int epoch = 0; epoch < epochs; ++epoch) {

@@ -1,6 +1,7 @@
 // Everything a program needs. No header of the library includes this one.
 #pragma once
 
+#include <partita/array/as_rank.hpp>
 #include <partita/array/broadcast_in_dim.hpp>
 #include <partita/array/broadcast_operator.hpp>
 #include <partita/array/functions.hpp>
@@ -9,18 +10,28 @@
 #include <partita/array/select_and_clamp.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/core/version.hpp>
 #include <partita/explain/broadcast_picture.hpp>
 #include <partita/explain/completion_picture.hpp>
 #include <partita/explain/linear_picture.hpp>
 #include <partita/explain/plan_svg.hpp>
 #include <partita/explain/plan_text.hpp>
+#include <partita/explain/propagation_text.hpp>
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
+#include <partita/io/load_checkpoint.hpp>
+#include <partita/io/npy.hpp>
+#include <partita/io/save_checkpoint.hpp>
 #include <partita/kernel/adjoint_test.hpp>
 #include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/all_to_all.hpp>
+#include <partita/kernel/block_from.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/compose.hpp>
 #include <partita/kernel/partitioned_elementwise.hpp>
+#include <partita/kernel/reduce.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/relabelled.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -34,6 +45,8 @@
 #include <partita/nn/softmax_cross_entropy.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
+#include <partita/plan/mesh_groups.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>
+#include <partita/plan/sharded_partition.hpp>
 #include <partita/rule/sharding/registry.hpp>

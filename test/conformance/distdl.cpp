@@ -1,7 +1,8 @@
 // The records of DistDL: every movement and the linear layer, forward and adjoint.
 //
-// Each record is computed by the sequential executor, for all its workers inside this process, and once more by the kernels
-// themselves if the run has as many workers as the record. docs/departures-distdl.md lists what is skipped by name.
+// Each record is computed by the sequential executor, for all its workers inside this process, and once more by the
+// kernels themselves if the run has as many workers as the record. docs/departures-distdl.md lists what is skipped by
+// name.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -38,10 +39,8 @@ template <class... Parts>
 std::string joined(const Parts&... parts) {
   std::string all;
   const auto add = [&](const auto& part) {
-    if constexpr (std::is_convertible_v<decltype(part), std::string>)
-      all += part;
-    else
-      all += std::to_string(part);
+    if constexpr (std::is_convertible_v<decltype(part), std::string>) all += part;
+    else all += std::to_string(part);
   };
   (add(parts), ...);
   return all;
@@ -74,8 +73,8 @@ void with_constant(std::size_t n, const char* what, F f) {
   if (!known) throw std::runtime_error(joined(what, " is ", n, ", beyond what this reader is compiled for"));
 }
 
-/// Calls f with a value of the element type. The values are integers, which every type holds exactly: where All is false
-/// they are moved as double, to compile fewer combinations.
+/// Calls f with a value of the element type. The values are integers, which every type holds exactly: where All is
+/// false they are moved as double, to compile fewer combinations.
 template <bool All, class F>
 void with_element(const std::string& dtype, F f) {
   if constexpr (All) {
@@ -152,10 +151,11 @@ void compare(complaints& wrong, const Block& got, const json& recorded, const st
   std::vector<std::size_t> own(got.shape().begin(), got.shape().end());
   if (shape.size() != rank) {  // a placeholder: ours has the rank of the tensor
     if constexpr (rank == 0) wrong.expect(got() == element_of<Block>{}, what, " should be the zero volume of a scalar");
-    if constexpr (rank > 0) wrong.expect(got.size() == 0, what, " should be of zero volume, has ", got.size(), " elements");
+    if constexpr (rank > 0)
+      wrong.expect(got.size() == 0, what, " should be of zero volume, has ", got.size(), " elements");
     if constexpr (rank > 1)
-      wrong.expect(own[0] == (shape.size() > 1 ? shape[0] : 0), what, " keeps the batch extent ", own[0], ", not that of ",
-                   recorded.at("s").dump());
+      wrong.expect(own[0] == (shape.size() > 1 ? shape[0] : 0), what, " keeps the batch extent ", own[0],
+                   ", not that of ", recorded.at("s").dump());
     return;
   }
   wrong.expect(own == shape, what, " has the shape ", json(own).dump(), ", not ", recorded.at("s").dump());
@@ -215,11 +215,13 @@ void expect_refusal(const json& c, const world& everyone, complaints& wrong, Cal
 
 /// Runs a movement both ways. `sequential()` and `on_workers()` make it.
 template <class T, std::size_t Rank, class Sequential, class OnWorkers>
-void check_movement(const json& c, const world& everyone, complaints& wrong, Sequential sequential, OnWorkers on_workers) {
+void check_movement(const json& c, const world& everyone, complaints& wrong, Sequential sequential,
+                    OnWorkers on_workers) {
   const auto x = blocks_of_json<T, Rank>(c.at("x"));
   const auto mine = of_worker(x, everyone.id());
   if (is_refused(c))
-    return expect_refusal(c, everyone, wrong, [&] { sequential()(x); }, [&] { on_workers()(mine); });
+    return expect_refusal(
+        c, everyone, wrong, [&] { sequential()(x); }, [&] { on_workers()(mine); });
 
   auto kernel = sequential();
   const auto y = kernel(x);
@@ -239,7 +241,8 @@ void check_movement(const json& c, const world& everyone, complaints& wrong, Seq
 
 void run_groups(const json& c, const world& everyone, complaints& wrong) {
   const bool reduction = c.at("kind") == "sum_reduce";
-  const std::size_t small = rank_of_partition(c, reduction ? "py" : "px"), large = rank_of_partition(c, reduction ? "px" : "py");
+  const std::size_t small = rank_of_partition(c, reduction ? "py" : "px"),
+                    large = rank_of_partition(c, reduction ? "px" : "py");
   if (small > large) {
     if (!is_refused(c)) throw std::runtime_error("should be refused, says the rule for ranks");
     throw departure("refused by the compiler: rank of the smaller partition above that of the larger");
@@ -249,22 +252,36 @@ void run_groups(const json& c, const world& everyone, complaints& wrong) {
       constexpr std::size_t small_rank = s, large_rank = l;
       with_constant<0, 4>(rank_of_blocks(c), "the rank of the blocks", [&](auto r) {
         constexpr std::size_t rank = r;
-        with_policies(c.at("transpose_src"), c.at("transpose_dest"), !c.at("preserve_batch").get<bool>(), [&](auto... set) {
-          constexpr bool plain = ((!std::is_same_v<decltype(set), transpose_src_t> && !std::is_same_v<decltype(set), transpose_dest_t>) && ...);
-          with_element<plain && small_rank == 2 && large_rank == 2>(c.at("dtype"), [&](auto element) {
-            using T = decltype(element);
-            if (reduction)
-              check_movement<T, rank>(
-                  c, everyone, wrong,
-                  [&] { return sequentially::sum_reduce(grid_of_json<large_rank>(c.at("px")), grid_of_json<small_rank>(c.at("py")), set...); },
-                  [&] { return sum_reduce(partition_of_json<large_rank>(everyone, c.at("px")), partition_of_json<small_rank>(everyone, c.at("py")), set...); });
-            else
-              check_movement<T, rank>(
-                  c, everyone, wrong,
-                  [&] { return sequentially::broadcast(grid_of_json<small_rank>(c.at("px")), grid_of_json<large_rank>(c.at("py")), set...); },
-                  [&] { return broadcast(partition_of_json<small_rank>(everyone, c.at("px")), partition_of_json<large_rank>(everyone, c.at("py")), set...); });
-          });
-        });
+        with_policies(c.at("transpose_src"), c.at("transpose_dest"), !c.at("preserve_batch").get<bool>(),
+                      [&](auto... set) {
+                        constexpr bool plain = ((!std::is_same_v<decltype(set), transpose_src_t> &&
+                                                 !std::is_same_v<decltype(set), transpose_dest_t>)&&...);
+                        with_element<plain && small_rank == 2 && large_rank == 2>(c.at("dtype"), [&](auto element) {
+                          using T = decltype(element);
+                          if (reduction)
+                            check_movement<T, rank>(
+                                c, everyone, wrong,
+                                [&] {
+                                  return sequentially::sum_reduce(grid_of_json<large_rank>(c.at("px")),
+                                                                  grid_of_json<small_rank>(c.at("py")), set...);
+                                },
+                                [&] {
+                                  return sum_reduce(partition_of_json<large_rank>(everyone, c.at("px")),
+                                                    partition_of_json<small_rank>(everyone, c.at("py")), set...);
+                                });
+                          else
+                            check_movement<T, rank>(
+                                c, everyone, wrong,
+                                [&] {
+                                  return sequentially::broadcast(grid_of_json<small_rank>(c.at("px")),
+                                                                 grid_of_json<large_rank>(c.at("py")), set...);
+                                },
+                                [&] {
+                                  return broadcast(partition_of_json<small_rank>(everyone, c.at("px")),
+                                                   partition_of_json<large_rank>(everyone, c.at("py")), set...);
+                                });
+                        });
+                      });
       });
     });
   });
@@ -284,8 +301,13 @@ void run_repartition(const json& c, const world& everyone, complaints& wrong) {
     with_element<true>(c.at("dtype"), [&](auto element) {
       using T = decltype(element);
       const auto run = [&](auto... set) {
-        const auto sequential = [&] { return sequentially::repartition(grid_of_json<rank>(c.at("px")), grid_of_json<rank>(c.at("py")), set...); };
-        const auto on_workers = [&] { return repartition(partition_of_json<rank>(everyone, c.at("px")), partition_of_json<rank>(everyone, c.at("py")), set...); };
+        const auto sequential = [&] {
+          return sequentially::repartition(grid_of_json<rank>(c.at("px")), grid_of_json<rank>(c.at("py")), set...);
+        };
+        const auto on_workers = [&] {
+          return repartition(partition_of_json<rank>(everyone, c.at("px")),
+                             partition_of_json<rank>(everyone, c.at("py")), set...);
+        };
         if (is_refused(c) && splits_one) {  // ours moves it: there and back it is what it was
           const auto x = blocks_of_json<T, rank>(c.at("x"));
           auto kernel = sequential();
@@ -336,12 +358,14 @@ void run_all_sum_reduce(const json& c, const world& everyone, complaints& wrong)
             c, everyone, wrong,
             [&] {
               std::optional<sequentially::all_sum_reduce<dynamic_extents<places>>> kernel;
-              with_dimensions<places>(set, [&](auto named) { kernel.emplace(grid_of_json<places>(c.at("px")), named); });
+              with_dimensions<places>(set,
+                                      [&](auto named) { kernel.emplace(grid_of_json<places>(c.at("px")), named); });
               return *kernel;
             },
             [&] {
               std::optional<all_sum_reduce<dynamic_extents<places>>> kernel;
-              with_dimensions<places>(set, [&](auto named) { kernel.emplace(partition_of_json<places>(everyone, c.at("px")), named); });
+              with_dimensions<places>(
+                  set, [&](auto named) { kernel.emplace(partition_of_json<places>(everyone, c.at("px")), named); });
               return std::move(*kernel);
             });
       });
@@ -420,20 +444,24 @@ void run_linear(const json& c, const world& everyone, complaints& wrong) {
     with_constant<1, 3>(rank_of_partition(c, "py"), "the rank of p_y", [&](auto py) {
       with_constant<2, 4>(rank_of_blocks(c), "the rank of the blocks", [&](auto r) {
         constexpr std::size_t x = px, y = py, rank = r;
-        const auto verdict = judge_linear(extents_of_json<x>(c.at("px")).array(), extents_of_json<y>(c.at("py")).array(),
-                                          extents_of_json<2>(c.at("pw")).array());
+        const auto verdict =
+            judge_linear(extents_of_json<x>(c.at("px")).array(), extents_of_json<y>(c.at("py")).array(),
+                         extents_of_json<2>(c.at("pw")).array());
         if (!verdict && !is_refused(c))
-          throw departure("partitions that the layer refuses: 1 x ... x f_in, 1 x ... x f_out and f_out x f_in are required");
+          throw departure(
+              "partitions that the layer refuses: 1 x ... x f_in, 1 x ... x f_out and f_out x f_in are required");
         const auto run = [&](auto element) {
           using T = decltype(element);
           if (is_refused(c))
-            return expect_refusal(c, everyone, wrong, [&] { check_linear_sequentially<T, rank, x, y>(c, wrong); },
-                                  [&] { check_linear_on_workers<T, rank, x, y>(c, everyone, wrong); });
+            return expect_refusal(
+                c, everyone, wrong, [&] { check_linear_sequentially<T, rank, x, y>(c, wrong); },
+                [&] { check_linear_on_workers<T, rank, x, y>(c, everyone, wrong); });
           check_linear_sequentially<T, rank, x, y>(c, wrong);
           if (runs_here) check_linear_on_workers<T, rank, x, y>(c, everyone, wrong);
         };
         const std::string dtype = c.at("dtype");
-        if (dtype != "float64" && dtype != "float32") throw std::runtime_error("a linear layer of " + dtype + " is unknown");
+        if (dtype != "float64" && dtype != "float32")
+          throw std::runtime_error("a linear layer of " + dtype + " is unknown");
         dtype == "float32" ? run(float{}) : run(double{});
       });
     });
@@ -445,13 +473,15 @@ struct kind {
   void (*run)(const json&, const world&, complaints&);
 };
 constexpr kind kinds[] = {
-    {"broadcast", run_groups},         {"sum_reduce", run_groups}, {"repartition", run_repartition},
-    {"all_sum_reduce", run_all_sum_reduce}, {"linear", run_linear},
+    {"broadcast", run_groups},        {"sum_reduce", run_groups},
+    {"repartition", run_repartition}, {"all_sum_reduce", run_all_sum_reduce},
+    {"linear", run_linear},
 };
 
 const kind* kind_of(const json& file) {
   if (!file.is_object() || !file.contains("kind") || !file.contains("cases")) return nullptr;
-  const auto known = std::find_if(std::begin(kinds), std::end(kinds), [&](const kind& k) { return file.at("kind") == k.name; });
+  const auto known =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const kind& k) { return file.at("kind") == k.name; });
   return known == std::end(kinds) ? nullptr : known;
 }
 
@@ -465,9 +495,10 @@ void run_file(const json& file, const std::string& file_name, tally& all) {
       k->run(c, everyone, wrong);
       wrong.raise();
       if (adjoint_is_refused(c))
-        all.skip(id, "the adjoint gives zero volume where DistDL's autograd refuses its placeholder; forward and <Fx, y> == <x, F*y> hold");
-      else
-        all.pass(id);
+        all.skip(id,
+                 "the adjoint gives zero volume where DistDL's autograd refuses its placeholder; forward and <Fx, y> "
+                 "== <x, F*y> hold");
+      else all.pass(id);
     } catch (const departure& named) {
       all.skip(id, named.what());
     } catch (const std::exception& problem) {
@@ -483,7 +514,8 @@ namespace conformance {
 reader distdl_reader() {
   return {[](const json& file, const std::string&) { return kind_of(file) != nullptr; }, run_file,
           [](const std::string& name) {
-            return std::any_of(std::begin(kinds), std::end(kinds), [&](const kind& k) { return name == k.name + std::string(".json"); });
+            return std::any_of(std::begin(kinds), std::end(kinds),
+                               [&](const kind& k) { return name == k.name + std::string(".json"); });
           }};
 }
 

@@ -34,9 +34,9 @@ struct tally {
 
 /// Knows one corpus. `run` tallies every record of a file that `reads` accepts.
 ///
-/// A reader that communicates sets `needs_mpi`. Where that is true of a file, every worker runs the file, must tally the
-/// same records in the same order, and must not throw; a record passes if it passed on all workers. Other files are run
-/// by worker 0 alone.
+/// A reader that communicates sets `needs_mpi`. Where that is true of a file, every worker runs the file, must tally
+/// the same records in the same order, and must not throw; a record passes if it passed on all workers. Other files are
+/// run by worker 0 alone.
 struct reader {
   bool (*reads)(const nlohmann::json& file, const std::string& file_name);
   void (*run)(const nlohmann::json& file, const std::string& file_name, tally& result);

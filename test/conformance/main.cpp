@@ -53,8 +53,8 @@ void agree(const mpi::communicator& workers, std::vector<outcome>& outcomes, con
     if (first > 0) outcomes[k].why += " (worker " + std::to_string(first) + ")";
   }
   if (fewest != most)
-    outcomes.push_back({file_name, verdict::failed, "a worker tallied " + std::to_string(fewest) +
-                                                        " records and another " + std::to_string(most)});
+    outcomes.push_back({file_name, verdict::failed,
+                        "a worker tallied " + std::to_string(fewest) + " records and another " + std::to_string(most)});
 }
 
 int run(const path& directory, const std::vector<reader>& readers, const mpi::communicator* workers) {
@@ -66,8 +66,8 @@ int run(const path& directory, const std::vector<reader>& readers, const mpi::co
     try {
       std::ifstream in(file);
       const json records = json::parse(in);
-      const auto known = std::find_if(readers.begin(), readers.end(),
-                                      [&](const reader& r) { return r.reads(records, name); });
+      const auto known =
+          std::find_if(readers.begin(), readers.end(), [&](const reader& r) { return r.reads(records, name); });
       if (known == readers.end()) {
         outcomes.push_back({name, verdict::failed, "no reader knows this file"});
       } else {

@@ -200,16 +200,11 @@ void run_binary(const json& c, tally&, const std::string&) {
   if (c.contains("rhs_reduce_axes")) expect_reduced_axes(c.at("rhs_reduce_axes"), all.rhs, rhs, all.result);
   if (!c.contains("expect_values")) return;
   const std::string dtype = c.at("dtype");
-  if (dtype == "s32")
-    run_values<std::int32_t>(c, all, dims);
-  else if (dtype == "f32")
-    run_values<float>(c, all, dims);
-  else if (dtype == "f64")
-    run_values<double>(c, all, dims);
-  else if (dtype == "pred")
-    run_values<bool>(c, all, dims);
-  else
-    expect(false, "has the unknown element type ", dtype);
+  if (dtype == "s32") run_values<std::int32_t>(c, all, dims);
+  else if (dtype == "f32") run_values<float>(c, all, dims);
+  else if (dtype == "f64") run_values<double>(c, all, dims);
+  else if (dtype == "pred") run_values<bool>(c, all, dims);
+  else expect(false, "has the unknown element type ", dtype);
 }
 
 void run_compact(const json& row, tally&, const std::string&) {
@@ -385,8 +380,8 @@ shape_list check_route(const json& c, const char* side, const shape_list& operan
   return induced;
 }
 
-/// Runs a case for real, on the workers there are: the operands start on the partitions that the result's induces, each on
-/// the first worker of its group, and this worker's block of the result is compared with its slice.
+/// Runs a case for real, on the workers there are: the operands start on the partitions that the result's induces, each
+/// on the first worker of its group, and this worker's block of the result is compared with its slice.
 template <std::size_t Rank>
 void run_on_workers(const std::string& op, const xt::xarray<double>& x, const xt::xarray<double>& y,
                     const xt::xarray<double>& z, const resolved_broadcast& all, const shape_list& p_lhs,
@@ -395,8 +390,8 @@ void run_on_workers(const std::string& op, const xt::xarray<double>& x, const xt
   const auto p_z = everyone.partition(extents_of_list<Rank>(partition));
   const auto placed = [&](const xt::xarray<double>& whole, const dimension_map& map, const shape_list& induced) {
     const shape_list shape = detail::shape_of(whole);
-    const auto route = plan_operand(grid<dynamic_extents<Rank>>(extents_of_list<Rank>(partition)), shape, map, p_z.grid(),
-                                    all.result);
+    const auto route =
+        plan_operand(grid<dynamic_extents<Rank>>(extents_of_list<Rank>(partition)), shape, map, p_z.grid(), all.result);
     return on(everyone.partition(extents_of_list<Rank>(map.lift(induced)), workers(route.roots)),
               extents_of_list<Rank>(map.lift(shape)));
   };
@@ -414,13 +409,13 @@ void run_on_workers(const std::string& op, const xt::xarray<double>& x, const xt
     return block;
   };
   double (*f)(double, double) = nullptr;
-  with_operation<double>(op, [&](auto g) {
-    f = [](double a, double b) { return static_cast<double>(decltype(g){}(a, b)); };
-  });
+  with_operation<double>(
+      op, [&](auto g) { f = [](double a, double b) { return static_cast<double>(decltype(g){}(a, b)); }; });
   expect(f != nullptr, "has the unknown operation ", op);
   const partitioned_elementwise distributed(f, lhs, rhs, broadcast_dimensions<>, p_z);
   const auto here = distributed(own(lhs, x), own(rhs, y));
-  expect(here == own(distributed.result(), z), "computes another block on worker ", everyone.id(), " of ", everyone.size());
+  expect(here == own(distributed.result(), z), "computes another block on worker ", everyone.id(), " of ",
+         everyone.size());
 }
 
 void run_distributed(const json& c, tally&, const std::string&) {
@@ -518,7 +513,8 @@ void run_hazard(const json& c, tally&, const std::string&) {
   }
 }
 
-/// Our factors, by number, beside the recorded ones, by name: the same if each number has one name and each name one number.
+/// Our factors, by number, beside the recorded ones, by name: the same if each number has one name and each name one
+/// number.
 class factor_names {
  public:
   explicit factor_names(const json& sizes) : recorded_sizes_(sizes) {}
@@ -536,7 +532,8 @@ class factor_names {
     expect(r.rank(t) == names.size(), what, " has ", r.rank(t), " dimensions and not ", names.size());
     for (std::size_t d = 0; d < r.rank(t); ++d) {
       const auto& dimension = r.at(t, d);
-      expect(dimension.count == names[d].size(), what, " has ", dimension.count, " factors in dimension ", d, " and not ", names[d].dump());
+      expect(dimension.count == names[d].size(), what, " has ", dimension.count, " factors in dimension ", d,
+             " and not ", names[d].dump());
       for (std::size_t k = 0; k < dimension.count; ++k) {
         const std::size_t f = r.term(dimension, k);
         expect_same_factor(f, r.factors[f].size, names[d].at(k), what + " in dimension " + std::to_string(d));
@@ -578,8 +575,8 @@ dimension_map only_fit(std::size_t extent, const shape_list& whole) {
   return {short_list<std::size_t>(fits), whole.size()};
 }
 
-/// A product of tensors: the result has the dimensions that both share, then those of lhs, then those of rhs; the record's
-/// names say which dimensions of the operands are paired, and which pairs are summed.
+/// A product of tensors: the result has the dimensions that both share, then those of lhs, then those of rhs; the
+/// record's names say which dimensions of the operands are paired, and which pairs are summed.
 standing standing_of_product(const json& c, const std::vector<shape_list>& tensors) {
   const auto name = [&](std::size_t k, std::size_t d) { return c.at("operand_factors").at(k).at(d).at(0); };
   const auto is_in = [](const json& list, const json& wanted) {
@@ -618,7 +615,8 @@ standing standing_of_product(const json& c, const std::vector<shape_list>& tenso
   return all;
 }
 
-/// The operations whose factors follow from broadcasting: element-wise ones, those that repeat or permute, those that sum.
+/// The operations whose factors follow from broadcasting: element-wise ones (also those whose names are not known
+/// here), those that repeat or permute, those that sum.
 std::optional<standing> standing_of(const json& c, const std::vector<shape_list>& tensors) {
   const std::string op = c.at("op");
   standing all;
@@ -629,7 +627,8 @@ std::optional<standing> standing_of(const json& c, const std::vector<shape_list>
     all.whole = tensors.at(1);
     const auto dims = dims_of_json(c.at("dims"));
     expect(static_cast<bool>(judge_broadcast_in_dim(tensors[0], all.whole, dims, strictness::stablehlo)), "is refused");
-    all.maps = {dimension_map(short_list<std::size_t>(dims), all.whole.size()), dimension_map::identity(all.whole.size())};
+    all.maps = {dimension_map(short_list<std::size_t>(dims), all.whole.size()),
+                dimension_map::identity(all.whole.size())};
   } else if (op == "transpose") {  // dimension d of the result is dimension dims[d] of the operand
     all.whole = tensors.at(0);
     all.maps = {dimension_map::identity(rank), dimension_map(shape_of_json(c.at("dims")), rank)};
@@ -641,7 +640,7 @@ std::optional<standing> standing_of(const json& c, const std::vector<shape_list>
       if (!summed) kept.push_back(d);
     }
     for (const shape_list& t : tensors)
-      all.maps.push_back(t.empty()            ? dimension_map({}, rank)
+      all.maps.push_back(t.empty()          ? dimension_map({}, rank)
                          : t.size() == rank ? dimension_map::identity(rank)
                                             : dimension_map(kept, rank));
   } else if (op == "dot" || op == "dot_general") {
@@ -653,7 +652,10 @@ std::optional<standing> standing_of(const json& c, const std::vector<shape_list>
              op == "dynamic_update_slice" || op == "dynamic_slice") {
     for (const shape_list& t : tensors) all.maps.push_back(leading_map(t.size(), rank));
   } else {
-    return std::nullopt;
+    for (const shape_list& t : tensors) {  // element by element, scalars with all of them
+      if (!t.empty() && !(t == all.whole)) return std::nullopt;
+      all.maps.push_back(leading_map(t.size(), rank));
+    }
   }
   return all;
 }
@@ -669,7 +671,8 @@ void run_sharding_rule(const json& c, tally&, const std::string&) {
   if (c.at("op") == "reshape") {
     const rule factors = reshape_rule(tensors.at(0), tensors.at(1));
     factor_names recorded(c.at("factor_sizes"));
-    for (std::size_t k = 0; k < tensors.size(); ++k) recorded.expect_same(factors, k, names[k], "tensor " + std::to_string(k));
+    for (std::size_t k = 0; k < tensors.size(); ++k)
+      recorded.expect_same(factors, k, names[k], "tensor " + std::to_string(k));
     return;
   }
   const auto standing = standing_of(c, tensors);
@@ -681,7 +684,8 @@ void run_sharding_rule(const json& c, tally&, const std::string&) {
     short_list<std::size_t> numbers, sizes;
     for (std::size_t j = 0; j < tensors[k].size(); ++j) {
       // a slice that is shorter than what it is cut from has a factor of its own, as an expanded 1 has
-      const bool shared = factors.operand[j] < standing->whole.size() && tensors[k][j] == standing->whole[factors.operand[j]];
+      const bool shared =
+          factors.operand[j] < standing->whole.size() && tensors[k][j] == standing->whole[factors.operand[j]];
       numbers.push_back(shared ? factors.operand[j] : own_factors++);
       sizes.push_back(tensors[k][j]);
     }

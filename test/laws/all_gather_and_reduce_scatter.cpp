@@ -24,7 +24,9 @@ const std::vector<table_row> table = {
 };
 
 /// The block at a place of a tensor whose cuts are uneven, the first of each dimension empty for every other tensor.
-shape<2> part_at(const partita::index<2>& i, std::size_t tensor) { return {2 * i[0] + tensor % 2, 3 - i[1] % 2 + tensor % 3}; }
+shape<2> part_at(const partita::index<2>& i, std::size_t tensor) {
+  return {2 * i[0] + tensor % 2, 3 - i[1] % 2 + tensor % 3};
+}
 
 template <class Dimensions>
 void expect_mutual_adjoints(const world& everyone, const table_row& r, Dimensions along) {
@@ -44,14 +46,21 @@ void expect_mutual_adjoints(const world& everyone, const table_row& r, Dimension
     for (std::size_t k = 0; k < everyone.size(); ++k) parts.push_back(part(k));
     const auto wholes = g_1(parts);
     const auto whole = [&](std::size_t worker) {
-      return active(worker) ? integers<double, 2>(shape<2>{wholes[worker].shape()[0], wholes[worker].shape()[1]}, worker + 9)
-                            : zero_volume<double, 2>(worker);
+      return active(worker)
+                 ? integers<double, 2>(shape<2>{wholes[worker].shape()[0], wholes[worker].shape()[1]}, worker + 9)
+                 : zero_volume<double, 2>(worker);
     };
-    expect_as_in_one_process(everyone, g, g_1, part, whole);
-    expect_adjoint(everyone, g, p.active(), part(me), p.active(), whole(me));
+    expect_all_laws(everyone, g, g_1, p.active(), part, p.active(), whole);
     const auto y = s(whole(me));  // cut balanced
-    expect_adjoint(everyone, s, p.active(), whole(me), p.active(), integers<double, 2>(shape<2>{y.shape()[0], y.shape()[1]}, me + 4));
-    BOOST_TEST(same(g(y), s.adjoint(y)));
+    expect_adjoint(everyone, s, p.active(), whole(me), p.active(),
+                   integers<double, 2>(shape<2>{y.shape()[0], y.shape()[1]}, me + 4));
+    const xt::xtensor<double, 2> balanced_part = y;
+    g(balanced_part);  // g's adjoint is that of its last call
+    expect_adjoint_of_adjoint(g, s, balanced_part, whole(me));
+    expect_adjoint_of_adjoint(s, g, whole(me), balanced_part);
+    expect_linear([&](const auto& block) { return s(block); }, whole(me), me + 23);
+    expect_same_in_view([&](auto&& view) { s.into(whole(me), view); }, y);
+    BOOST_TEST(same(s.start(whole(me)).finish(), y));
   }
 }
 

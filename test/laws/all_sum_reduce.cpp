@@ -33,11 +33,12 @@ void expect_self_adjoint(const world& everyone, const table_row& r, Dimensions d
   const auto block = [&](std::size_t number) {
     return [&, number](std::size_t worker) {
       const group_plan plan = a_1.plan(worker);
-      return plan.large ? integers<double, 2>({plan.groups[0].number % 3, 4}, worker + number) : zero_volume<double, 2>(worker);
+      return plan.large ? integers<double, 2>({plan.groups[0].number % 3, 4}, worker + number)
+                        : zero_volume<double, 2>(worker);
     };
   };
-  expect_as_in_one_process(everyone, a, a_1, block(0), block(31));
-  expect_adjoint(everyone, a, p.active(), block(0)(everyone.id()), p.active(), block(31)(everyone.id()));
+  expect_all_laws(everyone, a, a_1, p.active(), block(0), p.active(), block(31));
+  expect_adjoint_of_adjoint(a, a, block(0)(everyone.id()), block(31)(everyone.id()));
 }
 
 }  // namespace
@@ -70,7 +71,8 @@ BOOST_AUTO_TEST_CASE(dimension_after_dimension_is_both_at_once) {
   const std::size_t lines = everyone.size() % 2 == 0 ? 2 : 1;
   const auto p = everyone.partition(extents(lines, everyone.size() / lines));
   const auto x = integers<int, 2>({2, 5}, everyone.id());
-  BOOST_TEST(same(all_sum_reduce(p, dimensions<1>)(all_sum_reduce(p, dimensions<0>)(x)), all_sum_reduce(p, dimensions<0, 1>)(x)));
+  BOOST_TEST(same(all_sum_reduce(p, dimensions<1>)(all_sum_reduce(p, dimensions<0>)(x)),
+                  all_sum_reduce(p, dimensions<0, 1>)(x)));
 }
 
 BOOST_AUTO_TEST_CASE(it_fills_a_view_with_the_same) {

@@ -31,12 +31,14 @@ const rows<1, 3> extended_on_the_left = {
 };
 
 /// The extents of the block of a group: uneven, and now and then empty.
-shape<2> block_of_group(std::size_t number) { return {1 + number % 3, number % 4 == 3 ? std::size_t{0} : 4 - number % 2}; }
+shape<2> block_of_group(std::size_t number) {
+  return {1 + number % 3, number % 4 == 3 ? std::size_t{0} : 4 - number % 2};
+}
 
 /// Both kernels between the partitions of a row, as they are with these policies.
 template <std::size_t S, std::size_t L, class Broadcast, class SumReduce, class Sequential, class SequentialSum>
-void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Broadcast& b, const SumReduce& s, const Sequential& b_1,
-                            const SequentialSum& s_1) {
+void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Broadcast& b, const SumReduce& s,
+                            const Sequential& b_1, const SequentialSum& s_1) {
   const auto small = r.from.on(everyone);
   const auto large = r.to.on(everyone);
   const auto x_of = [&](std::size_t worker) {
@@ -45,15 +47,13 @@ void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Bro
   };
   const auto y_of = [&](std::size_t worker) {
     const group_plan plan = b_1.plan(worker);
-    return plan.large ? integers<double, 2>(block_of_group(plan.joined()->number), worker + 17) : zero_volume<double, 2>(worker);
+    return plan.large ? integers<double, 2>(block_of_group(plan.joined()->number), worker + 17)
+                      : zero_volume<double, 2>(worker);
   };
-  expect_as_in_one_process(everyone, b, b_1, x_of, y_of);
-  expect_as_in_one_process(everyone, s, s_1, y_of, x_of);
   const std::size_t me = everyone.id();
-  expect_adjoint(everyone, b, small.active(), x_of(me), large.active(), y_of(me));
-  expect_adjoint(everyone, s, large.active(), y_of(me), small.active(), x_of(me));
-  BOOST_TEST(same(b.adjoint(y_of(me)), s(y_of(me))));
-  BOOST_TEST(same(s.adjoint(x_of(me)), b(x_of(me))));
+  expect_all_laws(everyone, b, b_1, small.active(), x_of, large.active(), y_of);
+  expect_all_laws(everyone, s, s_1, large.active(), y_of, small.active(), x_of);
+  expect_adjoint_of_adjoint(b, s, x_of(me), y_of(me));
   BOOST_TEST((b.plan() == b_1.plan(me)));
   BOOST_TEST((s.plan() == s_1.plan(me)));
 }
@@ -74,13 +74,9 @@ void expect_mutual_adjoints(const rows<S, L>& table, Policy... policies) {
 
 BOOST_AUTO_TEST_SUITE(laws_of_broadcast_and_sum_reduce)
 
-BOOST_AUTO_TEST_CASE(they_are_mutual_adjoints_on_partitions_of_rank_two) {
-  expect_mutual_adjoints(of_rank_2);
-}
+BOOST_AUTO_TEST_CASE(they_are_mutual_adjoints_on_partitions_of_rank_two) { expect_mutual_adjoints(of_rank_2); }
 
-BOOST_AUTO_TEST_CASE(so_they_are_without_the_batch_extent) {
-  expect_mutual_adjoints(of_rank_2, discard_batch);
-}
+BOOST_AUTO_TEST_CASE(so_they_are_without_the_batch_extent) { expect_mutual_adjoints(of_rank_2, discard_batch); }
 
 BOOST_AUTO_TEST_CASE(so_they_are_between_partitions_of_different_ranks) {
   expect_mutual_adjoints(extended_on_the_left);
@@ -98,9 +94,11 @@ BOOST_AUTO_TEST_CASE(so_they_are_with_transpositions) {
     const auto p = r.from.on(everyone);
     const auto q = r.to.on(everyone);
     expect_mutual_adjoints(everyone, r, broadcast(p, q, transpose_src), sum_reduce(q, p, transpose_dest),
-                           sequentially::broadcast(p, q, transpose_src), sequentially::sum_reduce(q, p, transpose_dest));
+                           sequentially::broadcast(p, q, transpose_src),
+                           sequentially::sum_reduce(q, p, transpose_dest));
     expect_mutual_adjoints(everyone, r, broadcast(p, q, transpose_dest), sum_reduce(q, p, transpose_src),
-                           sequentially::broadcast(p, q, transpose_dest), sequentially::sum_reduce(q, p, transpose_src));
+                           sequentially::broadcast(p, q, transpose_dest),
+                           sequentially::sum_reduce(q, p, transpose_src));
   });
   const rows<1, 2> both_reversed = {
       {"one worker alone", {{1}, {0}}, {{1, 1}, {0}}},
@@ -112,7 +110,8 @@ BOOST_AUTO_TEST_CASE(so_they_are_with_transpositions) {
 
 BOOST_AUTO_TEST_CASE(a_broadcast_by_way_of_a_row_is_the_broadcast) {
   const world everyone(test::workers());
-  const std::size_t columns = everyone.size() % 2 == 0 ? everyone.size() / 2 : everyone.size(), lines = everyone.size() / columns;
+  const std::size_t columns = everyone.size() % 2 == 0 ? everyone.size() / 2 : everyone.size(),
+                    lines = everyone.size() / columns;
   const auto root = everyone.partition<1, 1>(workers{everyone.size() - 1});
   const auto row = everyone.partition(extents(1, columns));
   const auto all = everyone.partition(extents(lines, columns));

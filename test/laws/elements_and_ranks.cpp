@@ -22,7 +22,7 @@ struct particle {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive & position & label;
+    archive& position& label;
   }
 };
 
@@ -34,9 +34,9 @@ namespace {
 
 using namespace law;
 
-using numbers = boost::mpl::list<signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long, long long,
-                                 unsigned long long, float, double, long double, std::complex<float>, std::complex<double>,
-                                 std::complex<long double>>;
+using numbers = boost::mpl::list<signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
+                                 long long, unsigned long long, float, double, long double, std::complex<float>,
+                                 std::complex<double>, std::complex<long double>>;
 using others = boost::mpl::list<bool, char, wchar_t, char16_t, particle>;
 
 /// From the last worker to all, rank by rank; what a worker of neither kind gives is not looked at.
@@ -96,7 +96,8 @@ void expect_repartitioned(const world& everyone) {
   const auto p = place<Rank>{last_cut, ids}.on(everyone), q = place<Rank>{first_cut, ids}.on(everyone);
   const auto block = [&](const auto& partition) {
     if (!partition.active()) return zero_volume<T, Rank>();
-    return part_of_a_tensor<T, Rank>(tensor, decomposition<Rank>::balanced(tensor, partition.grid().shape()).block(partition.index()));
+    return part_of_a_tensor<T, Rank>(
+        tensor, decomposition<Rank>::balanced(tensor, partition.grid().shape()).block(partition.index()));
   };
   const repartition move(p, q);
   const auto x = block(p), y = block(q);

@@ -1,6 +1,8 @@
-// What the laws are stated with: integer-valued blocks that every worker knows of all others, and equality without tolerance.
+// The laws that every kernel obeys, each written once, and what they are stated with: integer-valued blocks that every
+// worker knows of all others, and equality without tolerance. A kernel joins by being handed to `expect_all_laws`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
@@ -8,6 +10,7 @@
 #include <partita/kernel/sequentially.hpp>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "mpi_test.hpp"
@@ -82,7 +85,8 @@ void for_each_row(const world& everyone, const Rows& rows, Law hold) {
 /// F x and F* y on these workers are what the sequential executor computes for all of them, and <F x, y> == <x, F* y>.
 /// x and y are made by functions of the worker id.
 template <class Kernel, class Sequential, class MakeX, class MakeY>
-void expect_as_in_one_process(const world& everyone, const Kernel& kernel, Sequential sequential, MakeX x_of, MakeY y_of) {
+void expect_as_in_one_process(const world& everyone, const Kernel& kernel, Sequential sequential, MakeX x_of,
+                              MakeY y_of) {
   using X = decltype(x_of(std::size_t{0}));
   std::vector<X> x, dy;
   for (std::size_t k = 0; k < everyone.size(); ++k) x.push_back(x_of(k));
@@ -107,6 +111,98 @@ void expect_adjoint(const world& everyone, const Kernel& kernel, bool gives, con
   MPI_Allgather(products, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, everyone.communicator());
   for (std::size_t k = 0; k < all.size(); ++k) sums[k % 2] = static_cast<T>(sums[k % 2] + all[k]);
   BOOST_TEST((sums[0] == sums[1]));
+}
+
+/// a x + b z, element by element.
+template <class T, std::size_t Rank>
+xt::xtensor<T, Rank> combined(T a, const xt::xtensor<T, Rank>& x, T b, const xt::xtensor<T, Rank>& z) {
+  xt::xtensor<T, Rank> sum = x;
+  for (std::size_t k = 0; k < sum.size(); ++k) sum.data()[k] = static_cast<T>(a * x.data()[k] + b * z.data()[k]);
+  return sum;
+}
+/// Another block of the same shape.
+template <class T, std::size_t Rank>
+xt::xtensor<T, Rank> another(const xt::xtensor<T, Rank>& x, std::size_t number) {
+  shape<Rank> extents{};
+  for (std::size_t d = 0; d < Rank; ++d) extents[d] = x.shape()[d];
+  return integers<T, Rank>(extents, number);
+}
+
+/// F(a x + b z) == a F x + b F z.
+template <class F, class T, std::size_t Rank>
+void expect_linear(F f, const xt::xtensor<T, Rank>& x, std::size_t number) {
+  const auto z = another(x, number);
+  const xt::xtensor<T, Rank> of_x = f(x), of_z = f(z);
+  BOOST_TEST(same(f(combined(T(2), x, T(3), z)), combined(T(2), of_x, T(3), of_z)));
+}
+
+/// A view of every second element of a tensor with a rim around it; what is around it keeps its value.
+template <class T, std::size_t Rank>
+class framed {
+ public:
+  explicit framed(const shape<Rank>& extents) : extents_(extents) {
+    shape<Rank> all{};
+    for (std::size_t d = 0; d < Rank; ++d) all[d] = 2 * extents[d] + 3;
+    tensor_ = uninitialised<T, Rank>(all);
+    std::fill_n(tensor_.data(), tensor_.size(), T(77));
+  }
+  auto view() { return view(std::make_index_sequence<Rank>()); }
+  bool only_the_view_was_written() {
+    auto inside = view();
+    inside.fill(T(77));
+    return std::all_of(tensor_.data(), tensor_.data() + tensor_.size(), [](const T& e) { return e == T(77); });
+  }
+
+ private:
+  template <std::size_t... D>
+  auto view(std::index_sequence<D...>) {
+    return xt::view(tensor_, xt::range(std::size_t{1}, 1 + 2 * extents_[D], std::size_t{2})...);
+  }
+  shape<Rank> extents_;
+  xt::xtensor<T, Rank> tensor_;
+};
+
+/// Filling a view gives what the call gives, and nothing beside it.
+template <class Fill, class Y>
+void expect_same_in_view(Fill fill, const Y& y) {
+  constexpr std::size_t rank = rank_of<Y>;
+  shape<rank> extents{};
+  for (std::size_t d = 0; d < rank; ++d) extents[d] = y.shape()[d];
+  framed<element_of<Y>, rank> wanted(extents);
+  fill(wanted.view());
+  if (y.size() != 0) BOOST_TEST(same(xt::xtensor<element_of<Y>, rank>(wanted.view()), y));
+  BOOST_TEST(wanted.only_the_view_was_written());
+}
+
+/// Every law for a kernel and its sequential executor; x_of and y_of make the blocks of a worker, `gives` and `takes`
+/// say whether this one is active on the side of x and of y. What a kernel has no way for is left out: views, and
+/// calls that are begun and ended apart.
+template <class Kernel, class Sequential, class MakeX, class MakeY>
+void expect_all_laws(const world& everyone, const Kernel& k, const Sequential& k_1, bool gives, MakeX x_of, bool takes,
+                     MakeY y_of) {
+  const std::size_t me = everyone.id();
+  const auto x = x_of(me);
+  const auto dy = y_of(me);
+  expect_as_in_one_process(everyone, k, k_1, x_of, y_of);
+  expect_adjoint(everyone, k, gives, x, takes, dy);
+  expect_linear([&](const auto& block) { return k(block); }, x, me + 57);
+  const auto y = k(x);
+  if constexpr (requires { k.into(x, framed<element_of<decltype(x)>, rank_of<decltype(x)>>({}).view()); })
+    expect_same_in_view([&](auto&& view) { k.into(x, view); }, y);
+  if constexpr (requires { k.start(x); }) BOOST_TEST(same(k.start(x).finish(), y));
+  const auto dx = k.adjoint(dy);  // of the forward call just made
+  if constexpr (requires { k.adjoint_into(dy, framed<element_of<decltype(dy)>, rank_of<decltype(dy)>>({}).view()); })
+    expect_same_in_view([&](auto&& view) { k.adjoint_into(dy, view); }, dx);
+  if constexpr (requires { k.start_adjoint(dy); }) BOOST_TEST(same(k.start_adjoint(dy).finish(), dx));
+  expect_linear([&](const auto& block) { return k.adjoint(block); }, dy, me + 91);
+}
+
+/// The adjoint of the adjoint: `back` is the kernel that F's adjoint names, and F is the one that its adjoint names.
+template <class Kernel, class Back, class X, class Y>
+void expect_adjoint_of_adjoint(const Kernel& k, const Back& back, const X& x, const Y& dy) {
+  const auto y = k(x);
+  BOOST_TEST(same(k.adjoint(dy), back(dy)));
+  BOOST_TEST(same(back.adjoint(x), y));
 }
 
 }  // namespace law

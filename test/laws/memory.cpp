@@ -1,5 +1,5 @@
-// Whatever memory a block has, the kernels read its values; `into` fills a caller's view and nothing beside it; and block
-// shapes may change from call to call, on some workers alone.
+// Whatever memory a block has, the kernels read its values; `into` fills a caller's view and nothing beside it; and
+// block shapes may change from call to call, on some workers alone.
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -129,7 +129,8 @@ BOOST_AUTO_TEST_CASE(shapes_change_between_calls_on_some_workers_alone) {
     BOOST_TEST(y.shape()[0] == rows);
     bool right = y.shape()[1] == columns.size();
     for (std::size_t i = 0; right && i < rows; ++i)
-      for (std::size_t j = 0; j < columns.size(); ++j) right = right && y(i, j) == static_cast<int>(i * width + columns.start + j);
+      for (std::size_t j = 0; j < columns.size(); ++j)
+        right = right && y(i, j) == static_cast<int>(i * width + columns.start + j);
     BOOST_TEST(right);
     BOOST_TEST(same(k.move.adjoint(y), block));
   }

@@ -1,4 +1,5 @@
 // Repartition moves every element to where its global index belongs, and its adjoint brings it back.
+#include <partita/kernel/relabelled.hpp>
 #include <partita/kernel/repartition.hpp>
 
 #include <numeric>
@@ -46,7 +47,8 @@ xt::xtensor<T, 2> given(const table_row& r, const world& everyone, std::size_t w
   const auto extents = r.extents();
   shape<2> start{}, own{};
   for (std::size_t d = 0; d < 2; ++d) {
-    start[d] = std::accumulate(r.sizes[d].begin(), r.sizes[d].begin() + static_cast<std::ptrdiff_t>(i[d]), std::size_t{0});
+    start[d] =
+        std::accumulate(r.sizes[d].begin(), r.sizes[d].begin() + static_cast<std::ptrdiff_t>(i[d]), std::size_t{0});
     own[d] = r.sizes[d][i[d]];
   }
   auto block = uninitialised<T, 2>(own);
@@ -57,12 +59,14 @@ xt::xtensor<T, 2> given(const table_row& r, const world& everyone, std::size_t w
 
 /// The block of the balanced cut of the tensor over a place.
 template <class T>
-xt::xtensor<T, 2> balanced(const shape<2>& extents, const place<2>& at, const world& everyone, std::size_t worker, std::size_t number) {
+xt::xtensor<T, 2> balanced(const shape<2>& extents, const place<2>& at, const world& everyone, std::size_t worker,
+                           std::size_t number) {
   const auto p = at.on(everyone);
   const std::size_t place = p.grid().place(worker);
   if (place >= p.size()) return zero_volume<T, 2>(worker + 1);
   const auto i = p.grid().index(place);
-  const interval rows = balanced_part(extents[0], at.extents[0], i[0]), columns = balanced_part(extents[1], at.extents[1], i[1]);
+  const interval rows = balanced_part(extents[0], at.extents[0], i[0]),
+                 columns = balanced_part(extents[1], at.extents[1], i[1]);
   auto block = uninitialised<T, 2>({rows.size(), columns.size()});
   for (std::size_t a = 0; a < rows.size(); ++a)
     for (std::size_t b = 0; b < columns.size(); ++b)
@@ -79,7 +83,8 @@ BOOST_AUTO_TEST_CASE(every_element_arrives_where_its_index_belongs) {
   for_each_row(everyone, table, [&](const table_row& r) {
     const repartition move(r.from.on(everyone), r.to.on(everyone));
     const auto y = move(given<double>(r, everyone, everyone.id()));
-    if (r.to.on(everyone).active()) BOOST_TEST(same(y, balanced<double>(r.extents(), r.to, everyone, everyone.id(), 0)));
+    if (r.to.on(everyone).active())
+      BOOST_TEST(same(y, balanced<double>(r.extents(), r.to, everyone, everyone.id(), 0)));
     else BOOST_TEST(y.size() == 0U);
   });
 }
@@ -90,9 +95,9 @@ BOOST_AUTO_TEST_CASE(it_is_what_one_process_computes_and_has_the_adjoint_that_it
     const auto p = r.from.on(everyone), q = r.to.on(everyone);
     const auto x = [&](std::size_t worker) { return given<double>(r, everyone, worker); };
     const auto dy = [&](std::size_t worker) { return balanced<double>(r.extents(), r.to, everyone, worker, 13); };
-    expect_as_in_one_process(everyone, repartition(p, q), sequentially::repartition(p, q), x, dy);
-    expect_as_in_one_process(everyone, repartition(p, q, discard_batch), sequentially::repartition(p, q, discard_batch), x, dy);
-    expect_adjoint(everyone, repartition(p, q), p.active(), x(everyone.id()), q.active(), dy(everyone.id()));
+    expect_all_laws(everyone, repartition(p, q), sequentially::repartition(p, q), p.active(), x, q.active(), dy);
+    expect_all_laws(everyone, repartition(p, q, discard_batch), sequentially::repartition(p, q, discard_batch),
+                    p.active(), x, q.active(), dy);
   });
 }
 
@@ -105,6 +110,25 @@ BOOST_AUTO_TEST_CASE(its_adjoint_is_its_inverse_for_any_cut) {
     const auto back = move.adjoint(move(x));
     if (p.active()) BOOST_TEST(same(back, x));
     else BOOST_TEST(back.size() == 0U);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(the_plans_of_all_workers_add_up_to_its_cost) {
+  const world everyone(test::workers());
+  for_each_row(everyone, table, [&](const table_row& r) {
+    const auto p = r.from.on(everyone), q = r.to.on(everyone);
+    const repartition move(p, q);
+    const auto plan = move.plan(r.extents());
+    std::array<unsigned long, 4> mine{}, all{};  // sent, kept, received, messages
+    for (const auto& b : plan.sends) mine[0] += b.where.volume(), ++mine[3];
+    for (const auto& b : plan.kept) mine[1] += b.where.volume();
+    for (const auto& b : plan.receives) mine[2] += b.where.volume();
+    MPI_Allreduce(mine.data(), all.data(), 4, MPI_UNSIGNED_LONG, MPI_SUM, everyone.communicator());
+    const auto cost = cost_of(p, q, extents<dynamic, dynamic>(r.extents()));
+    BOOST_TEST(all[0] == cost.elements_moved);
+    BOOST_TEST(all[2] == cost.elements_moved);
+    BOOST_TEST(all[1] == cost.elements_kept);
+    BOOST_TEST(all[3] == cost.messages);
   });
 }
 
@@ -124,11 +148,14 @@ BOOST_AUTO_TEST_CASE(two_moves_are_one) {
   const auto rows = everyone.partition(extents(all, 1)), columns = everyone.partition(extents(1, all));
   const auto last = everyone.partition<1, 1>(workers{all - 1});
   const shape<2> tensor{7, 5};
-  const auto x = balanced<int>(tensor, {{all, 1}, [&] {
-                                          std::vector<std::size_t> ids(all);
-                                          std::iota(ids.begin(), ids.end(), std::size_t{0});
-                                          return ids;
-                                        }()}, everyone, everyone.id(), 1);
+  const auto x = balanced<int>(tensor,
+                               {{all, 1},
+                                [&] {
+                                  std::vector<std::size_t> ids(all);
+                                  std::iota(ids.begin(), ids.end(), std::size_t{0});
+                                  return ids;
+                                }()},
+                               everyone, everyone.id(), 1);
   const auto by_way = repartition(columns, last)(repartition(rows, columns)(x)), at_once = repartition(rows, last)(x);
   if (last.active()) BOOST_TEST(same(by_way, at_once));
 }

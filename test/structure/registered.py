@@ -13,6 +13,7 @@ LISTS = {
     "test/mpi": ("test/mpi/meson.build", ".cpp"),
     "test/laws": ("test/laws/meson.build", ".cpp"),
     "test/conformance": ("test/meson.build", ".cpp"),
+    "test/fuzz": ("test/meson.build", ".cpp"),
     "test/structure": ("test/structure/meson.build", ".py"),
     "examples": ("examples/meson.build", ".cpp"),
     "bench": ("bench/meson.build", ".cpp"),

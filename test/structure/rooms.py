@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""rooms.py INCLUDE_DIR: every include of the library goes down the rooms or stays in its own.
+"""rooms.py INCLUDE_DIR: every include of the library goes down the rooms or stays in its own, only comm/ writes `MPI_` or
+`boost::mpi`, and no two headers have one name.
 
 With --self-test the check is held against planted includes, right and wrong ones, instead."""
 import pathlib
@@ -27,9 +28,11 @@ FRONT_DOOR = "partita.hpp"
 XTENSOR = re.compile(r"xtensor/|xtl/|xsimd/")
 BLAS = re.compile(r"xtensor-blas/|xflens/|cblas")
 MPI = re.compile(r"boost/mpi|mpi\.h$|mpi\.hpp$")
+MPI_WRITTEN = re.compile(r"\b(MPI_[A-Za-z]|boost::mpi\b)")
+NAMED_AFTER_OPERATIONS = "rules"  # its headers have the names of what they are the rules of
 OTHER = re.compile(r"[/.]")  # a header of the standard library has neither a folder nor a suffix
 # C and system headers the impure rooms may use.
-SYSTEM = re.compile(r"(boost/(serialization|mpl)/.*|immintrin\.h|sys/.*\.h|unistd\.h)$")
+SYSTEM = re.compile(r"(boost/(serialization|mpl)/.*|immintrin\.h|sys/.*\.h|(unistd|fcntl|pthread)\.h)$")
 
 
 def includes(file):
@@ -124,6 +127,27 @@ PLANTED = {  # file: (an include, what the complaint must say; None if there mus
 }
 
 
+def wrong_words(root):
+    """One sentence for each line outside of comm/ that names MPI."""
+    for file in sorted((root / "partita").rglob("*.hpp")):
+        here = file.relative_to(root / "partita")
+        if here.parts[0] == "comm":
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            if MPI_WRITTEN.search(line.split("//")[0]):
+                yield f"{here.as_posix()}:{number}: MPI is named in comm/ only, not here"
+
+
+def names_used_twice(root):
+    seen = {}
+    for file in sorted((root / "partita").rglob("*.hpp")):
+        here = file.relative_to(root / "partita")
+        if NAMED_AFTER_OPERATIONS not in here.parts[:-1]:
+            if here.name in seen:
+                yield f"{here.as_posix()}: {seen[here.name]} has the same name"
+            seen.setdefault(here.name, here.as_posix())
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
@@ -143,10 +167,20 @@ def self_test():
             if not any("enters through one file, not" in f for f in wrong_arrows(root)):
                 yield f"{twice} enters {room} through two files and is let through"
             (root / "partita" / room / "second_door.hpp").unlink()
+        for line, refused in (("int n = MPI_Comm_size;", True), ("boost::mpi::communicator c;", True),
+                              ("// MPI_Comm_size counts", False), ("BOOST_IS_MPI_DATATYPE(t)", False)):
+            (root / "partita" / "kernel" / "a.hpp").write_text(line)
+            if any(wrong_words(root)) != refused:
+                yield f"'{line}' in kernel/ is {'let through' if refused else 'refused'}"
+        (root / "partita" / "comm" / "e.hpp").write_text("")
+        if not any("comm/e.hpp" in name or "core/e.hpp" in name for name in names_used_twice(root)):
+            yield "two headers of one name are let through"
 
 
 def main():
-    complaints = list(self_test() if sys.argv[1] == "--self-test" else wrong_arrows(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    checks = [self_test()] if sys.argv[1] == "--self-test" else [check(root) for check in (wrong_arrows, wrong_words, names_used_twice)]
+    complaints = [complaint for check in checks for complaint in check]
     for complaint in complaints:
         print(complaint)
     sys.exit(len(complaints) > 0)

@@ -3,7 +3,8 @@
 //  * MPI lives around the whole run, so that no global fixture outlives it.
 //  * After each case the workers agree on its outcome: a case passes only if it passed on every worker.
 //  * A worker that failed waits PARTITA_TEST_GRACE seconds (3) for the others: they may hang in a call that it left.
-//  * A case that takes longer than PARTITA_TEST_LIMIT seconds (120) ends the job and is named by every worker stuck in it.
+//  * A case that takes longer than PARTITA_TEST_LIMIT seconds (120) ends the job and is named by every worker stuck in
+//  it.
 //  * Log lines carry the worker's number and go out whole; the agreed closing line comes from worker 0.
 #include <unistd.h>
 
@@ -174,7 +175,8 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
     }
   }
   watchdog_.stop();
-  if (any != 0 && workers_) failed_cases_.push_back(*workers_);  // kept: MPI may give a freed one's messages to the next
+  if (any != 0 && workers_)
+    failed_cases_.push_back(*workers_);  // kept: MPI may give a freed one's messages to the next
   workers_.reset();
   if (any != 0 && mine_ == 0 && everyone_.rank() == 0)
     log_ << unit.full_name() << ": failed on another worker" << std::endl;
@@ -225,8 +227,8 @@ int main(int argc, char** argv) {
   bt::framework::register_observer(*agreed);
   const int status = bt::unit_test_main(&initialise, argc, argv);
   bt::framework::deregister_observer(*agreed);
-  bt::unit_test_log.set_stream(std::cout);        // Boost.Test writes to its streams once more, from exit(),
-  bt::results_reporter::set_stream(std::cerr);    // when ours are gone
+  bt::unit_test_log.set_stream(std::cout);      // Boost.Test writes to its streams once more, from exit(),
+  bt::results_reporter::set_stream(std::cerr);  // when ours are gone
 
   const auto passed = agreed->passed(), failed = agreed->failed(), skipped = agreed->skipped();
   agreed.reset();

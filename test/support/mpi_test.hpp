@@ -13,7 +13,8 @@ boost::mpi::communicator workers();
 /// How many workers run the tests; may be called anywhere, also before main.
 int number_of_workers();
 
-/// `BOOST_AUTO_TEST_CASE(x, *test::at_least(4))`: with fewer workers the case is skipped on all of them, with this reason.
+/// `BOOST_AUTO_TEST_CASE(x, *test::at_least(4))`: with fewer workers the case is skipped on all of them, with this
+/// reason.
 inline auto at_least(int n) {
   return boost::unit_test::precondition([n](boost::unit_test::test_unit_id) {
     boost::test_tools::assertion_result enough(number_of_workers() >= n);

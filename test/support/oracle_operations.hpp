@@ -9,7 +9,8 @@ namespace oracle {
 /// The place in an operand that is broadcast to a result: aligned at the end, 0 where the operand has one element.
 inline shape_list broadcast_place(const shape_list& i, const shape_list& operand) {
   shape_list place;
-  for (std::size_t d = 0; d < operand.size(); ++d) place.push_back(operand[d] == 1 ? 0 : i[i.size() - operand.size() + d]);
+  for (std::size_t d = 0; d < operand.size(); ++d)
+    place.push_back(operand[d] == 1 ? 0 : i[i.size() - operand.size() + d]);
   return place;
 }
 /// Letters of a broadcast operand: a dimension of one element that meets more is whole.
@@ -25,7 +26,8 @@ inline std::string broadcast_letters(const shape_list& operand, const shape_list
 template <class Random>
 shape_list broadcast_from(const shape_list& result, Random& random) {
   shape_list s;
-  for (std::size_t d = random() % (result.size() + 1); d < result.size(); ++d) s.push_back(random() % 4 == 0 ? 1 : result[d]);
+  for (std::size_t d = random() % (result.size() + 1); d < result.size(); ++d)
+    s.push_back(random() % 4 == 0 ? 1 : result[d]);
   return s;
 }
 
@@ -44,7 +46,8 @@ operation_case random_elementwise(Random& random) {
       {&rules::subtract, 2, [](const std::vector<number>& x) { return x[0] - x[1]; }},
       {&rules::add_n, 3, [](const std::vector<number>& x) { return x[0] + x[1] + x[2]; }},
       {&rules::multiply, 2, [](const std::vector<number>& x) { return x[0] * x[1]; }},
-      {&rules::divide, 2, [](const std::vector<number>& x) { return x[0] * (x[1] * x[1] + 1); }},  // linear in the first alone
+      {&rules::divide, 2,
+       [](const std::vector<number>& x) { return x[0] * (x[1] * x[1] + 1); }},  // linear in the first alone
       {&rules::scale, 1, [](const std::vector<number>& x) { return -3 * x[0]; }},
       {&rules::cast, 1, [](const std::vector<number>& x) { return x[0]; }},
       {&rules::assign, 1, [](const std::vector<number>& x) { return x[0]; }},
@@ -56,14 +59,16 @@ operation_case random_elementwise(Random& random) {
   operation_case op;
   op.name = chosen.how->name;
   shape_list result = some_shape(random, 0, 3);
-  for (std::size_t t = 0; t < chosen.operands; ++t) op.operands.push_back(t == 0 ? result : broadcast_from(result, random));
+  for (std::size_t t = 0; t < chosen.operands; ++t)
+    op.operands.push_back(t == 0 ? result : broadcast_from(result, random));
   if (chosen.operands > 1) std::swap(op.operands[0], op.operands[random() % chosen.operands]);
   for (const shape_list& s : op.operands) op.letters += broadcast_letters(s, result) + ",";
   op.letters.back() = '>';
   op.letters += alphabet(result.size());
   op.results = {result};
   op.how = (*chosen.how)(shape_span(op.operands.data(), op.operands.size()));
-  op.value = [f = chosen.f, shapes = op.operands](const std::vector<view>& x, std::size_t, const shape_list& i, const ranges&) {
+  op.value = [f = chosen.f, shapes = op.operands](const std::vector<view>& x, std::size_t, const shape_list& i,
+                                                  const ranges&) {
     std::vector<number> values;
     for (std::size_t t = 0; t < x.size(); ++t) values.push_back(x[t](broadcast_place(i, shapes[t])));
     return f(values);
@@ -74,7 +79,8 @@ operation_case random_elementwise(Random& random) {
 template <class Random>
 operation_case random_matmul(Random& random) {
   operation_case op;
-  const bool vector_x = random() % 6 == 0, vector_y = random() % 6 == 0, tx = !vector_x && random() % 3 == 0, ty = !vector_y && random() % 3 == 0;
+  const bool vector_x = random() % 6 == 0, vector_y = random() % 6 == 0, tx = !vector_x && random() % 3 == 0,
+             ty = !vector_y && random() % 3 == 0;
   const auto m = extent(random), k = extent(random), n = extent(random);
   shape_list batch = some_shape(random, 0, 1), xb = broadcast_from(batch, random), yb = batch;
   if (random() % 2 == 0) std::swap(xb, yb);
@@ -94,7 +100,8 @@ operation_case random_matmul(Random& random) {
   op.letters = lx + "," + ly + ">" + lz;
   op.how = rules::matmul_transposed(tx, ty)(shape_span(op.operands.data(), 2));
   op.name = "matmul " + op.letters;
-  op.value = [=, rank = batch.size()](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges& local) {
+  op.value = [=, rank = batch.size()](const std::vector<view>& v, std::size_t, const shape_list& i,
+                                      const ranges& local) {
     shape_list b;
     for (std::size_t d = 0; d < rank; ++d) b.push_back(i[d]);
     const std::size_t row = vector_x ? 0 : i[rank], column = vector_y ? 0 : i[i.size() - 1];
@@ -114,9 +121,11 @@ operation_case random_matmul(Random& random) {
 
 template <class Random>
 operation_case random_reduction(Random& random) {
-  static constexpr reduce kinds[] = {reduce::sum, reduce::avg, reduce::max, reduce::min, reduce::prod, reduce::any, reduce::all, reduce::none, reduce::none};
+  static constexpr owed_reduction kinds[] = {owed_reduction::sum, owed_reduction::avg,  owed_reduction::max,
+                                             owed_reduction::min, owed_reduction::prod, owed_reduction::any,
+                                             owed_reduction::all, owed_reduction::none, owed_reduction::none};
   const std::size_t which = random() % std::size(kinds);
-  const reduce kind = kinds[which];
+  const owed_reduction kind = kinds[which];
   const bool squares = which == 8, keep = random() % 2 == 0;
   operation_case op;
   const shape_list x = some_shape(random, 1, 3);
@@ -136,17 +145,20 @@ operation_case random_reduction(Random& random) {
   }
   if (axes.empty()) return random_reduction(random);
   const std::string all_letters = lx;
-  if (kind == reduce::none && !squares)
+  if (kind == owed_reduction::none && !squares)
     for (char& c : lx)
       if (reduced.find(c) != std::string::npos) c = '_';
   op.operands = {x};
   op.results = {z};
   op.letters = lx + ">" + lz;
-  op.how = (squares ? rules::sum_of_function(axes, keep) : rules::reduction(kind, axes, keep))(shape_span(op.operands.data(), 1));
-  op.name = squares ? "sum of squares" : kind == reduce::none ? "whole reduction" : std::string("reduction ") + name_of(kind);
-  if (kind == reduce::avg) op.times = count;
-  if (kind == reduce::prod) op.low = -1, op.high = 1;
-  if (kind == reduce::any || kind == reduce::all) op.low = 0, op.high = 1;
+  op.how = (squares ? rules::sum_of_function(axes, keep)
+                    : rules::reduction(kind, axes, keep))(shape_span(op.operands.data(), 1));
+  op.name = squares                        ? "sum of squares"
+            : kind == owed_reduction::none ? "whole reduction"
+                                           : std::string("reduction ") + name_of(kind);
+  if (kind == owed_reduction::avg) op.times = count;
+  if (kind == owed_reduction::prod) op.low = -1, op.high = 1;
+  if (kind == owed_reduction::any || kind == owed_reduction::all) op.low = 0, op.high = 1;
   op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges& local) {
     auto place = shape_list::filled(x.size(), 0);
     std::array<interval, 16> range{};
@@ -164,19 +176,21 @@ operation_case random_reduction(Random& random) {
       }
       const number value = squares ? v[0](place) * v[0](place) : v[0](place);
       least = first ? value : std::min(least, value), most = first ? value : std::max(most, value);
-      result = first ? value : kind == reduce::none ? (squares ? result + value : most * most - least) : combine(kind, result, value);
+      result = first                          ? value
+               : kind == owed_reduction::none ? (squares ? result + value : most * most - least)
+                                              : combine(kind, result, value);
       first = false;
       ++n;
     };
     walk(0);
     // what a worker without elements says of them: the neutral element
-    if (first && kind == reduce::prod) return number{1};
-    if (first && kind == reduce::all) return number{1};
-    if (first && kind == reduce::max) return number{-1000000};
-    if (first && kind == reduce::min) return number{1000000};
-    if (first && kind == reduce::avg) throw std::runtime_error("the mean of nothing");
-    if (kind == reduce::avg && result % n != 0) throw std::runtime_error("a mean is no integer");
-    return kind == reduce::avg ? result / n : result;
+    if (first && kind == owed_reduction::prod) return number{1};
+    if (first && kind == owed_reduction::all) return number{1};
+    if (first && kind == owed_reduction::max) return number{-1000000};
+    if (first && kind == owed_reduction::min) return number{1000000};
+    if (first && kind == owed_reduction::avg) throw std::runtime_error("the mean of nothing");
+    if (kind == owed_reduction::avg && result % n != 0) throw std::runtime_error("a mean is no integer");
+    return kind == owed_reduction::avg ? result / n : result;
   };
   return op;
 }
@@ -192,7 +206,10 @@ operation_case random_along(Random& random) {
   if (which == 3) letters[rank - 1] = letters[rank - 2] = '_';
   else letters[c] = '_';
   const auto axis = static_cast<std::ptrdiff_t>(c);
-  const partita::operation how = which == 0 ? rules::softmax(axis) : which == 1 ? rules::cumsum(axis) : which == 2 ? rules::roll({axis}) : rules::triu();
+  const partita::operation how = which == 0   ? rules::softmax(axis)
+                                 : which == 1 ? rules::cumsum(axis)
+                                 : which == 2 ? rules::roll({axis})
+                                              : rules::triu();
   static const char* const names[] = {"softmax", "cumsum", "roll", "triu"};
   op.name = names[which];
   op.operands = op.results = {x};
@@ -254,11 +271,14 @@ operation_case random_movement(Random& random) {
     case 0: {
       std::shuffle(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rank), random);
       attributes::list axes;
-      for (std::size_t d = 0; d < rank; ++d) z[d] = x[order[d]], lz[d] = lx[order[d]], axes.push_back(static_cast<std::ptrdiff_t>(order[d]));
+      for (std::size_t d = 0; d < rank; ++d)
+        z[d] = x[order[d]], lz[d] = lx[order[d]], axes.push_back(static_cast<std::ptrdiff_t>(order[d]));
       how = rules::transpose(axes);
       break;
     }
-    case 1: how = rules::unsqueeze({axis}), z = inserted(x, c, 1), lz.insert(c, "_"); break;
+    case 1:
+      how = rules::unsqueeze({axis}), z = inserted(x, c, 1), lz.insert(c, "_");
+      break;
     case 2: {  // a new dimension in front, and what has one element grows
       attributes::list extents{3};
       for (std::size_t d = 0; d < rank; ++d) {
@@ -274,8 +294,11 @@ operation_case random_movement(Random& random) {
       how = rules::tile(repeats), z[c] *= 2, lx[c] = lz[c] = '_';
       break;
     }
-    case 4: z[c] = (x[c] + 1) / 2, how = rules::slice({axis}, {static_cast<std::ptrdiff_t>(z[c])}), lx[c] = lz[c] = '_'; break;
-    default: z[c] = x[c] + 2, how = rules::pad({axis}, {static_cast<std::ptrdiff_t>(z[c])}), lx[c] = lz[c] = '_';
+    case 4:
+      z[c] = (x[c] + 1) / 2, how = rules::slice({axis}, {static_cast<std::ptrdiff_t>(z[c])}), lx[c] = lz[c] = '_';
+      break;
+    default:
+      z[c] = x[c] + 2, how = rules::pad({axis}, {static_cast<std::ptrdiff_t>(z[c])}), lx[c] = lz[c] = '_';
   }
   static const char* const names[] = {"transpose", "unsqueeze", "expand", "tile", "slice", "pad"};
   op.name = names[which];
@@ -312,7 +335,8 @@ operation_case random_join(Random& random) {
   std::string lx = alphabet(rank);
   op.operands = {x};
   if (which < 2) {
-    for (std::size_t k = 1 + random() % 2; k > 0; --k) op.operands.push_back(which == 0 ? replaced(x, c, extent(random)) : x);
+    for (std::size_t k = 1 + random() % 2; k > 0; --k)
+      op.operands.push_back(which == 0 ? replaced(x, c, extent(random)) : x);
     std::size_t length = 0;
     for (const auto& s : op.operands) length += s[c];
     std::string lz = lx;
@@ -321,7 +345,8 @@ operation_case random_join(Random& random) {
     for (std::size_t k = 0; k < op.operands.size(); ++k) op.letters += lx + (k + 1 < op.operands.size() ? "," : ">");
     op.letters += lz;
     op.results = {which == 0 ? replaced(x, c, length) : inserted(x, c, op.operands.size())};
-    op.how = (which == 0 ? rules::concatenate(axis) : rules::stack(axis))(shape_span(op.operands.data(), op.operands.size()));
+    op.how = (which == 0 ? rules::concatenate(axis)
+                         : rules::stack(axis))(shape_span(op.operands.data(), op.operands.size()));
   } else {
     std::string lz = lx;
     lx[c] = '_';
@@ -341,7 +366,8 @@ operation_case random_join(Random& random) {
   }
   static const char* const names[] = {"concatenate", "stack", "split", "unbind"};
   op.name = names[which];
-  op.value = [=, shapes = op.operands, first = op.results[0]](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
+  op.value = [=, shapes = op.operands, first = op.results[0]](const std::vector<view>& v, std::size_t j,
+                                                              const shape_list& i, const ranges&) {
     if (which == 0) {
       std::size_t t = 0, at = i[c];
       while (at >= shapes[t][c]) at -= shapes[t++][c];
@@ -363,10 +389,13 @@ operation_case random_indexing(Random& random) {
   const auto axis = static_cast<std::ptrdiff_t>(c);
   std::string lx = alphabet(rank), li = std::string("pqrs").substr(0, i.size()), lz = lx;
   const std::string order = lx;
-  static const char* const names[] = {"gather", "embedding", "vocabulary embedding", "take_along_axis", "one_hot", "scatter"};
+  static const char* const names[] = {"gather",          "embedding", "vocabulary embedding",
+                                      "take_along_axis", "one_hot",   "scatter"};
   op.name = names[which];
   op.indices = 2;
-  const auto made = [&](const partita::operation& how) { op.how = how(shape_span(op.operands.data(), op.operands.size())); };
+  const auto made = [&](const partita::operation& how) {
+    op.how = how(shape_span(op.operands.data(), op.operands.size()));
+  };
   if (which == 0) {
     lx[c] = '_', lz.replace(c, 1, li);
     shape_list z;
@@ -374,12 +403,14 @@ operation_case random_indexing(Random& random) {
       if (d != c) z.push_back(x[d]);
       for (std::size_t k = 0; d == c && k < i.size(); ++k) z.push_back(i[k]);
     }
-    op.operands = {x, i}, op.results = {z}, op.letters = lx + "," + li + ">" + lz, op.index_limit = static_cast<number>(x[c]);
+    op.operands = {x, i}, op.results = {z}, op.letters = lx + "," + li + ">" + lz,
+    op.index_limit = static_cast<number>(x[c]);
     made(rules::gather(axis));
     op.value = [=, n = i.size()](const std::vector<view>& v, std::size_t, const shape_list& at, const ranges&) {
       shape_list where, from;
       for (std::size_t k = 0; k < n; ++k) where.push_back(at[c + k]);
-      for (std::size_t d = 0; d < rank; ++d) from.push_back(d < c ? at[d] : d == c ? static_cast<std::size_t>(v[1](where)) : at[d + n - 1]);
+      for (std::size_t d = 0; d < rank; ++d)
+        from.push_back(d < c ? at[d] : d == c ? static_cast<std::size_t>(v[1](where)) : at[d + n - 1]);
       return v[0](from);
     };
   } else if (which < 3) {
@@ -396,18 +427,22 @@ operation_case random_indexing(Random& random) {
       shape_list where;
       for (std::size_t k = 0; k < n; ++k) where.push_back(at[k]);
       const auto row = static_cast<std::size_t>(v[ids](where));
-      return row < local['v'].start || row >= local['v'].stop ? number{0} : v[1 - ids](shape_list{row, at[n]});  // a row of another worker
+      return row < local['v'].start || row >= local['v'].stop
+                 ? number{0}
+                 : v[1 - ids](shape_list{row, at[n]});  // a row of another worker
     };
   } else if (which == 3) {
     const shape_list there = replaced(x, c, extent(random));
     lx[c] = '_', lz[c] = 'z';
-    op.operands = {x, there}, op.results = {there}, op.letters = lx + "," + lz + ">" + lz, op.index_limit = static_cast<number>(x[c]);
+    op.operands = {x, there}, op.results = {there}, op.letters = lx + "," + lz + ">" + lz,
+    op.index_limit = static_cast<number>(x[c]);
     made(rules::take_along_axis(axis));
     op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& at, const ranges&) {
       return v[0](replaced(at, c, static_cast<std::size_t>(v[1](at))));
     };
   } else if (which == 4) {
-    op.operands = {x}, op.results = {inserted(x, rank, 4)}, op.letters = lx + ">" + lx + "z", op.indices = 1, op.index_limit = 4;
+    op.operands = {x}, op.results = {inserted(x, rank, 4)}, op.letters = lx + ">" + lx + "z", op.indices = 1,
+    op.index_limit = 4;
     made(rules::one_hot(4));
     op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& at, const ranges&) {
       return number{static_cast<number>(at[rank]) == v[0](without(at, rank))};
@@ -415,7 +450,8 @@ operation_case random_indexing(Random& random) {
   } else {
     const std::size_t n = extent(random);
     lx[0] = '_';
-    op.operands = {x, {n}, replaced(x, 0, n)}, op.results = {x}, op.letters = lx + ",_," + lx + ">" + lx, op.index_limit = static_cast<number>(x[0]);
+    op.operands = {x, {n}, replaced(x, 0, n)}, op.results = {x}, op.letters = lx + ",_," + lx + ">" + lx,
+    op.index_limit = static_cast<number>(x[0]);
     made(rules::scatter);
     op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& at, const ranges&) {
       number all = v[0](at);
@@ -451,7 +487,9 @@ operation_case random_network(Random& random) {
         const number x = v[0](shape_list{i[0], i[1], k});
         sum += x, squares += x * x;
       }
-      return j == 1 ? sum : j == 2 ? squares : v[0](i) * v[1](shape_list{i[2]}) * squares - sum * v[2](shape_list{i[2]});
+      return j == 1   ? sum
+             : j == 2 ? squares
+                      : v[0](i) * v[1](shape_list{i[2]}) * squares - sum * v[2](shape_list{i[2]});
     };
   } else if (which == 1) {
     shapes({"abc", "ab"}, {"abc", "ab"});
@@ -470,7 +508,8 @@ operation_case random_network(Random& random) {
     const bool by_position = random() % 2 == 0;
     op.letters = by_position ? "bsh_,b_h_,b_h_>bsh_,bhs_,bhs" : "b_h_,b_h_,b_h_>b_h_,bh__,bh_";
     made("attention", by_position ? rules::sequence_parallel_attention : rules::attention);
-    op.value = [t = size['t'], d = size['d']](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
+    op.value = [t = size['t'], d = size['d']](const std::vector<view>& v, std::size_t j, const shape_list& i,
+                                              const ranges&) {
       const std::size_t b = i[0], s = j == 0 ? i[1] : i[2], h = j == 0 ? i[2] : i[1];
       const auto score = [&](std::size_t at) {
         number all = 0;
@@ -486,11 +525,198 @@ operation_case random_network(Random& random) {
     shapes({"ncab", "mcab"}, {"nmab"});
     op.letters = "nc__,mc__>nm__";
     made("convolution", rules::convolution);
-    op.value = [a = size['a'], b = size['b']](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges& local) {
+    op.value = [a = size['a'], b = size['b']](const std::vector<view>& v, std::size_t, const shape_list& i,
+                                              const ranges& local) {
       number all = 0;  // periodic
       for (std::size_t c = local['c'].start; c < local['c'].stop; ++c)
         for (std::size_t p = 0; p < a; ++p)
-          for (std::size_t q = 0; q < b; ++q) all += v[0](shape_list{i[0], c, (i[2] + p) % a, (i[3] + q) % b}) * v[1](shape_list{i[1], c, p, q});
+          for (std::size_t q = 0; q < b; ++q)
+            all += v[0](shape_list{i[0], c, (i[2] + p) % a, (i[3] + q) % b}) * v[1](shape_list{i[1], c, p, q});
+      return all;
+    };
+  }
+  return op;
+}
+
+/// Norms over groups, channels and batches, products with a bias, convolutions in groups.
+template <class Random>
+operation_case random_layer(Random& random) {
+  operation_case op;
+  const std::size_t which = random() % 7;
+  const auto made = [&](const char* name, const char* letters, const partita::operation& how) {
+    op.name = name, op.letters = letters;
+    op.how = how(shape_span(op.operands.data(), op.operands.size()));
+  };
+  const std::size_t n = extent(random), places = one_of(random, {2, 3});
+  if (which < 2) {
+    const std::size_t groups = one_of(random, {1, 2, 2, 3, 4}), each = which == 1 ? 1 : one_of(random, {1, 2, 3}),
+                      c = groups * each;
+    op.operands = {{n, c, places}, {c}, {c}}, op.results = {{n, c, places}, {n, groups}, {n, groups}};
+    which == 0 ? made("group_norm", "nc_,c,c>nc_,ng,ng", rules::group_norm(groups))
+               : made("instance_norm", "nc_,c,c>nc_,nc,nc", rules::instance_norm);
+    op.value = [=](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
+      const std::size_t g = j == 0 ? i[1] / each : i[1];
+      number sum = 0, squares = 0;
+      for (std::size_t k = g * each; k < (g + 1) * each; ++k)
+        for (std::size_t p = 0; p < places; ++p) {
+          const number x = v[0](shape_list{i[0], k, p});
+          sum += x, squares += x * x;
+        }
+      return j == 1   ? sum
+             : j == 2 ? squares
+                      : v[0](i) * squares * v[1](shape_list{i[1]}) - sum * v[2](shape_list{i[1]});
+    };
+  } else if (which == 2) {
+    const bool inference = random() % 2 == 0;
+    const std::size_t c = extent(random);
+    op.operands = {{n, c, places}, {c}, {c}, {c}, {c}}, op.results = {{n, c, places}};
+    for (std::size_t k = 0; !inference && k < 4; ++k) op.results.push_back({c});
+    inference ? made("batch_norm inference", "ncp,c,c,c,c>ncp", rules::batch_norm_inference)
+              : made("batch_norm", "_c_,c,c,c,c>_c_,c,c,c,c", rules::batch_norm);
+    op.value = [=](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
+      const shape_list c_only{j == 0 ? i[1] : i[0]};
+      if (inference) return (v[0](i) - v[1](c_only)) * v[2](c_only) * v[3](c_only) + v[4](c_only);
+      number sum = 0, squares = 0;
+      for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t p = 0; p < places; ++p) {
+          const number x = v[0](shape_list{k, c_only[0], p});
+          sum += x, squares += x * x;
+        }
+      if (j == 0) return (v[0](i) - sum) * squares * v[3](c_only) + v[4](c_only);
+      return j == 1 ? v[1](c_only) + sum : j == 2 ? v[2](c_only) * squares : j == 3 ? sum : squares;
+    };
+  } else if (which == 3) {
+    const std::size_t k = extent(random), m = extent(random);
+    const bool t = random() % 2 == 0;
+    op.operands = {{n, k}, t ? shape_list{m, k} : shape_list{k, m}, {m}}, op.results = {{n, m}};
+    made("matmul_bias", t ? "n_,m_,m>nm" : "n_,_m,m>nm", rules::matmul_bias(false, t));
+    op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges&) {
+      number all = v[2](shape_list{i[1]});
+      for (std::size_t a = 0; a < k; ++a)
+        all += v[0](shape_list{i[0], a}) * v[1](t ? shape_list{i[1], a} : shape_list{a, i[1]});
+      return all;
+    };
+  } else {
+    const bool depthwise = which == 4, transposed = which == 6;
+    const std::size_t groups = one_of(random, {2, 2, 3, 4}), from = depthwise ? 1 : one_of(random, {1, 2, 3}),
+                      to = one_of(random, {1, 2, 3}), c = groups * from, m = groups * to;
+    op.operands = {{n, c, places}, transposed ? shape_list{c, to, places} : shape_list{m, from, places}};
+    op.results = {{n, m, places}};
+    made(depthwise    ? "depthwise convolution"
+         : transposed ? "transposed convolution in groups"
+                      : "grouped convolution",
+         transposed             ? "nc_,ce_>nm_"
+         : depthwise && to == 1 ? "nm_,m__>nm_"
+                                : "nc_,m__>nm_",
+         depthwise    ? rules::depthwise_convolution
+         : transposed ? rules::transposed_convolution(groups)
+                      : rules::grouped_convolution(groups));
+    op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges&) {
+      const std::size_t g = i[1] / to;
+      number all = 0;
+      for (std::size_t k = 0; k < from; ++k)
+        for (std::size_t p = 0; p < places; ++p)
+          all += v[0](shape_list{i[0], g * from + k, (i[2] + p) % places}) *
+                 v[1](transposed ? shape_list{g * from + k, i[1] % to, p} : shape_list{i[1], k, p});
+      return all;
+    };
+  }
+  return op;
+}
+
+/// Writing where an index says, running extremes, mixtures of experts, optimisers.
+template <class Random>
+operation_case random_update(Random& random) {
+  operation_case op;
+  const std::size_t which = random() % 7;
+  const auto made = [&](const char* name, const std::string& letters, const partita::operation& how) {
+    op.name = name, op.letters = letters;
+    op.how = how(shape_span(op.operands.data(), op.operands.size()));
+  };
+  const shape_list x = some_shape(random, 2, 2);
+  const std::size_t c = random() % 2, rows = extent(random);
+  const auto axis = static_cast<std::ptrdiff_t>(c);
+  if (which == 0) {
+    const shape_list there = replaced(x, c, rows);
+    std::string l = "ab";
+    l[c] = '_';
+    op.operands = {x, there, there}, op.results = {x}, op.indices = 2, op.index_limit = static_cast<number>(x[c]);
+    made("put_along_axis", l + "," + l + "," + l + ">" + l, rules::put_along_axis(axis));
+    op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges&) {
+      number last = v[0](i);
+      for (std::size_t k = 0; k < rows; ++k)
+        if (static_cast<std::size_t>(v[1](replaced(i, c, k))) == i[c]) last = v[2](replaced(i, c, k));
+      return last;
+    };
+  } else if (which < 3) {
+    op.operands = {x, which == 1 ? shape_list{rows, std::size_t{1}} : shape_list{rows}, shape_list{rows, x[1]}};
+    op.results = {x}, op.indices = 2, op.index_limit = static_cast<number>(x[0]);
+    which == 1 ? made("scatter_nd_add", "_b,__,_b>_b", rules::scatter_nd_add)
+               : made("index_put", "_b,_,_b>_b", rules::index_put);
+    op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges&) {
+      number all = v[0](i);
+      for (std::size_t k = 0; k < rows; ++k) {
+        const number at = v[1](which == 1 ? shape_list{k, std::size_t{0}} : shape_list{k});
+        if (static_cast<std::size_t>(at) == i[0]) all = (which == 1 ? all : 0) + v[2](shape_list{k, i[1]});
+      }
+      return all;
+    };
+  } else if (which == 3) {
+    std::string l = "ab";
+    l[c] = '_';
+    op.operands = {x}, op.results = {x, x};
+    const bool most = random() % 2 == 0;
+    made(most ? "cummax" : "cummin", l + ">" + l + "," + l, most ? rules::cummax(axis) : rules::cummin(axis));
+    op.value = [=](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
+      std::size_t best = 0;
+      for (std::size_t k = 0; k <= i[c]; ++k) {
+        const number now = v[0](replaced(i, c, k)), then = v[0](replaced(i, c, best));
+        if (most ? now > then : now < then) best = k;
+      }
+      return j == 1 ? static_cast<number>(best) : v[0](replaced(i, c, best));
+    };
+  } else if (which == 4) {
+    const std::size_t s = extent(random), h = extent(random), e = extent(random), places = 2, chosen = 2;
+    op.operands = {{s, h}, {s, e}}, op.results = {{e, places, h}, {s, chosen}, {chosen, s}, {s, chosen}};
+    made("expert_dispatch", "_h,__>e_h,__,__,__", rules::expert_dispatch(chosen, places));
+    op.value = [=](const std::vector<view>& v, std::size_t j, const shape_list& i, const ranges&) {
+      number gates = 0;
+      for (std::size_t a = 0; a < s; ++a)
+        for (std::size_t b = 0; b < e; ++b) gates += v[1](shape_list{a, b}) * static_cast<number>(a + 2 * b + 1);
+      if (j > 0) return gates * static_cast<number>(i[0] + i[1]);
+      number all = 0;  // every place depends on all tokens' gates
+      for (std::size_t a = 0; a < s; ++a)
+        all += v[0](shape_list{a, i[2]}) * v[1](shape_list{a, i[0]}) * gates + static_cast<number>(i[1]);
+      return all;
+    };
+  } else if (which == 5) {
+    const std::size_t s = extent(random), k = extent(random), h = extent(random);
+    op.operands = {{rows, h}, {s, k}, {s, k}}, op.results = {{s, h}};
+    op.indices = 4, op.index_limit = static_cast<number>(rows);
+    made("expert_combine", "_h,sk,sk>sh", rules::expert_combine);
+    op.value = [=](const std::vector<view>& v, std::size_t, const shape_list& i, const ranges& local) {
+      number all = 0;
+      for (std::size_t a = local['k'].start; a < local['k'].stop; ++a)
+        all += v[1](shape_list{i[0], a}) * v[0](shape_list{static_cast<std::size_t>(v[2](shape_list{i[0], a})), i[1]});
+      return all;
+    };
+  } else {
+    const std::size_t kind = random() % 3;
+    const shape_list one{std::size_t{1}};
+    if (kind == 0) op.operands = {x, one, x}, op.results = {x}, made("sgd", "ab,_,ab>ab", rules::sgd);
+    if (kind == 1)
+      op.operands = {x, x, x, one}, op.results = {x, x}, made("momentum", "ab,ab,ab,_>ab,ab", rules::momentum);
+    if (kind == 2)
+      op.operands = {x, x, one, x, x, one, one}, op.results = {x, x, x, one, one},
+      made("adam", "ab,ab,_,ab,ab,_,_>ab,ab,ab,_,_", rules::adam);
+    op.value = [x, shapes = op.operands](const std::vector<view>& v, std::size_t j, const shape_list& i,
+                                         const ranges&) {
+      const shape_list first{std::size_t{0}};
+      number all = static_cast<number>(j + 1);
+      for (std::size_t t = 0; t < v.size(); ++t) {
+        if (i.size() == 2) all = all * 2 + v[t](shapes[t] == x ? i : first) * v[t](shapes[t] == x ? i : first);
+        else if (!(shapes[t] == x)) all = all * 2 + v[t](first);
+      }
       return all;
     };
   }
@@ -519,19 +745,34 @@ operation_case random_gradient(Random& random) {
 
 template <class Random>
 operation_case random_operation(Random& random) {
-  switch (random() % 12) {
+  switch (random() % 14) {
     case 0:
-    case 1: return random_einsum(random);
-    case 2: return random_matmul(random);
-    case 3: return random_elementwise(random);
-    case 4: return random_reduction(random);
-    case 5: return random_along(random);
-    case 6: return random_reshape(random);
-    case 7: return random_movement(random);
-    case 8: return random_join(random);
-    case 9: return random_indexing(random);
-    case 10: return random_network(random);
-    default: return random_gradient(random);
+    case 1:
+      return random_einsum(random);
+    case 2:
+      return random_matmul(random);
+    case 3:
+      return random_elementwise(random);
+    case 4:
+      return random_reduction(random);
+    case 5:
+      return random_along(random);
+    case 6:
+      return random_reshape(random);
+    case 7:
+      return random_movement(random);
+    case 8:
+      return random_join(random);
+    case 9:
+      return random_indexing(random);
+    case 10:
+      return random_network(random);
+    case 11:
+      return random_layer(random);
+    case 12:
+      return random_update(random);
+    default:
+      return random_gradient(random);
   }
 }
 

@@ -16,10 +16,8 @@ class pretended {
   pretended(const pretended&) = delete;
   pretended& operator=(const pretended&) = delete;
   ~pretended() {
-    if (was_set_)
-      ::setenv(name_, before_.c_str(), 1);
-    else
-      ::unsetenv(name_);
+    if (was_set_) ::setenv(name_, before_.c_str(), 1);
+    else ::unsetenv(name_);
   }
 
  private:

@@ -1,7 +1,8 @@
 // Operations on small integers, written from their mathematics alone, that simulated devices execute block by block.
 //
-// An operation says of every dimension of every tensor which letter it is: dimensions of one letter must be cut alike, '_' must
-// be whole. Elements are read by their global index from the block that a device holds, and reading beyond it is an error.
+// An operation says of every dimension of every tensor which letter it is: dimensions of one letter must be cut alike,
+// '_' must be whole. Elements are read by their global index from the block that a device holds, and reading beyond it
+// is an error.
 #pragma once
 
 #include <functional>
@@ -20,7 +21,8 @@ struct view {
     std::size_t at = 0;
     if (i.size() != own->size()) throw std::runtime_error("another rank");
     for (std::size_t d = 0; d < i.size(); ++d) {
-      if (i[d] < (*own)[d].start || i[d] >= (*own)[d].stop) throw std::runtime_error("an operand's element is elsewhere");
+      if (i[d] < (*own)[d].start || i[d] >= (*own)[d].stop)
+        throw std::runtime_error("an operand's element is elsewhere");
       at = at * (*own)[d].size() + i[d] - (*own)[d].start;
     }
     return t->values[at];
@@ -35,7 +37,8 @@ struct ranges {
 };
 
 struct operation_case {
-  using formula = std::function<number(const std::vector<view>&, std::size_t result, const shape_list& i, const ranges&)>;
+  using formula =
+      std::function<number(const std::vector<view>&, std::size_t result, const shape_list& i, const ranges&)>;
   std::string name;
   std::string letters;  ///< tensors apart by ',' and '>'
   std::vector<shape_list> operands, results;
@@ -50,16 +53,15 @@ struct operation_case {
 inline std::vector<std::string> letters_by_tensor(const std::string& letters) {
   std::vector<std::string> all{""};
   for (const char c : letters) {
-    if (c == ',' || c == '>')
-      all.emplace_back();
-    else
-      all.back() += c;
+    if (c == ',' || c == '>') all.emplace_back();
+    else all.back() += c;
   }
   return all;
 }
 
 /// What one device makes of its blocks. Throws where it cannot.
-inline devices executed(const operation_case& op, const std::vector<view>& operands, const std::vector<block>& result_blocks) {
+inline devices executed(const operation_case& op, const std::vector<view>& operands,
+                        const std::vector<block>& result_blocks) {
   devices out;
   if (op.by_order) {
     tensor t(shape_of(result_blocks[0]));
@@ -87,7 +89,9 @@ inline devices executed(const operation_case& op, const std::vector<view>& opera
   for (std::size_t j = 0; j < result_blocks.size(); ++j) {
     tensor t(shape_of(result_blocks[j]));
     std::size_t at = 0;
-    for_each_index(t.shape, [&](const shape_list& i) { t.values[at++] = op.value(operands, j, shifted(i, result_blocks[j], 1), local); });
+    for_each_index(t.shape, [&](const shape_list& i) {
+      t.values[at++] = op.value(operands, j, shifted(i, result_blocks[j], 1), local);
+    });
     out.push_back(t);
   }
   return out;
@@ -111,7 +115,8 @@ truth truth_of(const operation_case& op, Random& random) {
   std::vector<view> views;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const bool places = (op.indices >> i & 1U) != 0;
-    all.operands.push_back(random_tensor(op.operands[i], random, places ? 0 : op.low, places ? op.index_limit - 1 : op.high));
+    all.operands.push_back(
+        random_tensor(op.operands[i], random, places ? 0 : op.low, places ? op.index_limit - 1 : op.high));
     if (!places)
       for (number& v : all.operands.back().values) v *= op.times;
     blocks.push_back(whole_block(op.operands[i]));
@@ -124,18 +129,21 @@ truth truth_of(const operation_case& op, Random& random) {
 
 /// Cuts the operands as said, lets every device work, and compares. Empty if all is right, else what is wrong.
 template <class Operands, class Results>
-std::string wrong(const operation_case& op, const truth& whole, const Operands& operands, const Results& results, std::uint64_t seed) {
+std::string wrong(const operation_case& op, const truth& whole, const Operands& operands, const Results& results,
+                  std::uint64_t seed) {
   try {
     std::vector<devices> held;
     const mesh& m = operands[0].on;
-    for (std::size_t i = 0; i < whole.operands.size(); ++i) held.push_back(simulated::cut(whole.operands[i], operands[i], seed + i, op.times));
+    for (std::size_t i = 0; i < whole.operands.size(); ++i)
+      held.push_back(simulated::cut(whole.operands[i], operands[i], seed + i, op.times));
     std::vector<devices> made(op.results.size());
     for (std::size_t k = 0; k < m.size(); ++k) {
       std::vector<block> blocks, result_blocks;
       std::vector<view> views;
       for (std::size_t i = 0; i < held.size(); ++i) blocks.push_back(mesh_block(operands[i], op.operands[i], k));
       for (std::size_t i = 0; i < held.size(); ++i) views.push_back({&held[i][k], &blocks[i]});
-      for (std::size_t j = 0; j < op.results.size(); ++j) result_blocks.push_back(mesh_block(results[j], op.results[j], k));
+      for (std::size_t j = 0; j < op.results.size(); ++j)
+        result_blocks.push_back(mesh_block(results[j], op.results[j], k));
       devices mine = executed(op, views, result_blocks);
       for (std::size_t j = 0; j < mine.size(); ++j) made[j].push_back(mine[j]);
     }
@@ -184,19 +192,21 @@ inline shape_list inserted(const shape_list& s, std::size_t at, std::size_t valu
 }
 
 /// Sums over the letters that are in the operands and not in the result, of the product of all operands `used` (bits).
-inline number einsum_value(const std::vector<std::string>& letters, std::size_t result, std::uint32_t used, const std::vector<view>& x,
-                           const shape_list& i, const ranges& local) {
+inline number einsum_value(const std::vector<std::string>& letters, std::size_t result, std::uint32_t used,
+                           const std::vector<view>& x, const shape_list& i, const ranges& local) {
   std::array<std::size_t, 128> at{};
   std::string summed;
   const std::string& here = letters[result];
   for (std::size_t d = 0; d < here.size(); ++d) at[static_cast<std::size_t>(here[d])] = i[d];
   for (std::size_t t = 0; t < x.size(); ++t)
     for (const char c : letters[t])
-      if ((used >> t & 1U) != 0 && here.find(c) == std::string::npos && summed.find(c) == std::string::npos) summed += c;
+      if ((used >> t & 1U) != 0 && here.find(c) == std::string::npos && summed.find(c) == std::string::npos)
+        summed += c;
   number all = 0;
   const std::function<void(std::size_t)> sum = [&](std::size_t n) {
     if (n < summed.size()) {
-      for (std::size_t k = local[summed[n]].start; k < local[summed[n]].stop; ++k) at[static_cast<std::size_t>(summed[n])] = k, sum(n + 1);
+      for (std::size_t k = local[summed[n]].start; k < local[summed[n]].stop; ++k)
+        at[static_cast<std::size_t>(summed[n])] = k, sum(n + 1);
       return;
     }
     number product = 1;
@@ -226,8 +236,9 @@ inline shape_list sized(const std::string& letters, const std::array<std::size_t
 
 template <class Random>
 operation_case random_einsum(Random& random) {
-  static const char* const all[] = {"mk,kn->mn", "bmk,bkn->bmn", "bmk,kn->bmn", "k,k->", "ab->ba", "abc->ac", "ij,jk,kl->il",
-                                    "a,b->ab",   "ab,ab->a",     "bsd,btd->bst", "a,a->a", "ab,b->a", "abc,c->ba", "ab->"};
+  static const char* const all[] = {"mk,kn->mn", "bmk,bkn->bmn", "bmk,kn->bmn", "k,k->",    "ab->ba",
+                                    "abc->ac",   "ij,jk,kl->il", "a,b->ab",     "ab,ab->a", "bsd,btd->bst",
+                                    "a,a->a",    "ab,b->a",      "abc,c->ba",   "ab->"};
   operation_case op;
   const std::string notation = all[random() % std::size(all)];
   op.name = "einsum " + notation;

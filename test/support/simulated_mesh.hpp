@@ -1,4 +1,5 @@
-// Devices of a mesh that exist only in a test: tensors of small integers, cut as a sharding says, and put together again.
+// Devices of a mesh that exist only in a test: tensors of small integers, cut as a sharding says, and put together
+// again.
 #pragma once
 
 #include <algorithm>
@@ -80,16 +81,23 @@ inline bool holds(const block& b, const shape_list& i) {
 /// What all devices hold of one tensor.
 using devices = std::vector<tensor>;
 
-inline number combine(reduce kind, number a, number b) {
+inline number combine(owed_reduction kind, number a, number b) {
   switch (kind) {
-    case reduce::sum:
-    case reduce::avg: return a + b;
-    case reduce::max: return std::max(a, b);
-    case reduce::min: return std::min(a, b);
-    case reduce::prod: return a * b;
-    case reduce::any: return a != 0 || b != 0;
-    case reduce::all: return a != 0 && b != 0;
-    case reduce::none: break;
+    case owed_reduction::sum:
+    case owed_reduction::avg:
+      return a + b;
+    case owed_reduction::max:
+      return std::max(a, b);
+    case owed_reduction::min:
+      return std::min(a, b);
+    case owed_reduction::prod:
+      return a * b;
+    case owed_reduction::any:
+      return a != 0 || b != 0;
+    case owed_reduction::all:
+      return a != 0 && b != 0;
+    case owed_reduction::none:
+      break;
   }
   throw std::logic_error("nothing is owed");
 }
@@ -98,38 +106,46 @@ inline std::uint64_t mixed(std::uint64_t h) {
   return h ^ h >> 33;
 }
 inline bool is_logical(const sharding& s) {
-  for (const reduce kind : s.owed)
-    if (kind == reduce::any || kind == reduce::all) return true;
+  for (const owed_reduction kind : s.owed)
+    if (kind == owed_reduction::any || kind == owed_reduction::all) return true;
   return false;
 }
 
-/// The part of `value` that place k of p along an owed axis holds: the parts reduce to the value. `dice` is the same on devices
-/// that must hold the same; `scale` keeps averages of parts whole.
-inline number part_of(number value, reduce kind, std::size_t k, std::size_t p, std::uint64_t dice, number scale) {
+/// The part of `value` that place k of p along an owed axis holds: the parts reduce to the value. `dice` is the same on
+/// devices that must hold the same; `scale` keeps averages of parts whole.
+inline number part_of(number value, owed_reduction kind, std::size_t k, std::size_t p, std::uint64_t dice,
+                      number scale) {
   const auto die = [&](std::size_t i) { return scale * (static_cast<number>(mixed(dice + 977 * (i + 1)) % 7) - 3); };
   const std::size_t holder = mixed(dice) % p;
   number others = 0;
   switch (kind) {
-    case reduce::sum:
-    case reduce::avg:
+    case owed_reduction::sum:
+    case owed_reduction::avg:
       for (std::size_t i = 1; i < p; ++i) others += die(i);
-      return k != 0 ? die(k) : (kind == reduce::avg ? static_cast<number>(p) * value : value) - others;
-    case reduce::max: return k == holder ? value : value - std::abs(die(k));
-    case reduce::min: return k == holder ? value : value + std::abs(die(k));
-    case reduce::prod: return k == holder ? value : 1;
-    case reduce::any: return value != 0 && (k == holder || die(k) > 0);
-    case reduce::all: return value != 0 || (k != holder && die(k) > 0);
-    case reduce::none: break;
+      return k != 0 ? die(k) : (kind == owed_reduction::avg ? static_cast<number>(p) * value : value) - others;
+    case owed_reduction::max:
+      return k == holder ? value : value - std::abs(die(k));
+    case owed_reduction::min:
+      return k == holder ? value : value + std::abs(die(k));
+    case owed_reduction::prod:
+      return k == holder ? value : 1;
+    case owed_reduction::any:
+      return value != 0 && (k == holder || die(k) > 0);
+    case owed_reduction::all:
+      return value != 0 || (k != holder && die(k) > 0);
+    case owed_reduction::none:
+      break;
   }
   throw std::logic_error("nothing is owed");
 }
 
-/// Cuts a tensor. What is owed is split at random into parts that differ by multiples of `scale`, alike on devices that hold the same.
+/// Cuts a tensor. What is owed is split at random into parts that differ by multiples of `scale`, alike on devices that
+/// hold the same.
 inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, number scale = 1) {
   devices all;
   const std::uint32_t cutting = s.cutting();
-  for (const reduce kind : s.owed)
-    if (kind == reduce::avg) scale *= static_cast<number>(s.on.size());
+  for (const owed_reduction kind : s.owed)
+    if (kind == owed_reduction::avg) scale *= static_cast<number>(s.on.size());
   for (std::size_t k = 0; k < s.on.size(); ++k) {
     const block own = mesh_block(s, whole.shape, k);
     tensor t(shape_of(own));
@@ -141,7 +157,7 @@ inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, n
       number value = whole(shifted(i, own, 1));
       std::uint64_t here = mixed(dice + at);
       for (std::size_t a = 0; a < s.on.rank(); ++a)
-        if (s.owed[a] != reduce::none) {
+        if (s.owed[a] != owed_reduction::none) {
           const std::size_t place = coordinate_of(s.on, k, a);
           value = part_of(value, s.owed[a], place, s.on.size(a), here, scale);
           here = mixed(here + place + 1);
@@ -153,7 +169,8 @@ inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, n
   return all;
 }
 
-/// The workers that differ from `worker` in their place along axis a only, in the order of their places; itself among them.
+/// The workers that differ from `worker` in their place along axis a only, in the order of their places; itself among
+/// them.
 inline std::vector<std::size_t> group_along(const mesh& m, std::size_t worker, std::size_t a) {
   std::size_t stride = 1;
   for (std::size_t k = m.rank(); k-- > a + 1;) stride *= m.size(k);
@@ -164,14 +181,14 @@ inline std::vector<std::size_t> group_along(const mesh& m, std::size_t worker, s
 }
 
 /// The reduction over one axis, on every device.
-inline devices reduced(const devices& all, const mesh& m, std::size_t a, reduce kind) {
+inline devices reduced(const devices& all, const mesh& m, std::size_t a, owed_reduction kind) {
   devices out = all;
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto group = group_along(m, k, a);
     for (std::size_t at = 0; at < all[k].values.size(); ++at) {
       number value = all[group[0]].values[at];
       for (std::size_t g = 1; g < group.size(); ++g) value = combine(kind, value, all[group[g]].values[at]);
-      if (kind == reduce::avg) {
+      if (kind == owed_reduction::avg) {
         const auto p = static_cast<number>(group.size());
         if (value % p != 0) throw std::runtime_error("an average is no integer");
         value /= p;
@@ -185,9 +202,10 @@ inline devices reduced(const devices& all, const mesh& m, std::size_t a, reduce 
 /// Puts a tensor together. Throws what is wrong if devices hold blocks of other shapes, or devices disagree.
 inline tensor reassembled(devices all, const sharding& s, const shape_list& shape) {
   for (std::size_t k = 0; k < all.size(); ++k)
-    if (!(all[k].shape == shape_of(mesh_block(s, shape, k)))) throw std::runtime_error("device " + std::to_string(k) + " holds a block of another shape");
+    if (!(all[k].shape == shape_of(mesh_block(s, shape, k))))
+      throw std::runtime_error("device " + std::to_string(k) + " holds a block of another shape");
   for (std::size_t a = s.on.rank(); a-- > 0;)
-    if (s.owed[a] != reduce::none) all = reduced(all, s.on, a, s.owed[a]);
+    if (s.owed[a] != owed_reduction::none) all = reduced(all, s.on, a, s.owed[a]);
   tensor whole(shape);
   std::vector<char> seen(whole.values.size(), 0);
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -205,8 +223,10 @@ inline tensor reassembled(devices all, const sharding& s, const shape_list& shap
   return whole;
 }
 
-/// Executes one step with what the workers it may involve hold. `received` counts the elements from other workers, of all workers.
-inline devices executed(const reshard_step& step, const sharding& before, const devices& all, const shape_list& shape, std::size_t& received) {
+/// Executes one step with what the workers it may involve hold. `received` counts the elements from other workers, of
+/// all workers.
+inline devices executed(const reshard_step& step, const sharding& before, const devices& all, const shape_list& shape,
+                        std::size_t& received) {
   using enum reshard_step::what;
   const mesh& m = before.on;
   const sharding& after = step.after;
@@ -214,8 +234,9 @@ inline devices executed(const reshard_step& step, const sharding& before, const 
   if (step.done == all_reduce || step.done == reduce_scatter) source = reduced(all, m, step.axis, step.kind);
   if (step.done == owe) {
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (coordinate_of(m, k, step.axis) != 0 && (step.kind == reduce::sum || step.kind == reduce::prod))
-        std::fill(source[k].values.begin(), source[k].values.end(), step.kind == reduce::prod ? 1 : 0);
+      if (coordinate_of(m, k, step.axis) != 0 &&
+          (step.kind == owed_reduction::sum || step.kind == owed_reduction::prod))
+        std::fill(source[k].values.begin(), source[k].values.end(), step.kind == owed_reduction::prod ? 1 : 0);
     return source;
   }
   devices out;
@@ -230,7 +251,8 @@ inline devices executed(const reshard_step& step, const sharding& before, const 
       for (std::size_t p = 0; p < all.size() && peers.empty(); ++p) {
         bool same_owed = given[p] == 0 && mesh_block(before, shape, p) == wanted;
         for (std::size_t a = 0; a < m.rank(); ++a)
-          same_owed = same_owed && (before.owed[a] == reduce::none || coordinate_of(m, p, a) == coordinate_of(m, k, a));
+          same_owed =
+              same_owed && (before.owed[a] == owed_reduction::none || coordinate_of(m, p, a) == coordinate_of(m, k, a));
         if (same_owed) peers = {p};
       }
       if (peers.empty()) throw std::runtime_error("no worker is left that has the block");
@@ -239,7 +261,8 @@ inline devices executed(const reshard_step& step, const sharding& before, const 
     std::size_t at = 0;
     for_each_index(t.shape, [&](const shape_list& i) {
       const shape_list there = shifted(i, wanted, 1);
-      const auto has = std::find_if(peers.begin(), peers.end(), [&](std::size_t p) { return holds(mesh_block(before, shape, p), there); });
+      const auto has = std::find_if(peers.begin(), peers.end(),
+                                    [&](std::size_t p) { return holds(mesh_block(before, shape, p), there); });
       if (has == peers.end()) throw std::runtime_error("an element is with nobody in the group");
       t.values[at++] = source[*has](shifted(there, mesh_block(before, shape, *has), -1));
       received += *has != k && !holds(mesh_block(before, shape, k), there);
@@ -251,7 +274,8 @@ inline devices executed(const reshard_step& step, const sharding& before, const 
 
 /// Any sharding of this rank: every axis cuts a dimension, replicates, or owes a reduction of one of the kinds.
 template <class Random>
-sharding random_sharding(const mesh& m, std::size_t rank, Random& random, std::initializer_list<reduce> kinds = {}) {
+sharding random_sharding(const mesh& m, std::size_t rank, Random& random,
+                         std::initializer_list<owed_reduction> kinds = {}) {
   sharding s(m, rank);
   std::vector<std::size_t> axes(m.rank());
   std::iota(axes.begin(), axes.end(), std::size_t{0});

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""summary.py TESTLOG_JSON...: what the runs of Meson's tests add up to, by suite and in one closing line.
+"""summary.py [--left-out INTRO_TESTS_JSON SUITE SHARE] TESTLOG_JSON...: what the runs of Meson's tests add up to, by
+suite and in one closing line; before it, if asked for, what a run of one suite with one in SHARE random cases left out.
 
 A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
 failed without saying so (a crash, a time limit) counts as one more failure."""
@@ -21,9 +22,25 @@ def count(test):
     return (passed, max(failed, 1), skipped)
 
 
+def left_out(intro_tests, suite, share):
+    """A line for each suite of which something was not run."""
+    missing = {}
+    for test in json.load(open(intro_tests)):
+        names = [name.split(":")[-1] for name in test["suite"]]
+        if suite not in names:
+            missing.setdefault(names[0] if names else "other", []).append(test["name"])
+    for name, tests in sorted(missing.items()):
+        some = ", ".join(tests[:4]) + (f" and {len(tests) - 4} more" if len(tests) > 4 else "")
+        yield f"  {name}: {some}" + (" (by --wide)" if name == "wide" else "")
+    yield f"  random cases: {int(share) - 1} of {share}"
+
+
 def main():
-    suites, failures = {}, []
-    for log in sys.argv[1:]:
+    suites, failures, unseen = {}, [], []
+    logs = sys.argv[1:]
+    if logs[:1] == ["--left-out"]:
+        unseen, logs = list(left_out(*logs[1:4])), logs[4:]
+    for log in logs:
         for line in open(log):
             test = json.loads(line)
             name = test["name"]
@@ -44,6 +61,9 @@ def main():
         print(f"  {suite:{width}}  {passed:6} passed {failed:4} failed {skipped:4} skipped {duration:8.1f} s")
     for failure in failures:
         print(f"failed: {failure}")
+    if unseen:
+        print("left out, and run by test/run --all:")
+        print("\n".join(unseen))
     passed, failed, skipped = (sum(total[k] for total in suites.values()) for k in range(3))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     sys.exit(failed > 0 or passed == 0)

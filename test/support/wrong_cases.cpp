@@ -1,4 +1,5 @@
-// Cases that go wrong in every way a case can, for harness.py to see that each is reported. They are no tests themselves.
+// Cases that go wrong in every way a case can, for harness.py to see that each is reported. They are no tests
+// themselves.
 #include <boost/mpi/communicator.hpp>
 #include <stdexcept>
 

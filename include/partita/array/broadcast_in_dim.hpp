@@ -100,7 +100,8 @@ auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map
 
 }  // namespace detail
 
-/// Puts x into a larger shape: dimension j of x becomes dimension dims[j] of the result, everything else is repeated. Lazy.
+/// Puts x into a larger shape: dimension j of x becomes dimension dims[j] of the result, everything else is repeated.
+/// Lazy.
 /// Shapes:   rank(x) <= rank(result); each extent of x is 1 or the result's extent where it stands.
 /// Requires: strictly increasing dims at level client (the default); distinct ones at stablehlo and hlo; no extent of 1
 ///           expanded at hlo [compile time as far as known; shape_error].
@@ -126,8 +127,7 @@ auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictn
   using known = typename extents_of_shape_type<Shape>::type;
   const shape_list operand = shape_of(x);
   const short_list<std::ptrdiff_t> whole(result);
-  if (const auto verdict = judge_result_extents(whole); !verdict)
-    throw shape_error(explain_verdict(verdict, whole));
+  if (const auto verdict = judge_result_extents(whole); !verdict) throw shape_error(explain_verdict(verdict, whole));
   require_in_dim<extents_of<E>, known, Level>(operand, whole, dims);
   constexpr std::size_t rank = rank_of_extents<known>;
   const dimension_map map(short_list<std::size_t>(list_of(dims)), whole.size());

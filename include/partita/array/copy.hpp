@@ -84,19 +84,19 @@ void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const
   while (position.step(to, from));
 }
 
-/// Adds n elements that lie side by side to n others, into either or a third place: numbers as vectors, complex numbers as
-/// pairs of numbers, all else one by one.
+/// Adds n elements that lie side by side to n others, into either or a third place: numbers as vectors, complex numbers
+/// as pairs of numbers, all else one by one.
 template <class T>
 void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
-  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8)
-    add_run(set, to, a, b, n);
+  if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) add_run(set, to, a, b, n);
   else if constexpr (requires {
                        typename T::value_type;
                        to->real();
                        to->imag();
                        requires sizeof(T) == 2 * sizeof(to->real());
                      })
-    add_side_by_side(set, reinterpret_cast<typename T::value_type*>(to), reinterpret_cast<const typename T::value_type*>(a),
+    add_side_by_side(set, reinterpret_cast<typename T::value_type*>(to),
+                     reinterpret_cast<const typename T::value_type*>(a),
                      reinterpret_cast<const typename T::value_type*>(b), 2 * n);
   else
     for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(a[i] + b[i]);
@@ -115,6 +115,33 @@ bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
   for (std::size_t i = 0; i < shape[0]; ++i, dst += dst_strides[0], src += src_strides[0])
     block(dst, dst_strides + 1, src, src_strides + 1, shape + 1, rank - 1);
   return false;
+}
+
+/// Copies a block of elements of `element` bytes each in units of S bytes, which divide it: one function for all types
+/// of one unit.
+template <std::size_t S>
+void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* from, const std::ptrdiff_t* from_strides,
+                      const std::size_t* shape, std::size_t rank, std::size_t element, stores how,
+                      instruction_set set) {
+  const auto bytes = static_cast<std::ptrdiff_t>(element), units = bytes / static_cast<std::ptrdiff_t>(S);
+  for (std::size_t d = 0; d < rank; ++d)
+    if (shape[d] == 0) return;
+  if (rank >= most_loops) {
+    for (std::size_t i = 0; i < shape[0]; ++i, to += to_strides[0] * bytes, from += from_strides[0] * bytes)
+      copy_elements_of<S>(to, to_strides + 1, from, from_strides + 1, shape + 1, rank - 1, element, how, set);
+    return;
+  }
+  if (units == 1) return copy_bytes<S>(to, to_strides, from, from_strides, shape, rank, how, set);
+  std::size_t wider[most_loops] = {};
+  std::ptrdiff_t a[most_loops] = {}, b[most_loops] = {};
+  for (std::size_t d = 0; d < rank; ++d) {
+    wider[d] = shape[d];
+    a[d] = to_strides[d] * units;
+    b[d] = from_strides[d] * units;
+  }
+  wider[rank] = static_cast<std::size_t>(units);
+  a[rank] = b[rank] = 1;
+  copy_bytes<S>(to, a, from, b, wider, rank + 1, how, set);
 }
 
 }  // namespace detail
@@ -136,23 +163,9 @@ void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const s
                            for (std::size_t i = 0; i < n; ++i, d += ds, s += ss) *d = *s;
                          });
   } else {
-    constexpr std::size_t unit = detail::unit_of(sizeof(T)), units = sizeof(T) / unit;
-    char* const to = reinterpret_cast<char*>(dst);
-    const char* const from = reinterpret_cast<const char*>(src);
-    if constexpr (units == 1) {
-      detail::copy_bytes<unit>(to, dst_strides, from, src_strides, shape, rank, how, set);
-    } else {
-      std::size_t wider[detail::most_loops] = {};
-      std::ptrdiff_t a[detail::most_loops] = {}, b[detail::most_loops] = {};
-      for (std::size_t d = 0; d < rank; ++d) {
-        wider[d] = shape[d];
-        a[d] = dst_strides[d] * static_cast<std::ptrdiff_t>(units);
-        b[d] = src_strides[d] * static_cast<std::ptrdiff_t>(units);
-      }
-      wider[rank] = units;
-      a[rank] = b[rank] = 1;
-      detail::copy_bytes<unit>(to, a, from, b, wider, rank + 1, how, set);
-    }
+    detail::copy_elements_of<detail::unit_of(sizeof(T))>(reinterpret_cast<char*>(dst), dst_strides,
+                                                         reinterpret_cast<const char*>(src), src_strides, shape, rank,
+                                                         sizeof(T), how, set);
   }
 }
 

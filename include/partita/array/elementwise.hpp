@@ -7,6 +7,7 @@
 #include <partita/array/lift.hpp>
 #include <partita/array/rows.hpp>
 #include <partita/rule/broadcast_extents.hpp>
+#include <partita/rule/reduction.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -38,7 +39,8 @@ inline constexpr bool elements_go_together =
 /// A number takes the element type of the array it meets, unless that would lose its fraction.
 template <class Array, class T>
 inline constexpr bool number_fits =
-    is_complex_number<operand_element<Array>> || (!is_complex_number<T> && (!std::is_floating_point_v<T> || !std::is_integral_v<operand_element<Array>>));
+    is_complex_number<operand_element<Array>> ||
+    (!is_complex_number<T> && (!std::is_floating_point_v<T> || !std::is_integral_v<operand_element<Array>>));
 
 template <class Array, class E>
 decltype(auto) as_operand_of(E&& e) {
@@ -81,7 +83,8 @@ void require_broadcastable(const L& l, const R& r, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>) {
     using left = extents_of<L>;
     using right = extents_of<R>;
-    [[maybe_unused]] constexpr require_legal_broadcast<known_verdict<L, R, Dims>, left, right, Dims, name_of_function<F>>
+    [[maybe_unused]] constexpr require_legal_broadcast<known_verdict<L, R, Dims>, left, right, Dims,
+                                                       name_of_function<F>>
         judged{};
     if constexpr (left::is_static() && right::is_static()) return;
     if (extents_meet<L, R, Dims>(l, r)) return;
@@ -103,7 +106,8 @@ template <class Other, class E, class Dims>
 decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   constexpr bool ranks_known = rank_is_known<E> && rank_is_known<Other>;
   constexpr std::size_t rank =
-      !ranks_known ? unknown_rank : (operand_rank_of<E> > operand_rank_of<Other> ? operand_rank_of<E> : operand_rank_of<Other>);
+      !ranks_known ? unknown_rank
+                   : (operand_rank_of<E> > operand_rank_of<Other> ? operand_rank_of<E> : operand_rank_of<Other>);
   if constexpr (ranks_known && (operand_rank_of<E> == rank || operand_rank_of<E> == 0)) {
     return std::forward<E>(e);
   } else if constexpr (ranks_known && is_static_broadcast_dimensions<Dims>) {
@@ -118,13 +122,13 @@ template <class F, class L, class R, class Dims>
 auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
   if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);  // the sentence has been told
   else {
-  const auto rank_of = []<class E>(const E& e) {
-    if constexpr (rank_is_known<E>) return operand_rank_of<E>;
-    else return static_cast<std::size_t>(e.dimension());
-  };
-  const std::size_t a = rank_of(l), b = rank_of(r), rank = a > b ? a : b;
-  return make_expression(std::move(f), lift_operand<R>(std::forward<L>(l), rank, dims),
-                         lift_operand<L>(std::forward<R>(r), rank, dims));
+    const auto rank_of = []<class E>(const E& e) {
+      if constexpr (rank_is_known<E>) return operand_rank_of<E>;
+      else return static_cast<std::size_t>(e.dimension());
+    };
+    const std::size_t a = rank_of(l), b = rank_of(r), rank = a > b ? a : b;
+    return make_expression(std::move(f), lift_operand<R>(std::forward<L>(l), rank, dims),
+                           lift_operand<L>(std::forward<R>(r), rank, dims));
   }
 }
 
@@ -141,10 +145,11 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 }  // namespace detail
 
 /// Applies f to each pair of elements of two arrays under XLA's broadcasting. Lazy: nothing is computed or copied here.
-/// Shapes:   ranks are equal, or one operand is a scalar, or `dims` says in which dimensions of the larger operand those
-///           of the smaller one stand; then an extent of 1 on either side gives way to the other side's extent.
+/// Shapes:   ranks are equal, or one operand is a scalar, or `dims` says in which dimensions of the larger operand
+///           those of the smaller one stand; then an extent of 1 on either side gives way to the other side's extent.
 /// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
-/// Cost:     none; assigning the result costs one pass over it. Rvalues move into the expression, lvalues are referred to.
+/// Cost:     none; assigning the result costs one pass over it. Rvalues move into the expression, lvalues are referred
+///           to.
 /// Adjoint:  array_broadcast of each operand, after the chain rule for f.
 template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operands<L, R>
@@ -157,17 +162,18 @@ auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
 //
 // Each is elementwise(function::op{}, …) for operands of one element type (float precisions aside; a plain number takes
 // the type of the array it meets). The overload of two arguments repeats the parameters of the function template that
-// xtensor has under some of these names, so that ours, being constrained, wins where argument-dependent lookup finds both.
-#define PARTITA_BINARY_OPERATION(operation)                                                         \
-  template <class L, class R>                                                                       \
-    requires detail::array_operands<L, R>                                                           \
-  auto operation(L&& l, R&& r) {                                                                    \
-    return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r),     \
-                                                        broadcast_dimensions<>);                    \
-  }                                                                                                 \
-  template <class L, class R, broadcast_dimensions_choice Dims>                                     \
-    requires detail::array_operands<L, R>                                                           \
-  auto operation(L&& l, R&& r, const Dims& dims) {                                                  \
+// xtensor has under some of these names, so that ours, being constrained, wins where argument-dependent lookup finds
+// both.
+#define PARTITA_BINARY_OPERATION(operation)                                                            \
+  template <class L, class R>                                                                          \
+    requires detail::array_operands<L, R>                                                              \
+  auto operation(L&& l, R&& r) {                                                                       \
+    return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r),        \
+                                                        broadcast_dimensions<>);                       \
+  }                                                                                                    \
+  template <class L, class R, broadcast_dimensions_choice Dims>                                        \
+    requires detail::array_operands<L, R>                                                              \
+  auto operation(L&& l, R&& r, const Dims& dims) {                                                     \
     return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r), dims); \
   }
 PARTITA_BINARY_OPERATION(add)
@@ -176,8 +182,6 @@ PARTITA_BINARY_OPERATION(multiply)
 PARTITA_BINARY_OPERATION(divide)
 PARTITA_BINARY_OPERATION(remainder)
 PARTITA_BINARY_OPERATION(power)
-PARTITA_BINARY_OPERATION(maximum)
-PARTITA_BINARY_OPERATION(minimum)
 PARTITA_BINARY_OPERATION(atan2)
 PARTITA_BINARY_OPERATION(bitwise_and)
 PARTITA_BINARY_OPERATION(bitwise_or)
@@ -189,5 +193,22 @@ PARTITA_BINARY_OPERATION(less_equal)
 PARTITA_BINARY_OPERATION(greater)
 PARTITA_BINARY_OPERATION(greater_equal)
 #undef PARTITA_BINARY_OPERATION
+
+// maximum and minimum are reductions, too, and so are values: called with arrays, they come here.
+#define PARTITA_OPERATION_OF_A_VALUE(operation)                                                        \
+  template <class L, class R>                                                                          \
+    requires detail::array_operands<L, R>                                                              \
+  auto elementwise_of(operation##_t, L&& l, R&& r) {                                                   \
+    return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r),        \
+                                                        broadcast_dimensions<>);                       \
+  }                                                                                                    \
+  template <class L, class R, broadcast_dimensions_choice Dims>                                        \
+    requires detail::array_operands<L, R>                                                              \
+  auto elementwise_of(operation##_t, L&& l, R&& r, const Dims& dims) {                                 \
+    return detail::named_operation<function::operation>(std::forward<L>(l), std::forward<R>(r), dims); \
+  }
+PARTITA_OPERATION_OF_A_VALUE(maximum)
+PARTITA_OPERATION_OF_A_VALUE(minimum)
+#undef PARTITA_OPERATION_OF_A_VALUE
 
 }  // namespace partita

@@ -1,9 +1,10 @@
-// The sum of floating-point numbers rounded once: a function of the numbers alone, whatever their order and however many
-// zeros are among them.
+// The sum of floating-point numbers rounded once: a function of the numbers alone, whatever their order and however
+// many zeros are among them.
 //
-// Two numbers keep the running sum and what rounding took from it (Knuth's TwoSum, TAOCP 4.2.2). As long as nothing is lost
-// from the second either, the exact sum is known and rounded once. Where something is, that element is added up again
-// in a fixed-point number as wide as the exponents reach (Kulisch); so every element is right, and nearly all are fast.
+// Two numbers keep the running sum and what rounding took from it (Knuth's TwoSum, TAOCP 4.2.2). As long as nothing is
+// lost from the second either, the exact sum is known and rounded once. Where something is, that element is added up
+// again in a fixed-point number as wide as the exponents reach (Kulisch); so every element is right, and nearly all are
+// fast.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +70,8 @@ class long_accumulator {
         ++shift;
       }
     }
-    const T size = std::ldexp(static_cast<T>(mantissa), static_cast<int>(shift) + limits::min_exponent - limits::digits);
+    const T size =
+        std::ldexp(static_cast<T>(mantissa), static_cast<int>(shift) + limits::min_exponent - limits::digits);
     return negative ? -size : size;
   }
 
@@ -119,17 +121,19 @@ T sum_by_accumulator(const Value& value, std::size_t count) {
 }
 
 // Where the compiler may reorder sums or keep more digits than T has, only whole numbers can be trusted.
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
+    (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
 inline constexpr bool sums_are_rounded_as_written = false;
 #else
 inline constexpr bool sums_are_rounded_as_written = true;
 #endif
 
-/// The sums, element by element, of `count` blocks of n numbers, block(k) being where the k-th begins; each rounded once.
+/// The sums, element by element, of `count` blocks of n numbers, block(k) being where the k-th begins; each rounded
+/// once.
 /// Shapes:   `to` has room for n elements and may be one of the blocks.
 /// Requires: float, double or long double; rounding to nearest; fewer than 2^31 blocks.
-/// Cost:     about 12 operations for each element of each block, as many at a time as the machine can; for an element whose sum is
-///           cancelled almost entirely some hundred times more; long double always so.
+/// Cost:     about 12 operations for each element of each block, as many at a time as the machine can; for an element
+///           whose sum is cancelled almost entirely some hundred times more; long double always so.
 template <class T, class Block>
 void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   static_assert(std::is_floating_point_v<T>);
@@ -145,7 +149,8 @@ void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
       for (std::size_t i = 0; i < length; ++i) lost[i] = T{}, gone[i] = 0;
       if (count != 0) std::copy_n(block(0) + k, length, sum);
       else std::fill_n(sum, length, T{});
-      for (std::size_t b = 1; b < count; ++b) add_exactly_run(best_instruction_set(), sum, lost, gone, block(b) + k, length);
+      for (std::size_t b = 1; b < count; ++b)
+        add_exactly_run(best_instruction_set(), sum, lost, gone, block(b) + k, length);
       // a value and what it lost, unless that is nothing: -0 + 0 would be +0
       for (std::size_t i = 0; i < length; ++i) sum[i] = lost[i] == 0 ? sum[i] : sum[i] + lost[i];
       for (std::size_t i = 0; i < length; ++i)

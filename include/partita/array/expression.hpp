@@ -34,7 +34,8 @@ concept array_operands = array_operand<L> && array_operand<R> && (array_expressi
 
 inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);
 
-/// The extents in the type of an expression: fixed ones, dynamic ones of a fixed rank, or `void` if not even the rank is.
+/// The extents in the type of an expression: fixed ones, dynamic ones of a fixed rank, or `void` if not even the rank
+/// is.
 template <class Shape>
 struct extents_of_shape_type {
   using type = void;

@@ -11,23 +11,31 @@ namespace partita::function {
 struct add {
   static constexpr const char* name = "add";
   template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const { return a + b; }
+  constexpr auto operator()(const T& a, const U& b) const {
+    return a + b;
+  }
 };
 struct subtract {
   static constexpr const char* name = "subtract";
   template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const { return a - b; }
+  constexpr auto operator()(const T& a, const U& b) const {
+    return a - b;
+  }
 };
 struct multiply {
   static constexpr const char* name = "multiply";
   template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const { return a * b; }
+  constexpr auto operator()(const T& a, const U& b) const {
+    return a * b;
+  }
 };
 /// Integers truncate toward zero.
 struct divide {
   static constexpr const char* name = "divide";
   template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const { return a / b; }
+  constexpr auto operator()(const T& a, const U& b) const {
+    return a / b;
+  }
 };
 /// The sign is the dividend's: C's `%` and `fmod`, not the IEEE remainder that std::remainder rounds to nearest.
 struct remainder {
@@ -82,55 +90,75 @@ struct minimum {
 struct atan2 {
   static constexpr const char* name = "atan2";
   template <class T, class U>
-  auto operator()(const T& a, const U& b) const { return std::atan2(a, b); }
+  auto operator()(const T& a, const U& b) const {
+    return std::atan2(a, b);
+  }
 };
 
 /// Bit by bit on integers, logical on bool.
 struct bitwise_and {
   static constexpr const char* name = "bitwise_and";
   template <std::integral T>
-  constexpr T operator()(T a, T b) const { return static_cast<T>(a & b); }
+  constexpr T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
 };
 struct bitwise_or {
   static constexpr const char* name = "bitwise_or";
   template <std::integral T>
-  constexpr T operator()(T a, T b) const { return static_cast<T>(a | b); }
+  constexpr T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
 };
 struct bitwise_xor {
   static constexpr const char* name = "bitwise_xor";
   template <std::integral T>
-  constexpr T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
+  constexpr T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
 };
 
 struct equal_to {
   static constexpr const char* name = "equal_to";
   template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const { return a == b; }
+  constexpr bool operator()(const T& a, const U& b) const {
+    return a == b;
+  }
 };
 struct not_equal_to {
   static constexpr const char* name = "not_equal_to";
   template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const { return a != b; }
+  constexpr bool operator()(const T& a, const U& b) const {
+    return a != b;
+  }
 };
 struct less {
   static constexpr const char* name = "less";
   template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const { return a < b; }
+  constexpr bool operator()(const T& a, const U& b) const {
+    return a < b;
+  }
 };
 struct less_equal {
   static constexpr const char* name = "less_equal";
   template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const { return a <= b; }
+  constexpr bool operator()(const T& a, const U& b) const {
+    return a <= b;
+  }
 };
 struct greater {
   static constexpr const char* name = "greater";
   template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const { return a > b; }
+  constexpr bool operator()(const T& a, const U& b) const {
+    return a > b;
+  }
 };
 struct greater_equal {
   static constexpr const char* name = "greater_equal";
   template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const { return a >= b; }
+  constexpr bool operator()(const T& a, const U& b) const {
+    return a >= b;
+  }
 };
 
 struct select {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstddef>
+#include <partita/array/expression.hpp>
 #include <partita/array/strided.hpp>
 #include <vector>
 #include <xtensor-blas/xblas.hpp>
@@ -31,7 +33,9 @@ struct blas_operand {
   explicit blas_operand(const strided<const T, 2>& m) {
     const auto [rows, columns] = m.shape;
     const auto unit = [&](std::size_t d) { return m.shape[d] <= 1 || m.strides[d] == 1; };
-    const auto holds = [&](std::size_t d, std::size_t n) { return m.shape[d] <= 1 || m.strides[d] >= static_cast<std::ptrdiff_t>(n); };
+    const auto holds = [&](std::size_t d, std::size_t n) {
+      return m.shape[d] <= 1 || m.strides[d] >= static_cast<std::ptrdiff_t>(n);
+    };
     const auto step = [&](std::size_t d, std::size_t n) {
       return m.shape[d] <= 1 ? static_cast<int>(n > 0 ? n : 1) : static_cast<int>(m.strides[d]);
     };
@@ -57,12 +61,21 @@ struct blas_operand {
 
 namespace detail {
 
-/// c = a b + beta c; if there is a `row`, it stands in every row of c before, and beta is 1. Requires matching shapes and k > 0.
+/// What a product is added to: beta times what stands there; or a `row`, in every row.
 template <class T>
-void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row, T beta, const strided<T, 2>& c) {
+struct addend {
+  T beta{};
+  const T* row = nullptr;
+};
+
+/// c = a b + what it is added to. Requires matching shapes and k > 0.
+template <class T>
+void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, const addend<T>& to,
+                   const strided<T, 2>& c) {
   const auto [m, n] = c.shape;
+  const T* const row = to.row;
+  const T beta = row != nullptr ? T(1) : to.beta;
   const blas_operand<T> left(a), right(b);
-  if (row != nullptr) beta = T(1);
   if (right.transpose == cxxblas::Trans && m > 1 && m <= few_rows && b.size() >= large_matrix) {
     thread_local std::vector<T> turned;  // kept: the next batch has as many rows
     turned.resize(c.size());
@@ -72,56 +85,103 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
     } else if (beta != T(0)) {
       copy<T, 2>(t, transposed<const T>(c));
     }
-    cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::NoTrans, left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans,
-                       static_cast<int>(n), static_cast<int>(m), static_cast<int>(a.shape[1]), T(1), right.data, right.leading,
-                       left.data, left.leading, beta, t.data, static_cast<int>(m));
+    cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::NoTrans,
+                       left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans, static_cast<int>(n),
+                       static_cast<int>(m), static_cast<int>(a.shape[1]), T(1), right.data, right.leading, left.data,
+                       left.leading, beta, t.data, static_cast<int>(m));
     copy<T, 2>(c, transposed<const T>(t));
     return;
   }
   if (row != nullptr)
     for (std::size_t i = 0; i < m; ++i) std::copy_n(row, n, c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
   if (m == 1) {
-    const bool stands = right.transpose == cxxblas::NoTrans;  // b as it lies in memory, or its transpose: what is multiplied is b^T
+    const bool stands =
+        right.transpose == cxxblas::NoTrans;  // b as it lies in memory, or its transpose: what is multiplied is b^T
     const int rows = static_cast<int>(b.shape[stands ? 0 : 1]), columns = static_cast<int>(b.shape[stands ? 1 : 0]);
-    cxxblas::gemv<int>(cxxblas::RowMajor, stands ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1), right.data, right.leading, left.data,
-                       left.transpose == cxxblas::NoTrans ? 1 : left.leading, beta, c.data, n <= 1 ? 1 : static_cast<int>(c.strides[1]));
+    cxxblas::gemv<int>(cxxblas::RowMajor, stands ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1), right.data,
+                       right.leading, left.data, left.transpose == cxxblas::NoTrans ? 1 : left.leading, beta, c.data,
+                       n <= 1 ? 1 : static_cast<int>(c.strides[1]));
     return;
   }
   cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, right.transpose, static_cast<int>(m), static_cast<int>(n),
-                     static_cast<int>(a.shape[1]), T(1), left.data, left.leading, right.data, right.leading, beta, c.data,
-                     static_cast<int>(c.strides[0]));
+                     static_cast<int>(a.shape[1]), T(1), left.data, left.leading, right.data, right.leading, beta,
+                     c.data, static_cast<int>(c.strides[0]));
 }
 
 template <class T>
-void expect_factors(const char* call, const strided<const T, 2>& a, const strided<const T, 2>& b, const strided<T, 2>& c) {
+void expect_factors(const char* call, const strided<const T, 2>& a, const strided<const T, 2>& b,
+                    const strided<T, 2>& c) {
   if (a.shape[1] != b.shape[0] || c.shape[0] != a.shape[0] || c.shape[1] != b.shape[1])
-    throw shape_error(text(call) << ": requires a of m x k, b of k x n and c of m x n, got " << a.shape << ", " << b.shape << " and " << c.shape);
+    throw shape_error(text(call) << ": requires a of m x k, b of k x n and c of m x n, got " << a.shape << ", "
+                                 << b.shape << " and " << c.shape);
 }
 
 }  // namespace detail
 
-/// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, for a single row of c one GEMV (which
-/// reads b once, where GEMM would pack it first); no copy of a transposed operand. A few rows times the transpose of a large matrix
-/// are computed as c^T = b^T a^T and turned round: OpenBLAS packs the smaller side then (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
+/// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, for a single row of c one
+/// GEMV (which reads b once, where GEMM would pack it first); no copy of a transposed operand. A few rows times the
+/// transpose of a large matrix are computed as c^T = b^T a^T and turned round: OpenBLAS packs the smaller side then
+/// (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   detail::expect_factors("partita::multiply(a, b, beta, c)", a, b, c);
   if (c.size() == 0) return;
-  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, nullptr, beta, c);
+  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, {.beta = beta}, c);
   for (std::size_t i = 0; i < c.shape[0]; ++i)
     for (std::size_t j = 0; j < c.shape[1]; ++j) {
-      T& element = c.data[static_cast<std::ptrdiff_t>(i) * c.strides[0] + static_cast<std::ptrdiff_t>(j) * c.strides[1]];
+      T& element =
+          c.data[static_cast<std::ptrdiff_t>(i) * c.strides[0] + static_cast<std::ptrdiff_t>(j) * c.strides[1]];
       element = beta == T(0) ? T(0) : beta * element;
     }
 }
 
 /// c = a b + row, the row (n elements) added to every row: it takes the place of the zeros that GEMM would begin with.
 template <class T>
-void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row, const strided<T, 2>& c) {
+void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row,
+                          const strided<T, 2>& c) {
   detail::expect_factors("partita::multiply_and_add_row(a, b, row, c)", a, b, c);
   if (c.size() == 0) return;
-  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, row, T(1), c);
-  for (std::size_t i = 0; i < c.shape[0]; ++i) std::copy_n(row, c.shape[1], c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
+  if (a.shape[1] != 0) return detail::multiply_onto<T>(a, b, {.row = row}, c);
+  for (std::size_t i = 0; i < c.shape[0]; ++i)
+    std::copy_n(row, c.shape[1], c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
+}
+
+/// c = a conj(b) + beta c; of real elements, multiply(a, b, beta, c). Requires matching shapes and rows of c of unit
+/// stride. Cost: one GEMM. BLAS conjugates what it transposes and nothing else: a b whose columns are of unit stride
+/// stays where it is; of others the smaller is made anew in a buffer that is kept, conj(b) or c^T = b^H a^T.
+template <class T>
+void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
+  if constexpr (!detail::is_complex_number<T>) {
+    multiply<T>(a, b, beta, c);
+  } else {
+    detail::expect_factors("partita::multiply_by_conjugate(a, b, beta, c)", a, b, c);
+    const auto [m, n] = c.shape;
+    const std::size_t k = a.shape[1];
+    if (c.size() == 0 || k == 0) return multiply<T>(a, b, beta, c);
+    const detail::blas_operand<T> left(a), right(b);
+    thread_local std::vector<T> made;  // kept: the next batch is as large
+    if (right.transpose == cxxblas::Trans) {
+      cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, cxxblas::ConjTrans, static_cast<int>(m),
+                         static_cast<int>(n), static_cast<int>(k), T(1), left.data, left.leading, right.data,
+                         right.leading, beta, c.data,
+                         static_cast<int>(m == 1 ? n : static_cast<std::size_t>(c.strides[0])));
+    } else if (m < k) {
+      made.resize(n * m);
+      const auto turned = dense_block<T, 2>(made.data(), {n, m});
+      if (beta != T(0)) copy<T, 2>(turned, transposed<const T>(c));
+      cxxblas::gemm<int>(cxxblas::RowMajor, cxxblas::ConjTrans,
+                         left.transpose == cxxblas::NoTrans ? cxxblas::Trans : cxxblas::NoTrans, static_cast<int>(n),
+                         static_cast<int>(m), static_cast<int>(k), T(1), right.data, right.leading, left.data,
+                         left.leading, beta, turned.data, static_cast<int>(m));
+      copy<T, 2>(c, transposed<const T>(turned));
+    } else {
+      made.resize(k * n);
+      for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+          made[i * n + j] = std::conj(right.data[i * static_cast<std::size_t>(right.leading) + j]);
+      multiply<T>(a, dense_block<const T, 2>(made.data(), b.shape), beta, c);
+    }
+  }
 }
 
 }  // namespace partita

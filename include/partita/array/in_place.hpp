@@ -1,6 +1,7 @@
 // Element-wise operations into their first operand, which never changes its shape.
 //
-// xtensor's own `a += b` gives a container the broadcast shape, and writes past the end of a view; neither can happen here.
+// xtensor's own `a += b` gives a container the broadcast shape, and writes past the end of a view; neither can happen
+// here.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,15 @@ auto memory_of(const E& e) {
   auto* high = low + 1;
   for (std::size_t d = 0; d < e.dimension(); ++d) {
     const std::ptrdiff_t reach =
-        e.shape()[d] == 1 ? 0 : static_cast<std::ptrdiff_t>(e.strides()[d]) * static_cast<std::ptrdiff_t>(e.shape()[d] - 1);
+        e.shape()[d] == 1 ? 0
+                          : static_cast<std::ptrdiff_t>(e.strides()[d]) * static_cast<std::ptrdiff_t>(e.shape()[d] - 1);
     (reach < 0 ? low : high) += reach;
   }
   return std::pair(low, high);
 }
 
-/// Whether writing into `target` leaves the elements of `operand` that are still to be read alone: they share no memory.
+/// Whether writing into `target` leaves the elements of `operand` that are still to be read alone: they share no
+/// memory.
 template <class Target, class E>
 bool is_apart(const Target& target, const E& operand) {
   if constexpr (number<E>) {
@@ -53,8 +56,10 @@ void assign_in_place(F f, Target& target, const E& e, const Dims& dims) {
 
 /// target = f(target, x), element by element; the smaller rank may only be that of x.
 /// Shapes:   those of elementwise(f, target, x, dims), whose result must have the shape that the target has.
-/// Requires: an x that gives way in every dimension [compile time as far as known; shape_error, before anything is written].
-/// Cost:     one pass over the target; an x that is not a plain block of memory apart from the target is evaluated first.
+/// Requires: an x that gives way in every dimension [compile time as far as known; shape_error, before anything is
+///           written].
+/// Cost:     one pass over the target; an x that is not a plain block of memory apart from the target is evaluated
+///           first.
 /// Adjoint:  array_broadcast of x, after the chain rule for f.
 template <class F, array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operand<E>
@@ -64,9 +69,10 @@ void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {
   using other = extents_of<E>;
   require_broadcastable<F>(target, x, dims);
   if constexpr (rank_is_known<Target> && rank_is_known<E>)
-    static_assert(own::rank() >= other::rank(),
-                  "partita::elementwise_in_place(f, target, x): requires a target of at least the rank of x, because it "
-                  "keeps its shape; use elementwise, which makes a new array");
+    static_assert(
+        own::rank() >= other::rank(),
+        "partita::elementwise_in_place(f, target, x): requires a target of at least the rank of x, because it "
+        "keeps its shape; use elementwise, which makes a new array");
   const shape_list a = shape_of(target), b = shape_of(x);
   if (!(broadcast_shape(a, b, list_of(dims)) == a))
     throw shape_error(text("partita::") << name_of_function<F>::name

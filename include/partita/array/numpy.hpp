@@ -23,12 +23,12 @@ auto elementwise(F f, E&&... e) {
   return detail::make_expression(std::move(f), std::forward<E>(e)...);
 }
 
-#define PARTITA_NUMPY_OPERATION(operation)                                                            \
-  template <class L, class R>                                                                         \
-    requires detail::array_operands<L, R>                                                             \
-  auto operation(L&& l, R&& r) {                                                                      \
-    return numpy::elementwise(function::operation{}, detail::as_operand_of<R>(std::forward<L>(l)),    \
-                              detail::as_operand_of<L>(std::forward<R>(r)));                          \
+#define PARTITA_NUMPY_OPERATION(operation)                                                         \
+  template <class L, class R>                                                                      \
+    requires detail::array_operands<L, R>                                                          \
+  auto operation(L&& l, R&& r) {                                                                   \
+    return numpy::elementwise(function::operation{}, detail::as_operand_of<R>(std::forward<L>(l)), \
+                              detail::as_operand_of<L>(std::forward<R>(r)));                       \
   }
 PARTITA_NUMPY_OPERATION(add)
 PARTITA_NUMPY_OPERATION(subtract)

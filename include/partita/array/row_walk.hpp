@@ -1,5 +1,5 @@
-// Walking several strided blocks of one shape together, plane by plane: the two innermost dimensions are handed out as a
-// whole, so that whoever loops over them decides once, not for each row, how.
+// Walking several strided blocks of one shape together, plane by plane: the two innermost dimensions are handed out as
+// a whole, so that whoever loops over them decides once, not for each row, how.
 #pragma once
 
 #include <array>
@@ -80,8 +80,7 @@ class row_walk {
         --d;
         for (std::size_t k = 0; k < N; ++k) offsets[k] += strides_[d][k];
         if (++position[d] < extents_[d]) break;
-        for (std::size_t k = 0; k < N; ++k)
-          offsets[k] -= strides_[d][k] * static_cast<std::ptrdiff_t>(extents_[d]);
+        for (std::size_t k = 0; k < N; ++k) offsets[k] -= strides_[d][k] * static_cast<std::ptrdiff_t>(extents_[d]);
         position[d] = 0;
       }
     }

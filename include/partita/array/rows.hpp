@@ -2,8 +2,8 @@
 //
 // xtensor walks a broadcast expression element by element, which costs some 10 to 30 times the loops over rows below.
 // Operands that have a pointer and strides are read through them; along the innermost dimension each stride is mostly 1
-// or 0, and the loops are compiled for each such combination, so that the compiler can use vector instructions. The choice
-// is made once for the two innermost dimensions: made for each row, it takes as long as a row of 8 elements.
+// or 0, and the loops are compiled for each such combination, so that the compiler can use vector instructions. The
+// choice is made once for the two innermost dimensions: made for each row, it takes as long as a row of 8 elements.
 #pragma once
 
 #include <array>
@@ -45,7 +45,8 @@ struct row_reader<E> {
   std::ptrdiff_t down = 0, along = 0;
   value_type held{};
 
-  explicit row_reader(const E& e) : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
+  explicit row_reader(const E& e)
+      : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
 
   /// The stride of this operand along each dimension of a result of `rank` dimensions: 0 where it is repeated.
   template <class Steps>
@@ -67,7 +68,8 @@ struct row_reader<E> {
     if constexpr (!General && !((Units >> K) & 1U)) held = *row;
   }
   void next_row() { row += down; }
-  /// Element i of the row. Bits of `Units` say which leaves have stride 1; the others are repeated, or strided in general.
+  /// Element i of the row. Bits of `Units` say which leaves have stride 1; the others are repeated, or strided in
+  /// general.
   template <unsigned Units, bool General, std::size_t K>
   const value_type& at(std::ptrdiff_t i) const {
     if constexpr (General) return row[i * along];
@@ -92,7 +94,9 @@ struct row_reader<xt::xscalar<CT>> {
   void enter_row() {}
   void next_row() {}
   template <unsigned, bool, std::size_t>
-  const value_type& at(std::ptrdiff_t) const { return value; }
+  const value_type& at(std::ptrdiff_t) const {
+    return value;
+  }
 };
 
 template <class F, class... CT>
@@ -151,7 +155,8 @@ template <class To, class E>
 concept row_assignable = strided_expression<To> && row_reader<E>::readable && requires(To& to) { *to.data() = {}; };
 
 // Said before a loop: none of its iterations reads what another one has written. Two at a time (of vectors), because a
-// loop of so few instructions is up to 1.6 times slower where it happens to straddle two lines of the instruction cache.
+// loop of so few instructions is up to 1.6 times slower where it happens to straddle two lines of the instruction
+// cache.
 #if defined(__clang__)
 // It would warn of each loop that nobody can vectorize: of every function that it cannot see into, such as std::atan2.
 #pragma clang diagnostic push
@@ -183,7 +188,8 @@ void write_plane(T* to, const Plane& plane, const Reader& operands) {
 #pragma clang diagnostic pop
 #endif
 
-/// The writer for the strides along a row: one for each combination of 1 and 0 over at most 3 leaves, or the general one.
+/// The writer for the strides along a row: one for each combination of 1 and 0 over at most 3 leaves, or the general
+/// one.
 template <class T, class Reader, std::size_t Leaves, class Plane>
 auto choose_writer(const Plane& plane) {
   using writer = void (*)(T*, const Plane&, const Reader&);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <partita/array/elementwise.hpp>
-#include <partita/rule/select_and_clamp.hpp>
+#include <partita/rule/select_and_clamp_rule.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -25,17 +25,20 @@ template <class P, class T, class F>
   requires(detail::array_operand<P> && array_expression<T> && array_expression<F>)
 auto select(P&& predicate, T&& on_true, F&& on_false) {
   using namespace detail;
-  static_assert(std::is_same_v<operand_element<P>, bool>,
-                "partita::select(predicate, on_true, on_false): requires a predicate of bool; compare with not_equal_to");
-  static_assert(elements_go_together<operand_element<T>, operand_element<F>>,
-                "partita::select(predicate, on_true, on_false): requires values of one element type; xt::cast one first");
+  static_assert(
+      std::is_same_v<operand_element<P>, bool>,
+      "partita::select(predicate, on_true, on_false): requires a predicate of bool; compare with not_equal_to");
+  static_assert(
+      elements_go_together<operand_element<T>, operand_element<F>>,
+      "partita::select(predicate, on_true, on_false): requires values of one element type; xt::cast one first");
   constexpr const char* requirement = "values of one shape, and a predicate that is a scalar or has it too";
   if constexpr (all_ranks_known<P, T, F>) {
-    static_assert(static_cast<bool>(judge_select(static_shape<extents_of<P>>, static_shape<extents_of<T>>,
-                                                 static_shape<extents_of<F>>)
-                                        .verdict),
-                  "partita::select(predicate, on_true, on_false): requires values of one shape, and a predicate that is "
-                  "a scalar or has it too; use broadcast_in_dim on the smaller ones first");
+    static_assert(
+        static_cast<bool>(
+            judge_select(static_shape<extents_of<P>>, static_shape<extents_of<T>>, static_shape<extents_of<F>>)
+                .verdict),
+        "partita::select(predicate, on_true, on_false): requires values of one shape, and a predicate that is "
+        "a scalar or has it too; use broadcast_in_dim on the smaller ones first");
   }
   const shape_list p = shape_of(predicate), a = shape_of(on_true), b = shape_of(on_false);
   if (!judge_select(p, a, b).verdict)
@@ -53,16 +56,16 @@ template <class L, class X, class H>
   requires(detail::array_operand<L> && array_expression<X> && detail::array_operand<H>)
 auto clamp(L&& low, X&& x, H&& high) {
   using namespace detail;
-  static_assert((number<L> || elements_go_together<operand_element<L>, operand_element<X>>) &&
-                    (number<H> || elements_go_together<operand_element<H>, operand_element<X>>),
+  static_assert((number<L> || elements_go_together<operand_element<L>, operand_element<X>>)&&(
+                    number<H> || elements_go_together<operand_element<H>, operand_element<X>>),
                 "partita::clamp(low, x, high): requires one element type; xt::cast the bounds first");
   constexpr const char* requirement = "bounds that are scalars or have the shape of x";
   if constexpr (all_ranks_known<L, X, H>) {
-    static_assert(static_cast<bool>(judge_clamp(static_shape<extents_of<L>>, static_shape<extents_of<X>>,
-                                                static_shape<extents_of<H>>)
-                                        .verdict),
-                  "partita::clamp(low, x, high): requires bounds that are scalars or have the shape of x; use "
-                  "broadcast_in_dim on them first");
+    static_assert(
+        static_cast<bool>(
+            judge_clamp(static_shape<extents_of<L>>, static_shape<extents_of<X>>, static_shape<extents_of<H>>).verdict),
+        "partita::clamp(low, x, high): requires bounds that are scalars or have the shape of x; use "
+        "broadcast_in_dim on them first");
   }
   const shape_list l = shape_of(low), own = shape_of(x), h = shape_of(high);
   if (!judge_clamp(l, own, h).verdict)
@@ -70,7 +73,8 @@ auto clamp(L&& low, X&& x, H&& high) {
   return make_expression(function::clamp{}, as_operand_of<X>(std::forward<L>(low)), std::forward<X>(x),
                          as_operand_of<X>(std::forward<H>(high)));
 }
-/// The same for three operands of one type: std::clamp, which argument-dependent lookup also finds, is less constrained.
+/// The same for three operands of one type: std::clamp, which argument-dependent lookup also finds, is less
+/// constrained.
 template <class T>
   requires array_expression<T>
 auto clamp(const T& low, const T& x, const T& high) {

@@ -64,7 +64,8 @@ struct strided {
     }
     return true;
   }
-  /// The part that starts at `at` and has the given shape. One of no element starts anywhere, here where the block does.
+  /// The part that starts at `at` and has the given shape. One of no element starts anywhere, here where the block
+  /// does.
   strided part(const std::array<std::size_t, Rank>& at, const std::array<std::size_t, Rank>& extent) const {
     strided sub{data, extent, strides};
     if (sub.size() == 0) return sub;  // there may be no memory at all
@@ -97,8 +98,7 @@ strided<T, Rank> dense_block(T* data, const std::array<std::size_t, Rank>& shape
 /// Copies a block to another of the same shape.
 template <class T, std::size_t Rank>
 void copy(const strided<T, Rank>& to, const strided<const T, Rank>& from) {
-  if (from.size() != 0)
-    copy_block(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), Rank);
+  if (from.size() != 0) copy_block(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), Rank);
 }
 
 /// The memory of an array, seen as a block.
@@ -149,8 +149,8 @@ xt::xtensor<T, Rank> uninitialised(const std::array<std::size_t, Rank>& shape) {
   return xt::xtensor<T, Rank>(typename xt::xtensor<T, Rank>::shape_type(shape));
 }
 
-/// What an inactive worker holds: no element, but the batch extent (dimension 0) is kept where the rank leaves room for it.
-/// A tensor of rank 0 always has one element; its zero volume is the value 0.
+/// What an inactive worker holds: no element, but the batch extent (dimension 0) is kept where the rank leaves room for
+/// it. A tensor of rank 0 always has one element; its zero volume is the value 0.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> zero_volume(std::size_t batch = 0) {
   std::array<std::size_t, Rank> shape{};

@@ -1,4 +1,5 @@
-// The one place that knows where xtensor keeps its headers: flat up to 0.25 (Debian 12 has 0.24.3), nested from 0.26 on.
+// The one place that knows where xtensor keeps its headers: flat up to 0.25 (Debian 12 has 0.24.3), nested from 0.26
+// on.
 //
 // Only what containers, views and lazy element-wise expressions need; input/output, random numbers and linear algebra
 // are left to the program that wants them, because each costs as much to compile as the rest.

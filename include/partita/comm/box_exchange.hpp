@@ -1,260 +1,184 @@
-// Boxes that move between blocks of many workers, each by the way that fits its pair: written in place or passed
-// through a ring on the same node, mailed to other nodes, copied where they stay.
+// Boxes that move between blocks of many workers, each by the way that reaches its worker: written in place or passed
+// through a ring on the same node, as messages to other nodes, copied where they stay, added up where that is the plan.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
-#include <partita/comm/channel.hpp>
-#include <partita/comm/correspondence.hpp>
-#include <partita/comm/push.hpp>
-#include <partita/comm/ring.hpp>
-#include <type_traits>
+#include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/way.hpp>
+#include <partita/comm/pooled.hpp>
+#include <utility>
 #include <vector>
 
-namespace partita {
+namespace partita::detail {
 
-/// A box of this worker's block that goes to (or comes from) a worker, described in the order of the source's
-/// dimensions.
-template <std::size_t Rank>
-struct exchanged_box {
-  std::size_t worker = 0;
-  std::array<std::size_t, Rank> shape{};
-  index<Rank> at{};                                 ///< where it starts in this worker's block
-  std::ptrdiff_t peer_offset = 0;                   ///< sends: where it starts in the receiver's dense block
-  std::array<std::ptrdiff_t, Rank> peer_strides{};  ///< sends: of the receiver's dense block
-
-  friend bool operator==(const exchanged_box&, const exchanged_box&) = default;
-};
-
-/// A box that stays with its worker.
-template <std::size_t Rank>
-struct settled_box {
-  std::array<std::size_t, Rank> shape{};
-  index<Rank> at{};              ///< where it starts in the block given
-  index<Rank> at_destination{};  ///< where it starts in the block received
-
-  friend bool operator==(const settled_box&, const settled_box&) = default;
-};
-
-/// What one worker sends, receives and keeps. The boxes of a pair stand in the same order on both sides; both lists
-/// ascend by worker.
-template <std::size_t Rank>
-struct exchange_schedule {
-  std::size_t worker = 0;
-  std::array<std::size_t, Rank> source_shape{};
-  std::vector<exchanged_box<Rank>> sends, receives;
-  std::vector<settled_box<Rank>> kept;
-  std::array<std::size_t, Rank> received_shape{};       ///< of this worker's block at the destination
-  std::array<std::ptrdiff_t, Rank> received_strides{};  ///< and its strides where it is dense
-
-  friend bool operator==(const exchange_schedule&, const exchange_schedule&) = default;
-};
-
-/// Carries out a schedule again and again, for blocks that come and go. Every worker of the schedule takes part in
-/// every exchange, and the exchanges of one pair happen in the same order on both sides.
-template <class T, std::size_t Rank>
+/// Carries out a plan again and again, for blocks that come and go. Every worker of the plan takes part in every
+/// exchange, and the exchanges of one pair happen in the same order on both sides.
 class box_exchange {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::page,
-                "partita: requires elements that are trivially copyable and at most a page, to move between workers");
-
  public:
-  using strides_type = std::array<std::ptrdiff_t, Rank>;
-
-  /// `channel` may be null: then all boxes are mailed. `tag` tells this exchange's messages from others on `comm`.
-  box_exchange(MPI_Comm comm, int tag, const node& members, node_channel* channel, exchange_schedule<Rank> schedule,
-               const mail_policy& policy = {})
-      : comm_(comm),
-        tag_(tag),
-        schedule_(std::move(schedule)),
-        channel_(channel != nullptr && channel->usable() ? channel : nullptr),
-        oversubscribed_(members.oversubscribed()),
-        own_(members.place()),
-        blocks_(members.size()) {
-    std::vector<mailed_box<Rank>> out, in;
-    const auto here = [&](std::size_t worker) {
-      return channel_ != nullptr && members.place_of(worker) < members.size();
+  /// Each box goes by the first of the ways that reaches its worker. `memory` is where boxes are staged that are to be
+  /// added. All of them outlive the exchange.
+  box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
+               bool oversubscribed)
+      : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
+    if (plan_.accumulate) stage();
+    std::vector<lowered_plan> shares(ways.size(), plan_.without_boxes());
+    const auto share_of = [&](std::size_t worker) -> lowered_plan& {
+      std::size_t w = 0;
+      while (w + 1 < ways.size() && !(ways[w]->carries(kind) && ways[w]->reaches(worker))) ++w;
+      return shares[w];
     };
-    for (const exchanged_box<Rank>& b : schedule_.sends) {
-      if (here(b.worker)) {
-        const std::size_t place = members.place_of(b.worker);
-        if (targets_.empty() || targets_.back().ring.place() != place)
-          targets_.push_back({detail::ring_boxes<T, Rank>(place), {}, false});
-        targets_.back().boxes.push_back({place, b.shape, b.at, b.peer_offset, b.peer_strides});
-        targets_.back().ring.add({b.worker, b.shape, b.at});
-      } else {
-        out.push_back({b.worker, b.shape, b.at});
+    for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
+      const listed_box b = plan_.sends[k];
+      share_of(b.worker).add_send(b.worker, b.shape, b.at, plan_.offset_there(k), plan_.strides_there(k));
+    }
+    for (std::size_t k = 0; k < plan_.receives.size(); ++k)
+      share_of(plan_.receives[k].worker).receives.add(plan_.receives[k]);
+    for (std::size_t w = 0; w < ways.size() && !plan_.accumulate && !kept_by_a_way_; ++w)
+      if (ways[w]->carries(kind) && ways[w]->reaches(plan_.worker)) {
+        shares[w].kept = plan_.kept, shares[w].kept_to = plan_.kept_to;
+        kept_by_a_way_ = true;
       }
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      const lowered_plan& share = shares[w];
+      if (share.sends.empty() && share.receives.empty() && share.kept.empty()) continue;
+      carriers_.push_back(ways[w]->prepare(std::move(shares[w]), kind));
     }
-    for (const exchanged_box<Rank>& b : schedule_.receives) {
-      if (here(b.worker)) {
-        const std::size_t place = members.place_of(b.worker);
-        if (origins_.empty() || origins_.back().place() != place) origins_.emplace_back(place);
-        origins_.back().add({b.worker, b.shape, b.at});
-      } else {
-        in.push_back({b.worker, b.shape, b.at});
-      }
-    }
-    for (const settled_box<Rank>& b : schedule_.kept) {
-      const std::ptrdiff_t offset = detail::offset_of<Rank>({0, b.shape, b.at_destination}, schedule_.received_strides);
-      everything_.push_back({own_, b.shape, b.at, offset, schedule_.received_strides});
-    }
-    for (const target& t : targets_) everything_.insert(everything_.end(), t.boxes.begin(), t.boxes.end());
-    std::sort(everything_.begin(), everything_.end(),
-              [](const pushed_box<Rank>& a, const pushed_box<Rank>& b) { return a.at < b.at; });  // as the source lies
-    mail_ = std::make_unique<correspondence<T, Rank>>(std::move(out), std::move(in), policy, oversubscribed_);
-    const std::size_t moved = (volume_of(schedule_.source_shape) + volume_of(schedule_.received_shape)) * sizeof(T);
-    streaming_ = moved * members.size() > detail::last_cache_bytes() / 5 * 4;
+    x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank);
+  }
+  box_exchange(const box_exchange&) = delete;
+  box_exchange& operator=(const box_exchange&) = delete;
+  ~box_exchange() { release(); }
+
+  /// Messages and bytes that leave this worker as messages, and bytes that it hands over through shared memory.
+  carried counts() const {
+    carried all;
+    for (const auto& c : carriers_) all += c->counts();
+    return all;
   }
 
-  /// Messages and bytes that leave this worker by mail, and bytes that it hands over through shared memory.
-  std::size_t messages_sent() const { return mail_->messages_sent(); }
-  std::size_t bytes_mailed() const { return mail_->bytes_sent(); }
-  std::size_t bytes_shared() const {
-    std::size_t sum = 0;
-    for (const target& t : targets_) sum += t.ring.bytes();
-    return sum;
-  }
-
-  /// Begins: receives are posted, mail leaves, boxes are written in place. Strides are in the order of the source's
-  /// dimensions. A dense `y` in the channel's arena is written by its senders, any other through a ring or by mail.
-  void start(const T* x, const strides_type& x_strides, T* y, const strides_type& y_strides) {
+  /// Begins. Strides are in elements and in the order of the source's dimensions. A dense `y` in the channel's arena is
+  /// written by its senders, any other through a ring or by messages.
+  void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides) {
     expect(y, y_strides);
     give(x, x_strides);
   }
-  /// The first half of a start, waiting for nobody: tells the others where y is, so that who has its x first need not wait.
-  void expect(T* y, const strides_type& y_strides) {
-    y_ = y, y_strides_ = y_strides;
-    blocks_[own_] = reinterpret_cast<char*>(y);
-    void* const block = is_dense() ? y : nullptr;
-    for (auto& origin : origins_) origin.start(channel_->announce(origin.place(), block, slot_bytes(origin.bytes())));
+  /// The first half of a start, waiting for nobody: tells the others where y is, so that who has its x first need not
+  /// wait.
+  void expect(void* y, const std::ptrdiff_t* y_strides) {
+    for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
+    y_ = {static_cast<char*>(y), y_strides_.data()};
+    if (plan_.accumulate) {
+      staged_ = static_cast<char*>(memory_->allocate(staged_bytes_));
+      pooled.add(arrived_bytes_);
+    }
+    for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
   }
   /// The second half, which waits for the others to expect.
-  void give(const T* x, const strides_type& x_strides) {
-    x_ = x, x_strides_ = x_strides;
-    mail_->start(comm_, tag_, x, x_strides, y_, y_strides_);
-    if (streaming_)
-      push_together();
-    else
-      push_as_they_come();
+  void give(const void* x, const std::ptrdiff_t* x_strides) {
+    for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
+    x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};       // carriers only read it
+    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give(x_);  // what goes farthest leaves first
+    if (!kept_by_a_way_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
     advance();
   }
-
   /// Ends: afterwards y is complete and x may change.
   void finish() {
-    for (patience p(oversubscribed_); !advance();) p.pause();
-    for (const auto& origin : origins_)
-      if (origin.in_place()) channel_->await_arrival(origin.place());
+    for (backoff p(oversubscribed_); !advance();) p.pause();
+    for (const auto& c : carriers_) c->finish();
+    if (!plan_.accumulate) return;
+    add_up();
+    release();
   }
 
  private:
-  struct target {
-    detail::ring_boxes<T, Rank> ring;
-    std::vector<pushed_box<Rank>> boxes;
-    bool served = false;
-  };
-
-  /// Up to here what passes through a ring stays in a cache. Beyond it slots are stored past the cache: a reader on a distant
-  /// core would fetch every line out of the writer's.
-  static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
-
-  bool is_dense() const {
-    for (std::size_t d = 0; d < Rank; ++d)
-      if (schedule_.received_shape[d] > 1 && y_strides_[d] != schedule_.received_strides[d]) return false;
-    return reinterpret_cast<std::uintptr_t>(y_) % detail::page == 0;
-  }
-
-  /// Slots that let the two sides work at the same time and stay in a cache of their cores.
-  static constexpr std::size_t slot_bytes(std::size_t bytes) {
-    const std::size_t most = std::size_t{256} << 10, quarter = bytes / node_channel::slots + 1;
-    return quarter < most ? quarter : most;
-  }
-
-  void push(const std::vector<pushed_box<Rank>>& boxes) {
-    push_in_source_order<T, Rank>(boxes, schedule_.source_shape, x_, x_strides_, blocks_, streaming_);
-  }
-
-  void meet(target& t) {
-    const landing at = channel_->await_landing(t.ring.place());
-    t.ring.start(at);
-    blocks_[t.ring.place()] = at.address;
-  }
-
-  /// One sweep over the source for all: needs every block, so it waits for every receiver.
-  void push_together() {
-    bool in_place = schedule_.kept.empty() || is_dense();
-    for (target& t : targets_) {
-      meet(t);
-      in_place = in_place && t.ring.in_place();
+  /// Deals places in the staging area: those of a pair one after another, each pair's from a multiple of what a channel
+  /// can announce.
+  void stage() {
+    constexpr std::size_t granule = 128;
+    box_list staged(plan_.rank);
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
+      const listed_box b = plan_.receives[k];
+      if (k > 0 && plan_.receives[k - 1].worker != b.worker) next = (next + granule - 1) / granule * granule;
+      staged.add(b.worker, b.shape, b.at, next);
+      next += plan_.receives.volume(k) * kind_.bytes;
     }
-    if (in_place) {
-      push(everything_);
-    } else {
-      keep();
-      for (target& t : targets_)
-        if (t.ring.in_place()) push(t.boxes);
-    }
-    for (const target& t : targets_)
-      if (t.ring.in_place()) channel_->arrive(t.ring.place());
+    for (std::size_t k = 0; k < plan_.receives.size(); ++k) arrived_bytes_ += plan_.receives.volume(k) * kind_.bytes;
+    plan_.receives = std::move(staged);
+    staged_bytes_ = next;
+    for (std::size_t k = 0; k < plan_.receives.size(); ++k) added_.push_back(k);
+    std::sort(added_.begin(), added_.end(), [this](std::size_t a, std::size_t b) {
+      return plan_.turns[a] != plan_.turns[b] ? plan_.turns[a] < plan_.turns[b] : a < b;
+    });
   }
 
-  /// Receiver by receiver, as they announce themselves; what stays is copied when nobody else can be served, so that
-  /// signals travel meanwhile.
-  void push_as_they_come() {
-    bool kept = false;
-    std::size_t left = targets_.size();
-    for (target& t : targets_) t.served = false;
-    for (patience p(oversubscribed_); left > 0;) {
-      const std::size_t before = left;
-      for (target& t : targets_) {
-        if (t.served || !channel_->announced(t.ring.place())) continue;
-        meet(t);
-        t.served = true;
-        --left;
-        if (!t.ring.in_place()) continue;
-        push(t.boxes);
-        channel_->arrive(t.ring.place());
+  /// Adds what arrived and what stays to zeros, in the order that the plan says. The first box is
+  /// copied where it is all of the block.
+  void add_up() {
+    const std::size_t rank = plan_.rank;
+    if (elements_in(plan_.received_shape.data(), rank) == 0) return;
+    bool first = true;
+    const auto add = [&](const listed_box& to, const char* from, const std::ptrdiff_t* strides) {
+      char* const at = address_of(to, y_, rank, kind_.bytes);
+      if (std::exchange(first, false)) {
+        bool whole = true;
+        for (std::size_t d = 0; d < rank; ++d) whole = whole && to.shape[d] == plan_.received_shape[d];
+        if (whole) return kind_.copy(at, y_.strides, from, strides, to.shape, rank, kind_.bytes, stores::by_size);
+        clear();
       }
-      if (left == before && kept) p.pause();
-      if (left == before && !kept) keep();
-      kept = kept || left == before;
+      kind_.add(at, y_.strides, from, strides, to.shape, rank);
+    };
+    bool own = false;
+    const auto add_own = [&] {
+      for (std::size_t k = 0; k < plan_.kept.size() && !own; ++k) {
+        listed_box to = plan_.kept_to[k];
+        add(to, address_of(plan_.kept[k], x_, rank, kind_.bytes), x_.strides);
+      }
+      own = true;
+    };
+    for (const std::size_t k : added_) {
+      const listed_box b = plan_.receives[k];
+      if (plan_.turns[k] > plan_.turns.back()) add_own();
+      std::ptrdiff_t dense[most_dimensions] = {};
+      dense_strides(b.shape, rank, dense);
+      add(b, staged_ + b.stage, dense);
     }
-    if (!kept) keep();
+    add_own();
+    if (first) clear();
   }
-
-  /// Copies what stays.
-  void keep() {
-    for (const settled_box<Rank>& b : schedule_.kept)
-      copy_block(y_ + detail::offset_of<Rank>({0, b.shape, b.at_destination}, y_strides_), y_strides_.data(),
-                 x_ + detail::offset_of<Rank>({0, b.shape, b.at}, x_strides_), x_strides_.data(), b.shape.data(), Rank,
-                 streaming_ ? stores::streaming : stores::cached);
+  /// Sets y to zeros: bytes of nothing are the zero of every element that can be summed.
+  void clear() {
+    const std::vector<char> zero(kind_.bytes, 0);
+    const std::vector<std::ptrdiff_t> nowhere(plan_.rank, 0);
+    kind_.copy(y_.data, y_.strides, zero.data(), nowhere.data(), plan_.received_shape.data(), plan_.rank, kind_.bytes,
+               stores::by_size);
   }
 
   /// Moves on whatever can move without waiting; true when nothing is left to do here.
   bool advance() {
-    bool done = mail_->advance();
-    for (target& t : targets_) done = t.ring.send(*channel_, x_, x_strides_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
-    for (auto& origin : origins_) done = origin.receive(*channel_, y_, y_strides_, streaming_) && done;
+    bool done = true;
+    for (std::size_t k = carriers_.size(); k-- > 0;) done = carriers_[k]->advance() && done;
     return done;
   }
+  void release() {
+    if (staged_ == nullptr) return;
+    pooled.now -= arrived_bytes_;
+    memory_->release(std::exchange(staged_, nullptr), staged_bytes_);
+  }
 
-  MPI_Comm comm_;
-  int tag_;
-  exchange_schedule<Rank> schedule_;
-  node_channel* channel_;
-  bool oversubscribed_;
-  std::size_t own_;
-  std::vector<char*> blocks_;
-  std::vector<pushed_box<Rank>> everything_;  // what stays and what goes to the node
-  std::vector<target> targets_;
-  std::vector<detail::ring_boxes<T, Rank>> origins_;
-  std::unique_ptr<correspondence<T, Rank>> mail_;
-  bool streaming_ = false;
-
-  const T* x_ = nullptr;
-  T* y_ = nullptr;
-  strides_type x_strides_{}, y_strides_{};
+  element_kind kind_;
+  arena* memory_;
+  bool oversubscribed_, kept_by_a_way_ = false;
+  lowered_plan plan_;
+  std::vector<std::unique_ptr<carrier>> carriers_;
+  std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with room between the pairs' places, and without
+  std::vector<std::size_t> added_;                    // the numbers of what is received, in the order of the sum
+  char* staged_ = nullptr;
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_;
+  block_memory x_, y_;
 };
 
-}  // namespace partita
+}  // namespace partita::detail

@@ -1,71 +1,19 @@
-// Worlds and partitions: a communicator, and Cartesian arrangements of its workers.
+// Partitions: Cartesian arrangements of the workers of a world.
 //
 // Everything about a partition is known on every worker, active or not, without communication.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <partita/comm/world.hpp>
 #include <partita/plan/grid.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <utility>
+#include <vector>
 
 namespace partita {
 
-template <class Extents>
-  requires is_extents<Extents>
-class partition;
-
-/// The workers of a communicator. Cheap to copy; the copies share one private communicator, freed with the last of them.
-class world {
- public:
-  /// All workers of MPI_COMM_WORLD. Collective.
-  explicit world(checks level = checks::agree) : world(initialised(), level) {}
-  /// The workers of an existing communicator (an MPI_Comm converts, also one made by a split). Collective over it.
-  explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree)
-      : state_(std::make_shared<detail::world_state>(MPI_Comm(communicator), level)) {}
-
-  std::size_t size() const { return state_->size(); }
-  /// The id of this worker: its place in the communicator.
-  std::size_t id() const { return state_->id(); }
-  checks level() const { return state_->level(); }
-  boost::mpi::communicator communicator() const { return {state_->communicator(), boost::mpi::comm_attach}; }
-
-  /// A partition of these extents on the first workers, or on the workers chosen, in that order.
-  /// Requires: as many workers as places, each once, all of this world [partition_error]. Cost: no communication.
-  template <std::size_t... E>
-  auto partition(const extents<E...>& shape, partita::workers chosen) const -> partita::partition<extents<E...>> {
-    return {*this, grid<extents<E...>>(shape, std::move(chosen))};
-  }
-  template <std::size_t... E>
-  auto partition(const extents<E...>& shape) const -> partita::partition<extents<E...>> {
-    return partition(shape, workers(0, shape.size()));
-  }
-  template <std::size_t... E>
-  auto partition(partita::workers chosen) const -> partita::partition<extents<E...>> {
-    static_assert(extents<E...>::is_static(),
-                  "partita::world::partition<E...>(): requires extents that are all known; pass extents<dynamic, ...>(n) as an argument");
-    return partition(extents<E...>{}, std::move(chosen));
-  }
-  template <std::size_t... E>
-  auto partition() const -> partita::partition<extents<E...>> {
-    return partition<E...>(workers(0, extents<E...>{}.size()));
-  }
-
-  const std::shared_ptr<detail::world_state>& state() const { return state_; }
-  /// Whether two values are copies of one world.
-  friend bool operator==(const world& a, const world& b) { return a.state_ == b.state_; }
-
- private:
-  static boost::mpi::communicator initialised() {
-    int flag = 0;
-    MPI_Initialized(&flag);
-    if (flag == 0)
-      throw communication_error("partita::world: requires MPI; make a boost::mpi::environment first and keep it alive");
-    return {MPI_COMM_WORLD, boost::mpi::comm_attach};
-  }
-  std::shared_ptr<detail::world_state> state_;
-};
-
-/// Workers of a world in a Cartesian arrangement, one for each block of a tensor. A value: equal if workers, order and extents are.
+/// Workers of a world in a Cartesian arrangement, one for each block of a tensor. A value: equal if workers, order and
+/// extents are.
 template <class Extents>
   requires is_extents<Extents>
 class partition {
@@ -80,7 +28,8 @@ class partition {
                             << world_.size() << ", got worker " << grid_.workers().bound() - 1 << " (extents "
                             << grid_.shape() << "); start more workers, or choose ids below " << world_.size());
   }
-  /// The same partition with some extents forgotten by the type (static to dynamic), or the other way round if they agree.
+  /// The same partition with some extents forgotten by the type (static to dynamic), or the other way round if they
+  /// agree.
   template <class Other>
     requires(!std::is_same_v<Other, Extents> && std::is_constructible_v<Extents, const Other&>)
   explicit(!std::is_convertible_v<const Other&, Extents>) partition(const partition<Other>& other)
@@ -97,11 +46,23 @@ class partition {
   }
   const Extents& extents() const { return grid_.extents(); }
   std::size_t size() const { return grid_.size(); }
-  /// The id of the worker at a position.
-  std::size_t worker(const partita::index<rank()>& i) const { return grid_.worker(i); }
+  /// The id of the worker at a position, inside the extents [partition_error].
+  template <class Index = partita::index<0>>  // {} names no type
+  std::size_t worker(const Index& i) const {
+    return grid_.worker(index_from<rank()>(i));
+  }
+  /// The same of a position in braces, one coordinate for each dimension: `worker({1, 0})`.
+  template <std::size_t N>
+  std::size_t worker(const std::size_t (&i)[N]) const {
+    return grid_.worker(index_from<rank()>(i));
+  }
   const partita::workers& workers() const { return grid_.workers(); }
   const partita::grid<Extents>& grid() const { return grid_; }
   const partita::world& world() const { return world_; }
+
+  /// The same partition with extents that only its value knows: partitions of one rank then have one type, a
+  /// `dynamic_partition`, for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
+  auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
   /// A partition of some workers of this one, named by their places here; the order of the choice is kept.
   template <std::size_t... E>
@@ -134,6 +95,10 @@ class partition {
   std::size_t place_;
 };
 
+/// Any partition of rank R: every partition of that rank converts to it.
+template <std::size_t Rank>
+using dynamic_partition = partition<dynamic_extents<Rank>>;
+
 /// The workers of p in order, then those of q that are not in p, along one dimension.
 template <class P, class Q>
 partition<extents<dynamic>> united(const partition<P>& p, const partition<Q>& q) {
@@ -142,6 +107,25 @@ partition<extents<dynamic>> united(const partition<P>& p, const partition<Q>& q)
   workers all = united(p.workers(), q.workers());
   const extents<dynamic> shape(all.size());
   return {p.world(), grid<extents<dynamic>>(shape, std::move(all))};
+}
+
+/// A world of the workers of p that differ from this one along these dimensions only, in C order: its row, its column.
+/// A worker outside p gets one that is not active(). Cost: that of world::part().
+template <class Extents, std::size_t... D>
+world along(const partition<Extents>& p, dimensions_t<D...> free) {
+  static_assert(((D < Extents::rank()) && ...),
+                "partita::along(p, dimensions<...>): requires dimensions of the partition, below its rank");
+  if (!p.active()) return p.world().part(workers(0, 0));
+  const auto kept = kept_dimensions<Extents::rank()>(free);
+  const auto own = p.index();
+  std::vector<std::size_t> chosen;
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    const auto other = p.grid().index(k);
+    bool same = true;
+    for (std::size_t d = 0; d < Extents::rank(); ++d) same = same && (!kept[d] || other[d] == own[d]);
+    if (same) chosen.push_back(p.worker(other));
+  }
+  return p.world().part(workers(std::move(chosen)));
 }
 
 }  // namespace partita

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/array/xtensor.hpp>
-#include <partita/comm/arena.hpp>
+#include <partita/comm/detail/node/arena.hpp>
 #include <type_traits>
 
 namespace partita {
@@ -43,13 +43,13 @@ class pool_allocator {
   }
   void deallocate(T* p, std::size_t n) {
     pooled.now -= n * sizeof(T);
-    arena::release_anywhere(p, n * sizeof(T));
+    detail::arena::release_anywhere(p, n * sizeof(T));
   }
 
   friend bool operator==(const pool_allocator&, const pool_allocator&) { return true; }
 
   /// Set while `make_pooled` runs.
-  static inline thread_local arena* arena_in_use = nullptr;
+  static inline thread_local detail::arena* arena_in_use = nullptr;
 };
 
 /// An xt::xtensor in every respect but where its memory comes from.
@@ -58,9 +58,9 @@ using pooled_tensor = xt::xtensor<T, Rank, xt::layout_type::row_major, pool_allo
 
 /// A tensor of this shape from an arena, its elements not yet set.
 template <class T, std::size_t Rank>
-pooled_tensor<T, Rank> make_pooled(arena& memory, const std::array<std::size_t, Rank>& shape) {
+pooled_tensor<T, Rank> make_pooled(detail::arena& memory, const std::array<std::size_t, Rank>& shape) {
   struct scope {
-    explicit scope(arena& chosen) { pool_allocator<T>::arena_in_use = &chosen; }
+    explicit scope(detail::arena& chosen) { pool_allocator<T>::arena_in_use = &chosen; }
     ~scope() { pool_allocator<T>::arena_in_use = nullptr; }
   } const use(memory);
   return pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(shape));

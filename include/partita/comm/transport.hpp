@@ -1,14 +1,16 @@
-// What one kernel needs to move boxes: who shares memory, the memory, the signals, and how mail travels.
+// What one kernel needs to move boxes: who shares memory, the memory, the flags, and how messages are made.
 #pragma once
 
 #include <cstddef>
 #include <memory>
-#include <partita/comm/arena.hpp>
 #include <partita/comm/box_exchange.hpp>
+#include <partita/comm/detail/message/pair_messages.hpp>
+#include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/node/memory_way.hpp>
 #include <partita/core/error.hpp>
-#include <partita/rule/policy.hpp>
+#include <partita/rule/transport_choice.hpp>
 
-namespace partita {
+namespace partita::detail {
 
 /// How the workers of a kernel reach each other; given alike by all of them, but for `pretended_node`.
 struct transport_policy {
@@ -16,7 +18,7 @@ struct transport_policy {
   bool refuse_messages = false;               ///< and do not work where there is not
   int pretended_node = -1;                    ///< workers that give different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< at most this much shared memory for each worker
-  mail_policy mail{};
+  message_policy message{};
 
   /// The default, but that PARTITA_SHARED=0 in the environment turns shared memory off.
   static transport_policy from_environment() {
@@ -29,7 +31,7 @@ struct transport_policy {
     transport_policy policy = from_environment();
     policy.shared = policy.shared && how != strategy::message;
     policy.refuse_messages = how == strategy::shared;
-    policy.mail.how = form;
+    policy.message.how = form;
     return policy;
   }
 };
@@ -45,31 +47,37 @@ class transport {
         members_(pretended_ ? *pretended_ : node::of(everyone)),
         tag_(node::of(everyone).next_tag()),
         memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
-        channel_(members_, memory_) {
+        channel_(members_, memory_),
+        memory_way_(members_, channel_),
+        message_way_(everyone, tag_, policy.message, members_.oversubscribed()),
+        ways_{&memory_way_, &message_way_} {
     if (policy.refuse_messages) expect_one_memory();
   }
 
   const node& members() const { return members_; }
   arena& memory() { return memory_; }
 
-  template <class T, std::size_t Rank>
-  std::unique_ptr<box_exchange<T, Rank>> exchange(exchange_schedule<Rank> schedule) {
-    return std::make_unique<box_exchange<T, Rank>>(everyone_, tag_, members_, &channel_, std::move(schedule),
-                                                   policy_.mail);
+  /// What carries out a plan for elements of this kind.
+  std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind) {
+    return std::make_unique<box_exchange>(ways_, memory_, std::move(plan), kind, members_.oversubscribed());
   }
 
  private:
-  /// All workers come to the same: a node is smaller than the world for all of them or for none, and shares on all or none.
+  /// All workers come to the same: a node is smaller than the world for all of them or for none, and shares on all or
+  /// none.
   void expect_one_memory() const {
     int workers = 0;
     MPI_Comm_size(everyone_, &workers);
     const auto all = static_cast<std::size_t>(workers);
     if (members_.size() != all)
       throw communication_error(text("partita: strategy::shared requires workers of one node, and ")
-                                << members_.size() << " of " << all << " share the node of this worker; take strategy::mixed");
+                                << members_.size() << " of " << all
+                                << " share the node of this worker; take strategy::mixed");
     if (all > 1 && !channel_.usable())
-      throw communication_error(text("partita: strategy::shared requires shared memory, and there is none or too little (")
-                                << arena::free_shared_bytes() << " bytes are free), or it is turned off (PARTITA_SHARED=0); take strategy::mixed");
+      throw communication_error(
+          text("partita: strategy::shared requires shared memory, and there is none or too little (")
+          << arena::free_shared_bytes()
+          << " bytes are free), or it is turned off (PARTITA_SHARED=0); take strategy::mixed");
   }
 
   MPI_Comm everyone_;
@@ -79,6 +87,9 @@ class transport {
   int tag_;
   arena& memory_;
   node_channel channel_;
+  memory_way memory_way_;
+  message_way message_way_;
+  std::vector<way*> ways_;  // the nearer first
 };
 
-}  // namespace partita
+}  // namespace partita::detail

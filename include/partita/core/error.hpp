@@ -6,7 +6,8 @@
 
 namespace partita {
 
-/// What every exception of the library is. `what()` is one sentence: the call, what it requires, both sides, the way out.
+/// What every exception of the library is. `what()` is one sentence: the call, what it requires, both sides, the way
+/// out.
 class error : public std::exception {
  public:
   explicit error(const text& sentence) : sentence_(sentence) {}

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/error.hpp>
+#include <partita/core/product.hpp>
 #include <type_traits>
 
 namespace partita {
@@ -26,7 +27,8 @@ class extents {
 
   constexpr extents() = default;
 
-  /// From the dynamic extents in order, or from all extents in order; a static entry given another value is a shape_error.
+  /// From the dynamic extents in order, or from all extents in order; a static entry given another value, and a value
+  /// that is or was negative, is a shape_error.
   template <class... Integer>
     requires(sizeof...(Integer) > 0 && (std::is_convertible_v<Integer, std::size_t> && ...) &&
              (sizeof...(Integer) == rank_dynamic() || sizeof...(Integer) == rank()))
@@ -63,12 +65,8 @@ class extents {
     return all;
   }
 
-  /// The product of the extents: 1 for rank 0.
-  constexpr std::size_t size() const {
-    std::size_t product = 1;
-    for (std::size_t d = 0; d < rank(); ++d) product *= (*this)[d];
-    return product;
-  }
+  /// The product of the extents: 1 for rank 0. One that is no `std::size_t` is a shape_error.
+  constexpr std::size_t size() const { return product_of(array(), "partita::extents::size()"); }
 
   template <std::size_t... Other>
   friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
@@ -83,17 +81,24 @@ class extents {
 
  private:
   static constexpr std::array<std::size_t, sizeof...(E)> entries_{E...};
+  /// The largest extent given at run time: what lies above is a negative number that became unsigned, or `dynamic`.
+  static constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
 
   template <std::size_t N>
   constexpr void assign(const std::array<std::size_t, N>& given) {
+    for (std::size_t d = 0; d < N; ++d)
+      if (given[d] > most)
+        throw shape_error(text("partita::extents: requires extents that are not negative, got ")
+                          << static_cast<std::ptrdiff_t>(given[d]) << " (as an unsigned number " << given[d]
+                          << ") as value " << d << "; extents are counts");
     std::size_t k = 0;
     for (std::size_t d = 0; d < rank(); ++d) {
       const bool fixed = entries_[d] != dynamic;
       if constexpr (N == rank()) {
         if (fixed && given[d] != entries_[d])
-          throw shape_error(text("partita::extents: dimension ") << d << " is " << entries_[d]
-                            << " in the type but was given as " << given[d] << "; make the entry `dynamic` or give "
-                            << entries_[d]);
+          throw shape_error(text("partita::extents: dimension ")
+                            << d << " is " << entries_[d] << " in the type but was given as " << given[d]
+                            << "; make the entry `dynamic` or give " << entries_[d]);
         if (!fixed) values_[k++] = given[d];
       } else {
         if (!fixed) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/extents.hpp>
+#include <type_traits>
 
 namespace partita {
 
@@ -11,7 +12,32 @@ namespace partita {
 template <std::size_t Rank>
 using index = std::array<std::size_t, Rank>;
 
-/// The C-order number of position `i` in a space of the given shape.
+/// A position as it is; anything else is answered with a sentence.
+template <std::size_t Rank, class Index>
+constexpr index<Rank> index_from(const Index& i) {
+  static_assert(std::is_same_v<Index, index<Rank>>,
+                "partita::index: requires a position as a partita::index of that rank, or as one std::size_t for each "
+                "dimension between braces");
+  if constexpr (std::is_same_v<Index, index<Rank>>) {
+    return i;
+  } else {
+    return {};
+  }
+}
+
+/// A position written in braces. All coordinates are written: {1} is no position in a space of rank 2.
+template <std::size_t Rank, std::size_t N>
+constexpr index<Rank> index_from(const std::size_t (&coordinates)[N]) {
+  static_assert(N == Rank,
+                "partita::index: requires one coordinate for each dimension between the braces of a position; add "
+                "those that are missing, or take away those that are too many");
+  index<Rank> i{};
+  for (std::size_t d = 0; d < Rank && d < N; ++d) i[d] = coordinates[d];
+  return i;
+}
+
+/// The C-order number of position `i` in a space of the given shape. Requires a position inside (not checked: this is
+/// the arithmetic of inner loops).
 template <std::size_t Rank>
 constexpr std::size_t number_of(const index<Rank>& i, const std::array<std::size_t, Rank>& shape) {
   std::size_t number = 0;
@@ -19,23 +45,27 @@ constexpr std::size_t number_of(const index<Rank>& i, const std::array<std::size
   return number;
 }
 
-/// The position with C-order number `number` in a space of the given shape.
+/// The position with C-order number `number` in a space of the given shape. A number outside is a shape_error.
 template <std::size_t Rank>
 constexpr index<Rank> index_of(std::size_t number, const std::array<std::size_t, Rank>& shape) {
   index<Rank> i{};
-  for (std::size_t d = Rank; d-- > 0;) {
-    i[d] = number % shape[d];
-    number /= shape[d];
+  std::size_t rest = number;
+  bool some = true;  // a space without a position has no number
+  for (std::size_t d = Rank; d-- > 0 && some;) {
+    some = shape[d] != 0;
+    i[d] = some ? rest % shape[d] : 0;
+    rest = some ? rest / shape[d] : 0;
   }
+  if (rest != 0 || !some)
+    throw shape_error(text("partita::index_of(number, shape): requires a number below the volume of the shape ")
+                      << shape << ", got " << number);
   return i;
 }
 
-/// How many positions a space of the given shape has.
+/// How many positions a space of the given shape has. More than a `std::size_t` can count are a shape_error.
 template <std::size_t Rank>
 constexpr std::size_t volume_of(const std::array<std::size_t, Rank>& shape) {
-  std::size_t product = 1;
-  for (std::size_t extent : shape) product *= extent;
-  return product;
+  return product_of(shape, "partita::volume_of(shape)");
 }
 
 }  // namespace partita

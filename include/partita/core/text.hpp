@@ -62,7 +62,11 @@ class basic_text {
 
   /// Writes the elements of a range in brackets: [2, 3]; a range element is written in brackets of its own.
   template <class Range>
-    requires requires(const Range& range) { range.begin(); range.end(); range.size(); }
+    requires requires(const Range& range) {
+      range.begin();
+      range.end();
+      range.size();
+    }
   constexpr basic_text& operator<<(const Range& range) {
     *this << '[';
     bool first = true;

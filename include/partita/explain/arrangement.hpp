@@ -1,4 +1,5 @@
-// What a picture takes for a partition: anything that has a grid, or a grid itself. Pictures need no workers and no MPI.
+// What a picture takes for a partition: anything that has a grid, or a grid itself. Pictures need no workers and no
+// MPI.
 #pragma once
 
 #include <partita/plan/grid.hpp>

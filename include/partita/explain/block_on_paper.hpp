@@ -13,7 +13,8 @@ inline constexpr drawing::style heading{.size = 14, .bold = true};
 inline constexpr drawing::style caption{.size = 12};
 inline constexpr drawing::style code{.size = 12, .code = true};
 
-/// A part of a block that is drawn: where it starts in the block, its shape, its colour, its label and what is short for it.
+/// A part of a block that is drawn: where it starts in the block, its shape, its colour, its label and what is short
+/// for it.
 template <std::size_t Rank>
 struct drawn_part {
   index<Rank> at{};
@@ -27,7 +28,9 @@ struct scale {
   std::size_t extent;  ///< so many take `pixels`
   std::size_t pixels;
 
-  drawing::px operator()(std::size_t n) const { return static_cast<drawing::px>((2 * n * pixels + extent) / (2 * extent)); }
+  drawing::px operator()(std::size_t n) const {
+    return static_cast<drawing::px>((2 * n * pixels + extent) / (2 * extent));
+  }
 };
 
 /// The scales down and across: the same unless that made one direction too thin to see.
@@ -61,13 +64,13 @@ std::size_t rows_of(const std::array<std::size_t, Rank>& shape) {
   return rows;
 }
 
-/// Draws a block with its parts. A part that is cut in leading dimensions takes a stripe for each of its leading rows that
-/// follow each other.
+/// Draws a block with its parts. A part that is cut in leading dimensions takes a stripe for each of its leading rows
+/// that follow each other.
 template <std::size_t Rank>
-void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std::size_t, Rank>& block, const scales& length,
-                const std::vector<drawn_part<Rank>>& parts) {
-  const auto stripe = [&](std::size_t row, std::size_t rows, std::size_t column, std::size_t columns, const drawn_part<Rank>& part,
-                          bool labelled) {
+void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std::size_t, Rank>& block,
+                const scales& length, const std::vector<drawn_part<Rank>>& parts) {
+  const auto stripe = [&](std::size_t row, std::size_t rows, std::size_t column, std::size_t columns,
+                          const drawn_part<Rank>& part, bool labelled) {
     const drawing::px left = x + length.across(column), top = y + length.down(row);
     const drawing::px width = x + length.across(column + columns) - left, height = y + length.down(row + rows) - top;
     on.rectangle(left, top, width, height, part.painted);
@@ -80,7 +83,8 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
     const drawing::style small{.size = 12, .at = drawing::anchor::middle, .ink = part.painted.ink, .bold = true};
     if (!labelled || height < 14) return;
     for (const prose* label : {&part.label, &part.short_label})
-      if (drawing::width_of(*label, small) + 2 <= width) return on.words(left + width / 2, top + height / 2 + 4, *label, small);
+      if (drawing::width_of(*label, small) + 2 <= width)
+        return on.words(left + width / 2, top + height / 2 + 4, *label, small);
   };
   for (const drawn_part<Rank>& part : parts) {
     if (volume_of(part.shape) == 0) continue;

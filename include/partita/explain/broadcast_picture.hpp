@@ -1,4 +1,5 @@
-// Showing an array broadcast to a person: where each dimension of the operands stands, what is repeated, what is expanded.
+// Showing an array broadcast to a person: where each dimension of the operands stands, what is repeated, what is
+// expanded.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +27,14 @@ struct broadcast_picture {
 
 namespace detail {
 
-/// What stands in one dimension of the result: an extent, a 1 that is expanded to `extent`, or nothing (the operand is repeated).
+/// What stands in one dimension of the result: an extent, a 1 that is expanded to `extent`, or nothing (the operand is
+/// repeated).
 struct pictured_cell {
   enum class kind { spans, expanded, repeated } what = kind::spans;
   std::size_t extent = 0;
 };
-inline pictured_cell cell_of(const dimension_map& map, const shape_list& operand, const shape_list& result, std::size_t d) {
+inline pictured_cell cell_of(const dimension_map& map, const shape_list& operand, const shape_list& result,
+                             std::size_t d) {
   using enum pictured_cell::kind;
   if (map.source(d) == dimension_map::unmapped) return {repeated, result[d]};
   return {map.spans(d, operand, result) ? spans : expanded, result[d]};
@@ -87,7 +90,9 @@ inline prose to_svg(const broadcast_picture& picture) {
   const auto column = [](std::size_t d) { return left + static_cast<drawing::px>(d) * cell; };
   drawing on;
   const auto draw = [&](std::size_t d, drawing::px y, const detail::pictured_cell& content) {
-    const colour painted = content.what == spans ? colour_of(0) : content.what == expanded ? colour_of(1) : colour{"none", detail::pale.ink};
+    const colour painted = content.what == spans      ? colour_of(0)
+                           : content.what == expanded ? colour_of(1)
+                                                      : colour{"none", detail::pale.ink};
     on.rectangle(column(d), y, wide, high, painted, 1, content.what == repeated, 5);
     prose words(content.what == repeated ? "repeated" : content.what == expanded ? "1 → " : "");
     if (content.what != repeated) words << content.extent;

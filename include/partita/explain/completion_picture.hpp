@@ -29,14 +29,17 @@ const graph_reshard* move_of(const completion_of<Graph>& done, std::size_t o, st
 template <class Graph>
 class listing {
  public:
-  explicit listing(const completion_of<Graph>& done) : done_(done), g_(*done.program), row_of_(g_.values(), 0), read_(g_.values(), 0) {
+  explicit listing(const completion_of<Graph>& done)
+      : done_(done), g_(*done.program), row_of_(g_.values(), 0), read_(g_.values(), 0) {
     for (std::size_t o = 0; o < g_.operations(); ++o)
       for (std::size_t i = 0; i < g_.operation(o).operands; ++i) read_[g_.operand(g_.operation(o), i).number] = 1;
     prose title("mesh");
-    for (std::size_t a = 0; a < g_.on().rank(); ++a) title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
+    for (std::size_t a = 0; a < g_.on().rank(); ++a)
+      title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
     add(title, "", true, detail::dark.ink);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (g_[value{v}].producer == Graph::nobody) add_value(value{v}, prose() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
+      if (g_[value{v}].producer == Graph::nobody)
+        add_value(value{v}, prose() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
     for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
   }
   prose svg() {
@@ -72,7 +75,8 @@ class listing {
     for (std::size_t i = 0; i < n.operands; ++i) {
       const graph_reshard* move = move_of(done_, o, i);
       if (move != nullptr)
-        add(prose("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)), prose() << said(move->to), false, red_);
+        add(prose("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
+            prose() << said(move->to), false, red_);
       arcs_.push_back({row_of_[g_.operand(n, i).number], 0, move != nullptr});
     }
     for (std::size_t a = begin; a < arcs_.size(); ++a) arcs_[a].to = rows_;
@@ -81,7 +85,8 @@ class listing {
       const graph_reshard* move = move_of(done_, o, n.operands + j);
       if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // nobody wants it
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
-      if (move != nullptr) add(prose("    then ") << in_a_line(done_.plan(*move)), prose() << said(move->to), false, red_);
+      if (move != nullptr)
+        add(prose("    then ") << in_a_line(done_.plan(*move)), prose() << said(move->to), false, red_);
     }
   }
 
@@ -96,8 +101,8 @@ class listing {
 
 }  // namespace detail
 
-/// The program in Graphviz's language: inputs are ellipses, operations boxes with the shardings of their results; an edge that
-/// moves data is red and says how.
+/// The program in Graphviz's language: inputs are ellipses, operations boxes with the shardings of their results; an
+/// edge that moves data is red and says how.
 template <class Graph>
 prose to_dot(const completion_of<Graph>& done) {
   const Graph& g = *done.program;
@@ -108,13 +113,15 @@ prose to_dot(const completion_of<Graph>& done) {
   };
   for (std::uint32_t v = 0; v < g.values(); ++v)
     if (g[value{v}].producer == Graph::nobody)
-      all << "  " << id(value{v}) << " [shape=ellipse, label=\"" << detail::name_of(g, value{v}) << "\\n" << detail::said(done[value{v}]) << "\"];\n";
+      all << "  " << id(value{v}) << " [shape=ellipse, label=\"" << detail::name_of(g, value{v}) << "\\n"
+          << detail::said(done[value{v}]) << "\"];\n";
   for (std::size_t o = 0; o < g.operations(); ++o) {
     const typename Graph::node& n = g.operation(o);
     all << "  o" << o << " [label=\"" << detail::name_of(n);
     for (std::size_t j = 0; j < n.results; ++j) {
       all << "\\n" << detail::said(done[g.of(n, n.operands + j)]);
-      if (const graph_reshard* move = detail::move_of(done, o, n.operands + j)) all << " after " << detail::in_a_line(done.plan(*move));
+      if (const graph_reshard* move = detail::move_of(done, o, n.operands + j))
+        all << " after " << detail::in_a_line(done.plan(*move));
     }
     all << "\"];\n";
     for (std::size_t i = 0; i < n.operands; ++i) {
@@ -127,8 +134,11 @@ prose to_dot(const completion_of<Graph>& done) {
   return all << "}\n";
 }
 
-/// The program as a drawing, from top to bottom: annotated values are bold, what moves is red, where it is read or made.
+/// The program as a drawing, from top to bottom: annotated values are bold, what moves is red, where it is read or
+/// made.
 template <class Graph>
-prose to_svg(const completion_of<Graph>& done) { return detail::listing<Graph>(done).svg(); }
+prose to_svg(const completion_of<Graph>& done) {
+  return detail::listing<Graph>(done).svg();
+}
 
 }  // namespace partita

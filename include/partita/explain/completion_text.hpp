@@ -36,7 +36,8 @@ prose name_of(const Node& n) {
 /// Decisions that went against what a tensor of the operation wanted.
 constexpr bool is_loss(decision::what done) {
   using enum decision::what;
-  return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit || done == keeps_replicating;
+  return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
+         done == keeps_replicating;
 }
 /// What operation o decided against its tensor t, asked again with what was found.
 template <class Graph>
@@ -45,18 +46,21 @@ prose losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const typename Graph::node& n = g.operation(o);
   std::vector<spec> specs;
   for (std::size_t k = 0; k < n.how.tensor_count(); ++k) specs.emplace_back(done[g.of(n, k)], g[g.of(n, k)].shape);
-  const propagation p =
-      propagate(g.on(), n.how, {specs.data(), n.operands}, {specs.data() + n.operands, n.results}, direction::mixed, done.by);
+  const propagation p = propagate(g.on(), n.how, {specs.data(), n.operands}, {specs.data() + n.operands, n.results},
+                                  direction::mixed, done.by);
   prose all;
   for (const decision& one : p.log) {
-    const bool of_all = one.tensor == decision::nobody && one.factor != decision::nobody && (n.how.factors_of(t) >> one.factor & 1U) != 0;
+    const bool of_all = one.tensor == decision::nobody && one.factor != decision::nobody &&
+                        (n.how.factors_of(t) >> one.factor & 1U) != 0;
     if (!is_loss(one.done) || (one.tensor != t && !of_all)) continue;
     all << "  lost in " << name_of(n) << ":";
     if (one.axis != decision::no_axis) all << " " << g.on().axes[one.axis].name();
     if (one.factor != decision::nobody) all << " for '" << n.how.factors[one.factor].letter << "'";
     all << ", " << partita::name_of(one.done);
-    if (one.done == decision::what::lost && one.by != decision::nobody) all << ": '" << n.how.factors[one.by].letter << "' has it";
-    if (one.done == decision::what::overruled && one.by != decision::nobody) all << " by " << name_of(g, g.of(n, one.by));
+    if (one.done == decision::what::lost && one.by != decision::nobody)
+      all << ": '" << n.how.factors[one.by].letter << "' has it";
+    if (one.done == decision::what::overruled && one.by != decision::nobody)
+      all << " by " << name_of(g, g.of(n, one.by));
     all << "\n";
   }
   return all;
@@ -72,7 +76,8 @@ prose way_back(const completion_of<Graph>& done, const cut_origin* why, std::siz
       return all << "    because " << name_of(g, here) << " is annotated " << said(*g.annotation(here)) << ", priority "
                  << g.annotation(here)->priority << "\n";
     const typename Graph::node& n = g.operation(why->operation);
-    all << "    because " << name_of(g, value{why->from}) << " is, by '" << n.how.factors[why->factor].letter << "' of " << name_of(n) << "\n";
+    all << "    because " << name_of(g, value{why->from}) << " is, by '" << n.how.factors[why->factor].letter << "' of "
+        << name_of(n) << "\n";
     if (why->from == why->of) break;
     why = done.origin(value{why->from}, why->from_dimension, axis);
   }
@@ -86,8 +91,8 @@ inline prose steps_of(const reshard_plan& plan, const char* before) {
 
 }  // namespace detail
 
-/// Says of each axis that cuts the value where it comes from, back to an annotation; what is owed; what was wanted and lost; and
-/// what moves where the value is made or read. Asks the operations around the value again, not the program.
+/// Says of each axis that cuts the value where it comes from, back to an annotation; what is owed; what was wanted and
+/// lost; and what moves where the value is made or read. Asks the operations around the value again, not the program.
 template <class Graph>
 prose explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
@@ -97,10 +102,11 @@ prose explain(const completion_of<Graph>& done, value v) {
   for (std::size_t d = 0; d < layout.rank(); ++d)
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
       const std::size_t a = layout.cuts[d][k];
-      all << "  dimension " << d << " is cut by " << g.on().axes[a].name() << "\n" << detail::way_back(done, done.origin(v, d, a), a);
+      all << "  dimension " << d << " is cut by " << g.on().axes[a].name() << "\n"
+          << detail::way_back(done, done.origin(v, d, a), a);
     }
   for (std::size_t a = 0; a < g.on().rank(); ++a)
-    if (layout.owed[a] != reduce::none)
+    if (layout.owed[a] != owed_reduction::none)
       all << "  still owes the " << name_of(layout.owed[a]) << " over " << g.on().axes[a].name()
           << ": its one reader passes it on, or has it finished\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
@@ -122,8 +128,8 @@ prose to_text(const completion_of<Graph>& done) {
   prose all;
   for (const graph_reshard& move : done.reshards) {
     const typename Graph::node& n = g.operation(move.operation);
-    all << (move.tensor < n.operands ? "before " : "after ") << detail::name_of(n) << ", " << detail::name_of(g, value{move.of}) << " "
-        << detail::said(move.from) << "\n"
+    all << (move.tensor < n.operands ? "before " : "after ") << detail::name_of(n) << ", "
+        << detail::name_of(g, value{move.of}) << " " << detail::said(move.from) << "\n"
         << detail::steps_of(done.plan(move), "  ");
   }
   return all << done.reshards.size() << " moves, " << done.bytes() << " bytes to each worker\n";

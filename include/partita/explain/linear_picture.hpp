@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <partita/explain/arrangement.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
-#include <partita/rule/linear.hpp>
+#include <partita/rule/linear_rule.hpp>
 
 namespace partita {
 
@@ -16,7 +16,8 @@ struct linear_picture {
   grid<W> p_w;
 
   template <class P, class Q, class R>
-  linear_picture(const P& x, const Q& y, const R& w) : p_x(detail::grid_in(x)), p_y(detail::grid_in(y)), p_w(detail::grid_in(w)) {
+  linear_picture(const P& x, const Q& y, const R& w)
+      : p_x(detail::grid_in(x)), p_y(detail::grid_in(y)), p_w(detail::grid_in(w)) {
     static_assert(W::rank() == 2, "partita::linear_picture(p_x, p_y, p_w): requires p_w = f_out x f_in, of rank 2");
     const auto verdict = judge_linear(p_x.shape(), p_y.shape(), p_w.shape());
     if (!verdict) throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), p_w.shape()));

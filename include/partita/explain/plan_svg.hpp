@@ -30,7 +30,8 @@ std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
   for (const auto& t : plan.receives)
     parts.push_back({t.at, t.where.shape(), colour_of(t.worker), prose("from ") << t.worker, prose() << t.worker});
   for (const auto& k : plan.kept)
-    parts.push_back({k.at_destination, in_result_order(k.where.shape(), plan.axes), own, "stayed", prose() << plan.worker});
+    parts.push_back(
+        {k.at_destination, in_result_order(k.where.shape(), plan.axes), own, "stayed", prose() << plan.worker});
   return parts;
 }
 
@@ -46,7 +47,8 @@ prose to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) 
       larger(detail::columns_of(plan.source_shape), detail::columns_of(plan.destination_shape)));
   drawing::px x = 0;
   if (plan.gives) {
-    on.words(0, 12, prose("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "), detail::heading);
+    on.words(0, 12, prose("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "),
+             detail::heading);
     detail::draw_block(on, 0, 24, plan.source_shape, length, detail::given_parts(plan));
     x = on.width() + 40;
   }
@@ -60,8 +62,8 @@ prose to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) 
   return on.svg();
 }
 
-/// What one worker does in a broadcast or a sum: the tree of each of its groups, and the words beneath. Of a large group, the
-/// first members.
+/// What one worker does in a broadcast or a sum: the tree of each of its groups, and the words beneath. Of a large
+/// group, the first members.
 inline prose to_svg(const group_plan& plan) {
   using px = drawing::px;
   constexpr px wide = 84, high = 30, step_x = 94, step_y = 62;
@@ -81,7 +83,8 @@ inline prose to_svg(const group_plan& plan) {
       on.line(x(above) + wide / 2, y(above) + high, x(k) + wide / 2, y(k), detail::dark.ink);
     }
     for (std::size_t k = 0; k < shown; ++k) {
-      const bool here = k == g.position, holds = k != 0 || g.root_is_large || plan.movement == group_plan::kind::broadcast;
+      const bool here = k == g.position,
+                 holds = k != 0 || g.root_is_large || plan.movement == group_plan::kind::broadcast;
       const colour painted = here ? colour_of(plan.worker) : detail::pale;
       on.rectangle(x(k), y(k), wide, high, painted, here ? 2 : 1, !holds, 5);
       on.words(x(k) + wide / 2, y(k) + 20, prose("worker ") << g.members[k],

@@ -69,7 +69,8 @@ template <std::size_t Rank>
 prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   prose all;
   all << "worker " << plan.worker << (Rank == 0 ? ", " : ", tensor ") << detail::in_words(plan.extents);
-  if (plan.axes != same_axes<Rank>()) all << " turned to " << detail::in_words(in_result_order(plan.extents, plan.axes));
+  if (plan.axes != same_axes<Rank>())
+    all << " turned to " << detail::in_words(in_result_order(plan.extents, plan.axes));
   all << ": ";
   if (!plan.gives && !plan.takes) return all << "takes no part\n";
   if (plan.gives) all << "gives " << detail::in_words(plan.source_shape) << (plan.takes ? ", " : "");
@@ -94,7 +95,8 @@ prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0)
     if (run < n) next.what << " in " << n / run << " runs of " << run;
     rows.push_back(static_cast<row&&>(next));
   };
-  const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* way, const std::array<std::size_t, Rank>& block) {
+  const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* way,
+                           const std::array<std::size_t, Rank>& block) {
     for (std::size_t k = 0; k < moves.size(); ++k) {
       prose who;
       if (k == 0 || moves[k - 1].worker != moves[k].worker) who << way << " worker " << moves[k].worker;
@@ -118,12 +120,15 @@ prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0)
              << detail::amount(plan.elements_kept(), element_bytes) << " here\n";
 }
 
-/// What one worker does in a broadcast or a sum: whose block goes to whom, and the messages that carry it along the tree.
+/// What one worker does in a broadcast or a sum: whose block goes to whom, and the messages that carry it along the
+/// tree.
 inline prose to_text(const group_plan& plan) {
   using kind = group_plan::kind;
   prose all;
   all << "worker " << plan.worker << " in "
-      << (plan.movement == kind::broadcast ? "broadcast" : plan.movement == kind::sum_reduce ? "sum_reduce" : "all_sum_reduce");
+      << (plan.movement == kind::broadcast    ? "broadcast"
+          : plan.movement == kind::sum_reduce ? "sum_reduce"
+                                              : "all_sum_reduce");
   if (plan.groups.empty()) return all << ": takes no part\n";
   for (const worker_group& g : plan.groups) {
     all << (plan.groups.size() == 1 ? ": " : &g == plan.groups.data() ? ":\n  " : "  ");
@@ -132,23 +137,27 @@ inline prose to_text(const group_plan& plan) {
       continue;
     }
     const binomial_tree tree{g.members.size()};
-    const bool root = g.position == 0, gives = plan.movement == kind::broadcast, everywhere = plan.movement == kind::all_sum_reduce;
+    const bool root = g.position == 0, gives = plan.movement == kind::broadcast,
+               everywhere = plan.movement == kind::all_sum_reduce;
     std::vector<std::size_t> below;
     const auto add = [&](std::size_t position) { below.push_back(g.members[position]); };
     if (gives) tree.for_below(g.position, add);
     else tree.for_below_smallest_first(g.position, add);
-    const auto large = detail::list_of_workers(g.members.data() + (g.root_is_large ? 0 : 1), g.members.size() - (g.root_is_large ? 0 : 1));
-    if (root || everywhere)
-      all << (gives ? "gives its block to " : "takes the sum of the blocks of ") << large;
-    else
-      all << (gives ? "takes the block of worker " : "gives its block to the sum of worker ") << g.members[0];
+    const auto large = detail::list_of_workers(g.members.data() + (g.root_is_large ? 0 : 1),
+                                               g.members.size() - (g.root_is_large ? 0 : 1));
+    if (root || everywhere) all << (gives ? "gives its block to " : "takes the sum of the blocks of ") << large;
+    else all << (gives ? "takes the block of worker " : "gives its block to the sum of worker ") << g.members[0];
     const char* next = "; ";
     if (!root && (everywhere || tree.above(g.position) != 0)) {
       all << next << "by way of worker " << g.members[tree.above(g.position)];
       next = ", ";
     }
     if (!below.empty())
-      all << next << (everywhere ? "exchanges with " : !gives ? "receives from " : root ? "sends it to " : "sends it on to ")
+      all << next
+          << (everywhere ? "exchanges with "
+              : !gives   ? "receives from "
+              : root     ? "sends it to "
+                         : "sends it on to ")
           << detail::list_of_workers(below.data(), below.size());
     all << "\n";
   }
@@ -164,15 +173,16 @@ inline prose to_text(const linear_plan& plan) {
   all << "\n";
   if (plan.algorithm == weight_stationary) return all << to_text(plan.input) << to_text(plan.output);
   if (plan.members.empty()) return all;
-  return all << "worker " << plan.worker << (plan.algorithm == column_parallel ? " gathers x" : " scatters the sum of y") << " among "
+  return all << "worker " << plan.worker
+             << (plan.algorithm == column_parallel ? " gathers x" : " scatters the sum of y") << " among "
              << detail::list_of_workers(plan.members.data(), plan.members.size()) << "\n";
 }
 
 /// What one worker computes, moves and holds.
 inline prose to_text(const linear_cost& cost) {
   prose all;
-  all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received << " received in "
-      << detail::counted(cost.messages, "message") << ", " << cost.memory << " bytes held";
+  all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received
+      << " received in " << detail::counted(cost.messages, "message") << ", " << cost.memory << " bytes held";
   if (cost.staging != 0) all << ", " << cost.staging << " of them for staging";
   return all << "\n";
 }
@@ -180,10 +190,11 @@ inline prose to_text(const linear_cost& cost) {
 /// Which algorithm, on which partition, at what cost.
 inline prose to_text(const linear_choice& choice) {
   prose all;
-  if (!choice.possible) return all << "no algorithm of linear suits these partitions, this many workers and this memory\n";
+  if (!choice.possible)
+    return all << "no algorithm of linear suits these partitions, this many workers and this memory\n";
   const char* const names[] = {"weight_stationary", "column_parallel", "row_parallel"};
-  return all << names[static_cast<std::size_t>(choice.algorithm)] << " with p_w = " << detail::in_words(choice.p_w) << "; the busiest worker: "
-             << to_text(choice.cost);
+  return all << names[static_cast<std::size_t>(choice.algorithm)] << " with p_w = " << detail::in_words(choice.p_w)
+             << "; the busiest worker: " << to_text(choice.cost);
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.
@@ -196,20 +207,22 @@ inline prose to_text(const elementwise_plan& plan) {
 /// What all workers together move, and how evenly.
 inline prose to_text(const movement_cost& cost, std::size_t element_bytes = 0) {
   prose all;
-  all << detail::amount(cost.elements_moved, element_bytes) << " moved in " << detail::counted(cost.messages, "message") << ", "
-      << detail::amount(cost.elements_kept, element_bytes) << " kept, by " << detail::counted(cost.workers, "worker") << "\n";
+  all << detail::amount(cost.elements_moved, element_bytes) << " moved in " << detail::counted(cost.messages, "message")
+      << ", " << detail::amount(cost.elements_kept, element_bytes) << " kept, by "
+      << detail::counted(cost.workers, "worker") << "\n";
   if (cost.elements_moved == 0) return all;
   return all << "  the busiest sends " << detail::amount(cost.most_sent, element_bytes) << ", receives "
-             << detail::amount(cost.most_received, element_bytes) << ", meets " << detail::counted(cost.most_messages, "worker")
-             << " each way at most\n";
+             << detail::amount(cost.most_received, element_bytes) << ", meets "
+             << detail::counted(cost.most_messages, "worker") << " each way at most\n";
 }
 
 namespace detail {
 
 /// What streams show as its to_text says it.
 template <class T>
-concept streams_its_text = std::is_same_v<T, group_plan> || std::is_same_v<T, linear_plan> || std::is_same_v<T, linear_cost> ||
-                           std::is_same_v<T, linear_choice> || std::is_same_v<T, movement_cost>;
+concept streams_its_text =
+    std::is_same_v<T, group_plan> || std::is_same_v<T, linear_plan> || std::is_same_v<T, linear_cost> ||
+    std::is_same_v<T, linear_choice> || std::is_same_v<T, movement_cost>;
 
 }  // namespace detail
 

@@ -13,21 +13,24 @@ namespace detail {
 
 /// "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
-prose title(const char* name, const std::array<std::size_t, Rank>& extents, const std::array<std::size_t, Rank>& partition) {
+prose title(const char* name, const std::array<std::size_t, Rank>& extents,
+            const std::array<std::size_t, Rank>& partition) {
   prose words(name);
   words << ", " << in_words(extents, " × ");
   if (Rank > 0) words << ", on " << in_words(partition, " × ");
   return words;
 }
 
-/// A grid of blocks on paper: where each column and each row of blocks starts. Leading dimensions are laid under each other.
+/// A grid of blocks on paper: where each column and each row of blocks starts. Leading dimensions are laid under each
+/// other.
 template <std::size_t Rank>
 struct tiling {
   static constexpr drawing::px gap = 14, label = 18;
   std::array<std::size_t, Rank> places;
   std::vector<drawing::px> columns, rows;
 
-  tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const scales& length) : places(shape) {
+  tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const scales& length)
+      : places(shape) {
     const std::size_t across = columns_of(shape), down = rows_of(shape);
     std::vector<drawing::px> wide(across, 58), high(down, 8);  // the label of a block has to fit above it
     for (std::size_t place = 0; place < across * down; ++place) {
@@ -49,7 +52,8 @@ struct tiling {
 
 }  // namespace detail
 
-/// What every worker gives and takes when a tensor goes from one partition to another. `P` and `Q` are grids or partitions.
+/// What every worker gives and takes when a tensor goes from one partition to another. `P` and `Q` are grids or
+/// partitions.
 /// Requires: partitions of the tensor's rank.
 template <class Src, class Dst, std::size_t Rank = Src::rank()>
 struct repartition_picture {
@@ -80,7 +84,8 @@ prose to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t wor
   drawing on;
   const auto extents = picture.from.extents();
   const detail::scales length(detail::rows_of(extents), detail::columns_of(extents));
-  const detail::tiling<Rank> before(picture.from, picture.p_x.shape(), length), after(picture.to, picture.p_y.shape(), length);
+  const detail::tiling<Rank> before(picture.from, picture.p_x.shape(), length),
+      after(picture.to, picture.p_y.shape(), length);
   const drawing::px tallest = before.height() > after.height() ? before.height() : after.height();
   const auto side = [&](drawing::px x, const char* name, const auto& p, const detail::tiling<Rank>& tiles, bool gives) {
     on.words(x, 14, detail::title(name, extents, p.shape()), detail::heading);

@@ -19,9 +19,10 @@ inline constexpr colour pale{"#f4f6f8", "#717c88"};
 
 /// The colour of a worker, or of the block it holds.
 constexpr colour colour_of(std::size_t worker) {
-  constexpr colour palette[] = {{"#cfe3f7", "#1f4e79"}, {"#fbdcc0", "#a04d00"}, {"#d3ebcf", "#2c6b2f"}, {"#e2d6f0", "#5b3a8c"},
-                                {"#f8d0d2", "#9b2226"}, {"#c9ebe7", "#12655d"}, {"#f9ecb5", "#7a5c00"}, {"#f7d3e8", "#8c2a66"},
-                                {"#dfe3e8", "#44505c"}, {"#e3edb9", "#55650f"}, {"#ead9c9", "#6b4423"}, {"#d4ecfb", "#0b5c85"}};
+  constexpr colour palette[] = {{"#cfe3f7", "#1f4e79"}, {"#fbdcc0", "#a04d00"}, {"#d3ebcf", "#2c6b2f"},
+                                {"#e2d6f0", "#5b3a8c"}, {"#f8d0d2", "#9b2226"}, {"#c9ebe7", "#12655d"},
+                                {"#f9ecb5", "#7a5c00"}, {"#f7d3e8", "#8c2a66"}, {"#dfe3e8", "#44505c"},
+                                {"#e3edb9", "#55650f"}, {"#ead9c9", "#6b4423"}, {"#d4ecfb", "#0b5c85"}};
   return palette[worker % (sizeof palette / sizeof *palette)];
 }
 
@@ -50,15 +51,15 @@ class drawing {
 
   void line(px x1, px y1, px x2, px y2, const char* ink, px width = 1) {
     reach(x1 > x2 ? x1 : x2, y1 > y2 ? y1 : y2);
-    body_ << "<path d=\"M" << x1 << " " << y1 << "L" << x2 << " " << y2 << "\" stroke=\"" << ink << "\" stroke-width=\"" << width
-          << "\" fill=\"none\"/>\n";
+    body_ << "<path d=\"M" << x1 << " " << y1 << "L" << x2 << " " << y2 << "\" stroke=\"" << ink << "\" stroke-width=\""
+          << width << "\" fill=\"none\"/>\n";
   }
 
   /// A bow from (x, y1) to (end_x, y2) whose control points stand at x = bend.
   void curve(px x, px y1, px bend, px end_x, px y2, const char* ink) {
     reach(x > end_x ? x : end_x, y1 > y2 ? y1 : y2);
-    body_ << "<path d=\"M" << x << " " << y1 << "C" << bend << " " << y1 << " " << bend << " " << y2 << " " << end_x << " " << y2
-          << "\" stroke=\"" << ink << "\" fill=\"none\"/>\n";
+    body_ << "<path d=\"M" << x << " " << y1 << "C" << bend << " " << y1 << " " << bend << " " << y2 << " " << end_x
+          << " " << y2 << "\" stroke=\"" << ink << "\" fill=\"none\"/>\n";
   }
 
   /// A straight arrow, along one of the axes.
@@ -117,10 +118,11 @@ class drawing {
   prose svg() const {
     const px margin = 16;
     prose all;
-    all << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-" << margin << " -" << margin << " " << width_ + 2 * margin << " "
-        << height_ + 2 * margin << "\" width=\"" << width_ + 2 * margin << "\" height=\"" << height_ + 2 * margin
-        << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n<rect x=\"-" << margin << "\" y=\"-" << margin
-        << "\" width=\"" << width_ + 2 * margin << "\" height=\"" << height_ + 2 * margin << "\" rx=\"8\" fill=\"#ffffff\"/>\n"
+    all << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-" << margin << " -" << margin << " "
+        << width_ + 2 * margin << " " << height_ + 2 * margin << "\" width=\"" << width_ + 2 * margin << "\" height=\""
+        << height_ + 2 * margin << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n<rect x=\"-"
+        << margin << "\" y=\"-" << margin << "\" width=\"" << width_ + 2 * margin << "\" height=\""
+        << height_ + 2 * margin << "\" rx=\"8\" fill=\"#ffffff\"/>\n"
         << body_ << "</svg>\n";
     return all;
   }

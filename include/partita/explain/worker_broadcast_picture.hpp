@@ -6,7 +6,7 @@
 #include <partita/explain/plan_text.hpp>
 #include <partita/explain/svg.hpp>
 #include <partita/plan/group_plan.hpp>
-#include <partita/rule/policy.hpp>
+#include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/worker_broadcast.hpp>
 
 namespace partita {
@@ -38,23 +38,27 @@ struct tiles {
     const std::size_t row = place / columns();
     std::size_t slab = row;
     if constexpr (Rank > 1) slab = shape[Rank - 2];
-    return static_cast<drawing::px>(row) * (high + gap) + (Rank > 2 ? static_cast<drawing::px>(row / slab) * 2 * gap : 0);
+    return static_cast<drawing::px>(row) * (high + gap) +
+           (Rank > 2 ? static_cast<drawing::px>(row / slab) * 2 * gap : 0);
   }
   drawing::px width() const { return static_cast<drawing::px>(columns()) * (wide + gap) - gap; }
   drawing::px height() const { return y(volume_of(shape) - 1) + high; }
 };
 
 /// One worker with what it holds.
-inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const prose& held, const colour& painted) {
+inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const prose& held,
+                      const colour& painted) {
   constexpr drawing::px wide = tiles<0>::wide, high = tiles<0>::high;
   on.rectangle(x, y, wide, high, painted, 1, false, 5);
   on.words(x + wide / 2, y + 24, held, {.size = 17, .at = drawing::anchor::middle, .ink = painted.ink, .bold = true});
-  on.words(x + wide / 2, y + 43, prose("worker ") << worker, {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
+  on.words(x + wide / 2, y + 43, prose("worker ") << worker,
+           {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
 }
 
 }  // namespace detail
 
-/// broadcast(p_x, p_y, policies...) and its adjoint. Grids or partitions. Requires what the kernel requires [partition_error].
+/// broadcast(p_x, p_y, policies...) and its adjoint. Grids or partitions. Requires what the kernel requires
+/// [partition_error].
 template <class Src, class Dst>
 struct worker_broadcast_picture {
   grid<Src> p_x;
@@ -67,9 +71,12 @@ struct worker_broadcast_picture {
         p_y(detail::grid_in(y)),
         from_transposed(has_policy<transpose_src_t, Policies...>),
         to_transposed(has_policy<transpose_dest_t, Policies...>) {
-    static_assert((broadcast_policy<Policies> && ...), "partita::worker_broadcast_picture(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch");
+    static_assert((broadcast_policy<Policies> && ...),
+                  "partita::worker_broadcast_picture(p_x, p_y, policies...): requires policies among transpose_src, "
+                  "transpose_dest, discard_batch");
     const auto verdict = judge_worker_broadcast(p_x.shape(), p_y.shape(), from_transposed, to_transposed);
-    if (!verdict) throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), from_transposed, to_transposed));
+    if (!verdict)
+      throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), from_transposed, to_transposed));
   }
 
   worker_pairing<Dst::rank()> pairing() const {
@@ -82,7 +89,8 @@ template <class P, class Q, class... Policies>
 worker_broadcast_picture(const P&, const Q&, Policies...)
     -> worker_broadcast_picture<detail::extents_in<P>, detail::extents_in<Q>>;
 
-/// Both partitions side by side, the arrows of the movement and of its adjoint between them; beneath, both for every block.
+/// Both partitions side by side, the arrows of the movement and of its adjoint between them; beneath, both for every
+/// block.
 template <class Src, class Dst>
 prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   using px = drawing::px;
@@ -93,11 +101,13 @@ prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   const px top = 28, tallest = from.height() > to.height() ? from.height() : to.height();
   const drawing::style heading{.size = 14, .bold = true};
 
-  on.words(0, 14, prose("p_x, ") << detail::in_words(from.shape, " × ") << (picture.from_transposed ? ", transposed" : ""), heading);
+  on.words(0, 14,
+           prose("p_x, ") << detail::in_words(from.shape, " × ") << (picture.from_transposed ? ", transposed" : ""),
+           heading);
   const px left_top = top + (tallest - from.height()) / 2;
   for (std::size_t place = 0; place < picture.p_x.size(); ++place)
-    detail::draw_tile(on, from.x(place), left_top + from.y(place), picture.p_x.workers()[place], detail::symbol("x", place),
-                      colour_of(place));
+    detail::draw_tile(on, from.x(place), left_top + from.y(place), picture.p_x.workers()[place],
+                      detail::symbol("x", place), colour_of(place));
 
   const px between = on.width() + 20, length = 134, centre = top + tallest / 2;
   on.arrow(between, centre - 8, between + length, centre - 8, detail::dark.ink);
@@ -106,11 +116,13 @@ prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   on.words(between + length / 2, centre + 27, "its adjoint sums", {.size = 12, .at = drawing::anchor::middle});
 
   const px right = between + length + 20, right_top = top + (tallest - to.height()) / 2;
-  on.words(right, 14, prose("p_y, ") << detail::in_words(to.shape, " × ") << (picture.to_transposed ? ", transposed" : ""), heading);
+  on.words(right, 14,
+           prose("p_y, ") << detail::in_words(to.shape, " × ") << (picture.to_transposed ? ", transposed" : ""),
+           heading);
   for (std::size_t place = 0; place < picture.p_y.size(); ++place) {
     const std::size_t block = pairing.small_of(picture.p_y.index(place));
-    detail::draw_tile(on, right + to.x(place), right_top + to.y(place), picture.p_y.workers()[place], detail::symbol("x", block),
-                      colour_of(block));
+    detail::draw_tile(on, right + to.x(place), right_top + to.y(place), picture.p_y.workers()[place],
+                      detail::symbol("x", block), colour_of(block));
   }
 
   px y = on.height() + 30;
@@ -125,7 +137,8 @@ prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
       if (k == 4) sum << " + …";
     }
     const drawing::style line{.size = 13, .ink = colour_of(block).ink};
-    on.words(0, y, detail::symbol("x", block) << " goes to " << detail::list_of_workers(takers.data(), takers.size()), line);
+    on.words(0, y, detail::symbol("x", block) << " goes to " << detail::list_of_workers(takers.data(), takers.size()),
+             line);
     on.words(right, y, detail::symbol("dx", block) << " = " << sum, line);
   }
   return on.svg();

@@ -4,18 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <partita/array/strided.hpp>
-#include <partita/comm/message.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/comm/tree.hpp>
 
 namespace partita {
 
-/// The scalar product of two blocks of this worker, conjugating the first: summed over the world it is that of the tensors.
+/// The scalar product of two blocks of this worker, conjugating the first: summed over the world it is that of the
+/// tensors.
 template <ranked_array A, ranked_array B>
 auto local_dot(const A& a, const B& b) {
   using T = element_of<A>;
   const xt::xtensor<T, rank_of<A>> left = a, right = b;
   if (left.shape() != right.shape())
-    throw shape_error(text("partita::local_dot(a, b): requires blocks of one shape, got ") << left.shape() << " and " << right.shape());
+    throw shape_error(text("partita::local_dot(a, b): requires blocks of one shape, got ")
+                      << left.shape() << " and " << right.shape());
   T sum{};
   for (std::size_t k = 0; k < left.size(); ++k) {
     if constexpr (detail::is_complex<T>) sum += std::conj(left.data()[k]) * right.data()[k];
@@ -52,7 +54,8 @@ auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
   for (std::size_t k = 0; k < everyone.size(); ++k) all.members.push_back(k);
   all.position = everyone.id();
   T incoming[2] = {};
-  detail::collect(*everyone.state(), all, local, local, incoming, 2, detail::tag::user, [](T& a, const T& b) { a = static_cast<T>(a + b); });
+  detail::collect(*everyone.state(), all, local, local, incoming, 2, detail::tag::user,
+                  [](T& a, const T& b) { a = static_cast<T>(a + b); });
   detail::spread(*everyone.state(), all, local, 2, detail::tag::user);
   return adjoint_products<T>{local[0], local[1]};
 }

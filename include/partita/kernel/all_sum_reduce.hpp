@@ -1,24 +1,27 @@
 // All-sum-reduce: the blocks along some dimensions of a partition summed, and every worker gets the sum.
 #pragma once
 
-#include <partita/kernel/detail/group_movement.hpp>
-#include <partita/rule/policy.hpp>
+#include <partita/kernel/detail/group_kernel.hpp>
+#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/kernel_policy.hpp>
 
 namespace partita {
 
-/// Sums the blocks of the workers of p that differ only in the given dimensions of their index; each of them gets the sum.
-/// Shapes:   x is this worker's block, the blocks of one sum have one shape [shape_error, on all workers]; the result has that
-///           shape. An inactive worker gets a copy of what it gave.
+/// Sums the blocks of the workers of p that differ only in the given dimensions of their index; each of them gets the
+/// sum.
+/// Shapes:   x is this worker's block, the blocks of one sum have one shape [shape_error, on all workers]; the result
+///           has that shape. An inactive worker gets a copy of what it gave.
 /// Requires: dimensions below rank(p), each once [compile time]; policies: `reproducible`, for numbers.
 /// Cost:     per group of g workers on one node each sums one slice and writes it to all through shared memory; between
-///           nodes up and down one binomial tree of messages. `reproducible` between nodes sends every block to the first
-///           worker of the group, and adds up with about 12 operations an element.
+///           nodes up and down one binomial tree of messages. `reproducible` between nodes sends every block to the
+///           first worker of the group, and adds up with about 12 operations an element.
 /// Adjoint:  itself.
 template <class Extents, class... Policies>
-class all_sum_reduce {
+class all_sum_reduce : public detail::group_kernel<all_sum_reduce<Extents, Policies...>> {
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_sum_reduce(p, dimensions, policies...): requires policies among reproducible");
-  using summation = detail::summation_of<Policies...>;
+  using base = detail::group_kernel<all_sum_reduce>;
 
  public:
   /// `all_sum_reduce(p, dimensions<0>)`: sums along dimension 0.
@@ -34,68 +37,62 @@ class all_sum_reduce {
     check_dimensions<D...>();
   }
 
-  template <ranked_array X>
-  auto operator()(const X& x) const {
-    using T = element_of<X>;
-    static_assert(summable_element<T>, "partita::all_sum_reduce(p)(x): requires elements that can be summed; bool cannot, cast to an integer type");
-    const block_argument<X> argument(x);
-    return movement_.template collect_to_all<T, rank_of<X>, summation>(argument.block(), {});
+  /// Refused: what is summed along is part of the type.
+  template <class... Other>
+    requires detail::no_dimensions<Other...>
+  explicit all_sum_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
+    static_assert(!detail::no_dimensions<Other...>,
+                  "partita::all_sum_reduce(p, dimensions): requires the dimensions to sum along, dimensions<0> or "
+                  "all_dimensions_but<0>, as the second argument");
   }
-  /// Begins and returns what will give the result: `auto later = a.start(x); …; auto y = later.finish();`. Until then x must stay
-  /// as it is. The next call of a kernel on this world ends it first.
-  template <ranked_array X>
-  auto start(const X& x) const {
-    using T = element_of<X>;
-    static_assert(summable_element<T>, "partita::all_sum_reduce(p).start(x): requires elements that can be summed; bool cannot, cast to an integer type");
-    return detail::begun(x, [&](const auto& block) {
-      return movement_.template start_collect<T, rank_of<X>, summation>(block, {}, detail::sum_goes::to_all, {}, [] {});
-    });
-  }
-  /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
-  template <ranked_array X, class View>
-  void into(const X& x, View&& view) const {
-    using T = element_of<X>;
-    const block_argument<X> argument(x);
-    movement_.template collect_to_all<T, rank_of<X>, summation>(argument.block(), detail::target_of<T, rank_of<X>>(view));
-  }
-  template <ranked_array Y>
-  auto adjoint(const Y& dy) const {
-    return (*this)(dy);
-  }
-
-  /// Whose blocks are summed with this worker's.
-  const group_plan& plan() const { return movement_.plan(); }
 
  private:
+  friend base;
+  static constexpr auto there = detail::group_direction::to_all, back = detail::group_direction::to_all;
+  static constexpr bool shares = false, exact = has_policy<reproducible_t, Policies...>;
+  using reduction = sum_t;
+
+  template <class X>
+  static consteval bool takes() {
+    constexpr bool is_expression = ranked_array<X>;
+    static_assert(is_expression,
+                  "partita::all_sum_reduce(p)(x): requires an xtensor expression whose rank is part of its type; "
+                  "as_rank<2>(a) gives it one");
+    if constexpr (detail::is_block<X>()) {
+      constexpr bool can_be_summed = summable_element<element_of<X>>;
+      static_assert(can_be_summed,
+                    "partita::all_sum_reduce(p)(x): requires elements that can be summed; bool cannot, cast to an "
+                    "integer type");
+      return can_be_summed;
+    } else {
+      return false;
+    }
+  }
+  template <class Y>
+  static consteval bool takes_back() {
+    return takes<Y>();
+  }
+
   template <std::size_t... D>
   static constexpr void check_dimensions() {
-    constexpr std::size_t rank = Extents::rank();
-    static_assert(((D < rank) && ...), "partita::all_sum_reduce(p, dimensions<...>): requires dimensions below rank(p)");
-    constexpr std::size_t times[] = {D..., 0};
-    static_assert([&] {
-      for (std::size_t a = 0; a < sizeof...(D); ++a)
-        for (std::size_t b = 0; b < a; ++b)
-          if (times[a] == times[b]) return false;
-      return true;
-    }(), "partita::all_sum_reduce(p, dimensions<...>): requires each dimension once");
+    static_assert(detail::dimensions_below<Extents::rank(), D...>,
+                  "partita::all_sum_reduce(p, dimensions<...>): requires dimensions below rank(p)");
+    static_assert(detail::distinct_dimensions<D...>,
+                  "partita::all_sum_reduce(p, dimensions<...>): requires each dimension once");
   }
 
   all_sum_reduce(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept)
-      : movement_(movement(p, kept)) {}
+      : base(movement(p, kept)) {}
 
   static detail::group_movement movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept) {
-    std::uint64_t fingerprint = detail::mixed(p.grid().fingerprint(), 17 + sizeof...(Policies));
-    for (bool k : kept) fingerprint = detail::mixed(fingerprint, k ? 1 : 0);
-    const char* const name = "partita::all_sum_reduce";
-    text call(name);
-    call << "(p, dimensions) with p = " << p.grid().shape();
-    return {p.world().state(), plan_sum_groups(p.grid(), kept, p.world().id()), name, call, fingerprint, true};
+    return detail::make_sum_movement(p, kept, "partita::all_sum_reduce", "", 17 + sizeof...(Policies));
   }
-
-  mutable detail::group_movement movement_;
 };
 
 template <class Extents, class Dimensions, class... Policies>
-all_sum_reduce(const partition<Extents>&, Dimensions, Policies...) -> all_sum_reduce<Extents, Policies...>;
+all_sum_reduce(const partition<Extents>&, Dimensions, Policies...)
+    -> all_sum_reduce<Extents, std::conditional_t<detail::named_dimensions<Dimensions>, Policies, reproducible_t>...>;
+template <class Extents>
+all_sum_reduce(const partition<Extents>&) -> all_sum_reduce<Extents>;
 
 }  // namespace partita

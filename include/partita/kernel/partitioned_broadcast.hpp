@@ -64,9 +64,13 @@ struct no_repartition {
   template <class From, class To>
   no_repartition(const From&, const To&) {}
   template <class X>
-  const X& operator()(const X& x) const { return x; }
+  const X& operator()(const X& x) const {
+    return x;
+  }
   template <class X>
-  const X& adjoint(const X& x) const { return x; }
+  const X& adjoint(const X& x) const {
+    return x;
+  }
 };
 template <class From, class To>
 auto repartition_between(const From& from, const To& to) {
@@ -115,8 +119,8 @@ class partitioned_broadcast {
   /// The movements that were found necessary.
   const operand_route& plan() const { return route_; }
 
-  /// This worker's part of x, as the result needs it: in the rank of x, not yet repeated. Requires what a call requires of
-  /// x, and does not ask: the caller has.
+  /// This worker's part of x, as the result needs it: in the rank of x, not yet repeated. Requires what a call requires
+  /// of x, and does not ask: the caller has.
   template <array_expression X>
   auto bring(const X& x) const {
     using block = detail::readable_block<detail::operand_element<X>, operand_rank>;
@@ -128,7 +132,8 @@ class partitioned_broadcast {
 
   template <array_expression X>
   auto operator()(const X& x) const {
-    detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast(x)", fingerprint(), from_.problem_with(x, "x"));
+    detail::agree_on_blocks(from_.partition.world(), "partitioned_broadcast(x)", fingerprint(),
+                            from_.problem_with(x, "x"));
     const auto here = bring(x);
     xt::xtensor<detail::operand_element<X>, result_rank> y(to_.block_shape());
     if (to_.partition.active())
@@ -152,16 +157,16 @@ class partitioned_broadcast {
  private:
   using own_partition = decltype(From::partition);
   using all_partition = decltype(To::partition);
-  using needed_partition = decltype(std::declval<own_partition>().world().partition(
-      dynamic_extents<operand_rank>(), std::declval<workers>()));
-  using lifted_partition = decltype(std::declval<own_partition>().world().partition(
-      dynamic_extents<result_rank>(), std::declval<workers>()));
+  using needed_partition = decltype(std::declval<own_partition>().world().partition(dynamic_extents<operand_rank>(),
+                                                                                    std::declval<workers>()));
+  using lifted_partition = decltype(std::declval<own_partition>().world().partition(dynamic_extents<result_rank>(),
+                                                                                    std::declval<workers>()));
 
   void prepare() {
     const auto& world = from_.partition.world();
     if (route_.repartitions)
-      to_needed_.emplace(from_.partition, world.partition(detail::extents_of_list<operand_rank>(route_.needed),
-                                                          workers(route_.roots)));
+      to_needed_.emplace(from_.partition,
+                         world.partition(detail::extents_of_list<operand_rank>(route_.needed), workers(route_.roots)));
     if (route_.broadcasts)
       to_all_.emplace(world.partition(detail::extents_of_list<result_rank>(route_.map.lift(route_.needed)),
                                       route_.repartitions ? workers(route_.roots) : from_.partition.grid().workers()),
@@ -184,7 +189,8 @@ class partitioned_broadcast {
   From from_;
   To to_;
   operand_route route_;
-  using cutting = decltype(detail::repartition_between(std::declval<const own_partition&>(), std::declval<const needed_partition&>()));
+  using cutting = decltype(detail::repartition_between(std::declval<const own_partition&>(),
+                                                       std::declval<const needed_partition&>()));
   using copying = decltype(broadcast(std::declval<const lifted_partition&>(), std::declval<const all_partition&>()));
   std::optional<cutting> to_needed_;
   std::optional<copying> to_all_;

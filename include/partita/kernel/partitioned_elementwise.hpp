@@ -17,13 +17,15 @@ namespace detail {
 template <class Lhs, class Rhs>
 auto finer_result_partition(const Lhs& lhs, const Rhs& rhs, const resolved_broadcast& all) {
   constexpr std::size_t rank = Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank();
-  const shape_list l = all.lhs.lift(shape_list(lhs.partition.extents())), r = all.rhs.lift(shape_list(rhs.partition.extents()));
+  const shape_list l = all.lhs.lift(shape_list(lhs.partition.extents())),
+                   r = all.rhs.lift(shape_list(rhs.partition.extents()));
   const bool right_first = Rhs::rank() > Lhs::rank();
   const shape_list* finer = right_first ? finer_partition(r, l) : finer_partition(l, r);
   if (finer == nullptr)
-    throw partition_error(text("partita::partitioned_elementwise(f, lhs, rhs): requires one operand that is cut at least as "
-                               "fine as the other in every dimension of the result; lhs is cut ")
-                          << l << ", rhs " << r << "; pass the partition of the result");
+    throw partition_error(
+        text("partita::partitioned_elementwise(f, lhs, rhs): requires one operand that is cut at least as "
+             "fine as the other in every dimension of the result; lhs is cut ")
+        << l << ", rhs " << r << "; pass the partition of the result");
   const auto extents = extents_of_list<rank>(*finer);
   return finer == &l ? lhs.partition.world().partition(extents, lhs.partition.grid().workers())
                      : lhs.partition.world().partition(extents, rhs.partition.grid().workers());
@@ -46,15 +48,18 @@ resolved_broadcast resolve_placed(const Lhs& lhs, const Rhs& rhs, const Dims& di
 }  // namespace detail
 
 /// Applies f to each pair of elements of two tensors that are spread over workers, under XLA's broadcasting.
-/// Shapes:   x and y are this worker's blocks of the operands; the result is its block of the result (zero volume elsewhere).
-/// Requires: global extents that broadcast [compile time as far as known; shape_error]; one operand cut at least as fine as
-///           the other, unless the partition of the result is given [partition_error]; blocks of the balanced cut [shape_error].
+/// Shapes:   x and y are this worker's blocks of the operands; the result is its block of the result (zero volume
+///           elsewhere).
+/// Requires: global extents that broadcast [compile time as far as known; shape_error]; one operand cut at least as
+///           fine as the other, unless the partition of the result is given [partition_error]; blocks of the balanced
+///           cut [shape_error].
 /// Cost:     what partitioned_broadcast moves of each operand (see plan()), and one pass over the result.
 /// Adjoint:  lhs().adjoint and rhs().adjoint of the derivatives with respect to each operand.
 template <class F, class Lhs, class Rhs, class Result, class Dims = broadcast_dimensions_t<>>
 class partitioned_elementwise {
  public:
-  using result_placement = placed_tensor<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
+  using result_placement =
+      placed_tensor<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
 
   /// The result lives on the partition of the finer operand.
   partitioned_elementwise(F f, const Lhs& lhs, const Rhs& rhs, const Dims& dims = {})
@@ -78,7 +83,8 @@ class partitioned_elementwise {
                             problem.empty() ? rhs_.from().problem_with(y, "y") : problem);
     const auto a = lhs_.bring(x);
     const auto b = rhs_.bring(y);
-    using T = std::decay_t<decltype(f_(std::declval<detail::operand_element<X>>(), std::declval<detail::operand_element<Y>>()))>;
+    using T = std::decay_t<decltype(f_(std::declval<detail::operand_element<X>>(),
+                                       std::declval<detail::operand_element<Y>>()))>;
     xt::xtensor<T, result_placement::rank()> z(result_.block_shape());
     if (result_.partition.active()) xt::noalias(z) = elementwise(f_, a.view(), b.view(), dims_);
     return z;
@@ -111,7 +117,8 @@ partitioned_elementwise(F, const Lhs& lhs, const Rhs& rhs)
     -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::finer_result_partition(lhs, rhs, resolved_broadcast{}))>;
 template <class F, class Lhs, class Rhs, class Dims>
 partitioned_elementwise(F, const Lhs& lhs, const Rhs& rhs, const Dims&)
-    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::finer_result_partition(lhs, rhs, resolved_broadcast{})), Dims>;
+    -> partitioned_elementwise<F, Lhs, Rhs, decltype(detail::finer_result_partition(lhs, rhs, resolved_broadcast{})),
+                               Dims>;
 template <class F, class Lhs, class Rhs, class Dims, class Result>
 partitioned_elementwise(F, const Lhs&, const Rhs&, const Dims&, const Result&)
     -> partitioned_elementwise<F, Lhs, Rhs, Result, Dims>;

@@ -22,7 +22,8 @@ struct placed_tensor {
   /// The shape of this worker's block: nothing but zeros where it is not active.
   std::array<std::size_t, Extents::rank()> block_shape() const {
     if (!partition.active()) return {};
-    return decomposition<Extents::rank()>::balanced(extents.array(), partition.extents().array()).shape(partition.index());
+    return decomposition<Extents::rank()>::balanced(extents.array(), partition.extents().array())
+        .shape(partition.index());
   }
   /// What is wrong with a block of another shape; empty if nothing is. A worker that is not active may give anything.
   template <array_expression X>
@@ -50,7 +51,8 @@ placed_tensor<Partition, extents<E...>> on(const Partition& p, const extents<E..
 
 namespace detail {
 
-/// All workers of a world come to the same call with blocks that nothing is wrong with, or all throw the same shape_error.
+/// All workers of a world come to the same call with blocks that nothing is wrong with, or all throw the same
+/// shape_error.
 /// Cost: one message of 32 bytes; none at level checks::local, where a worker sees its own blocks only.
 inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
   text sentence("partita::");

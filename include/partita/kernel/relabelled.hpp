@@ -17,10 +17,11 @@ namespace detail {
 /// The cuts of both sides for a tensor x of these extents. Requires that they cut it [shape_error].
 template <class Src, class Dst, class... Policies>
 repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
-                                                    const std::array<std::size_t, Src::rank()>& global, const char* call,
-                                                    const Policies&... policies) {
+                                                    const std::array<std::size_t, Src::rank()>& global,
+                                                    const char* call, const Policies&... policies) {
   static_assert(Src::rank() == Dst::rank(),
-                "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and extents of one rank; reshape() one of the partitions with extents of 1");
+                "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and "
+                "extents of one rank; reshape() one of the partitions with extents of 1");
   repartition_cuts<Src::rank(), Policies...> cuts(p_x.grid().shape(), p_y.grid().shape(), policies...);
   const text problem = cuts.objection(global);
   if (!problem.empty()) throw shape_error(text() << call << ": " << problem);
@@ -29,14 +30,16 @@ repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, c
 
 }  // namespace detail
 
-/// p_y with its workers in the order that leaves most of a tensor x of these extents where it is, when it is repartitioned from
-/// p_x with these policies. Where orders are equally good a worker keeps its place.
+/// p_y with its workers in the order that leaves most of a tensor x of these extents where it is, when it is
+/// repartitioned from p_x with these policies. Where orders are equally good a worker keeps its place.
 /// Shapes:   x is cut in balance over p_x and the result over p_y, or as from_cuts(...) and to_cuts(...) say.
 /// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts of such a tensor [shape_error].
-/// Cost:     no communication: O(all overlaps + n^3) for the n workers of p_y, by every worker alike; worth it once, before a loop.
+/// Cost:     no communication: O(all overlaps + n^3) for the n workers of p_y, by every worker alike; worth it once,
+///           before a loop.
 /// Adjoint:  none; the repartition to the partition returned has its own.
 template <class Src, class Dst, std::size_t... E, class... Policies>
-partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global, const Policies&... policies) {
+partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
+                          const Policies&... policies) {
   const auto x = global.array();
   const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::relabelled(p_x, p_y, extents)", policies...);
   return {p_y.world(), relabelled(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes())};
@@ -48,7 +51,8 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
 /// Cost:     no communication: O(all overlaps).
 /// Adjoint:  the way back costs the same.
 template <class Src, class Dst, std::size_t... E, class... Policies>
-movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global, const Policies&... policies) {
+movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
+                      const Policies&... policies) {
   const auto x = global.array();
   const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::cost_of(p_x, p_y, extents)", policies...);
   return cost_of(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes());

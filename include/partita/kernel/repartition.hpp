@@ -2,141 +2,237 @@
 #pragma once
 
 #include <memory>
-#include <partita/comm/exchange.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
-#include <partita/kernel/detail/flight.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/described.hpp>
+#include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>
-#include <partita/rule/policy.hpp>
-#include <partita/rule/repartition.hpp>
+#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_counts.hpp>
+#include <partita/rule/kernel_policy.hpp>
+#include <partita/rule/repartition_rule.hpp>
 
 namespace partita {
 
 /// Moves a tensor from p_x to p_y. Scatter and gather are the cases in which one of them has a single worker. Policies:
-/// `to_cuts(...)` cuts the result otherwise than in balance, `from_cuts(...)` says how x is cut where the shapes of its blocks
-/// do not (block-cyclic), `permute<1, 0>` hands on the dimensions in another order, `discard_batch`; `strategy::message` and
-/// `messages::chunked` and their like choose the way that boxes take and the form of messages, if the choice made is not wanted.
+/// `to_cuts(...)` cuts the result otherwise than in balance, `from_cuts(...)` says how x is cut where the shapes of its
+/// blocks do not (block-cyclic), `permute<1, 0>` hands on the dimensions in another order, `discard_batch`;
+/// `strategy::message` and `messages::chunked` and their like choose the way that boxes take and the form of messages,
+/// if the choice made is not wanted.
 /// Shapes:   x is this worker's block on p_x, cut in any way that tiles the tensor (uneven, empty, staggered along one
-///           dimension) or as `from_cuts` says; the result is its block on p_y, of the balanced cut or as `to_cuts` says. A worker of
-///           p_x only gets zero volume (the extent of what becomes dimension 0 kept unless discard_batch), one of neither a copy.
-/// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents that the given cuts add
-///           up to [shape_error, on all workers].
-/// Cost:     on one node a single copy: boxes are written straight into the result, which lives in a pool of shared memory;
-///           one message per pair of workers on different nodes. Extents are exchanged once for each new structure, not at
-///           calls that repeat one; those allocate nothing.
+///           dimension) or as `from_cuts` says; the result is its block on p_y, of the balanced cut or as `to_cuts`
+///           says. A worker of p_x only gets zero volume (the extent of what becomes dimension 0 kept unless
+///           discard_batch), one of neither a copy.
+/// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents that the given
+///           cuts add up to [shape_error, on all workers].
+/// Cost:     on one node a single copy: boxes are written straight into the result, which lives in a pool of shared
+///           memory; one message per pair of workers on different nodes. Extents are exchanged once for each new
+///           structure, not at calls that repeat one; those allocate nothing.
 /// Adjoint:  repartition from p_y back to the cut that x had.
 template <class Src, class Dst, class... Policies>
 class repartition {
   static constexpr std::size_t rank = Src::rank();
-  static_assert(Src::rank() == Dst::rank(),
-                "partita::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
+  static_assert(
+      Src::rank() == Dst::rank(),
+      "partita::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
 
  public:
-  /// Requires: cuts of as many parts as the partition has workers along each dimension [partition_error], and of one tensor
-  ///           where both sides have them [shape_error].
-  repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies) : planner_(p_x, p_y, policies...) {
-    detail::expect_one_world(p_x, p_y, "partita::repartition");
-  }
+  /// Requires: cuts of as many parts as the partition has workers along each dimension [partition_error], and of one
+  ///           tensor where both sides have them [shape_error].
+  repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
+      : repartition(detail::named_call{"partita::repartition(p_x, p_y)"}, p_x, p_y, policies...) {}
 
-  template <ranked_array X>
+  template <class X>
   auto operator()(const X& x) const {
-    return forward(x, detail::target<element_of<X>, rank_of<X>>{});
+    if constexpr (takes<X>()) return forward_(x, text());
   }
-  /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x must
-  /// stay as it is. The next call of a kernel on this world ends it first.
-  template <ranked_array X>
+  /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x
+  /// must stay as it is. The next call of a kernel on this world ends it first.
+  template <class X>
   auto start(const X& x) const {
-    return detail::begun(x, [&](const auto& block) {
-      auto later = begin<X>(block, {});
-      state().leave_under_way(flight_);
-      return later;
-    });
+    if constexpr (takes<X>()) return begin_forward_(x, text());
   }
-  /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
-  template <ranked_array X, class View>
+  /// The same into a caller's array or view, which must have the shape of the result and share no memory with x
+  /// [shape_error, on all workers].
+  template <class X, class View>
   void into(const X& x, View&& view) const {
-    forward(x, detail::target_of<element_of<X>, rank_of<X>>(view));
+    if constexpr (takes<X>() && fills<View, X>()) forward_(x, view, text());
   }
-  /// Brings dy, cut over p_y as the result was, back to the cut of the x that made it (the last such x; balanced if there was none).
-  template <ranked_array Y>
+  /// Brings dy, cut over p_y as the result was, back to the cut of the x that made it: the last such x; balanced if
+  /// there was none, and a shape_error if there was one and 32 other structures since.
+  template <class Y>
   auto adjoint(const Y& dy) const {
-    return backward(dy, detail::target<element_of<Y>, rank_of<Y>>{});
+    if constexpr (takes_back<Y>()) return backward_(dy, text());
+  }
+  template <class Y, class View>
+  void adjoint_into(const Y& dy, View&& view) const {
+    if constexpr (takes_back<Y>() && fills<View, Y>()) backward_(dy, view, text());
+  }
+  template <class Y>
+  auto start_adjoint(const Y& dy) const {
+    if constexpr (takes_back<Y>()) return begin_backward_(dy, text(), [] {});
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, cut as given or in balance.
   /// Requires: the extents that from_cuts(...) and to_cuts(...) add up to [shape_error]. Cost: no communication.
   template <std::size_t... E>
-  repartition_plan<rank> plan(const extents<E...>& global) const {
-    static_assert(sizeof...(E) == rank, "partita::repartition::plan(extents): requires extents of the rank of the partitions");
+  exchange_plan<rank> plan(const extents<E...>& global) const {
+    static_assert(sizeof...(E) == rank,
+                  "partita::repartition::plan(extents): requires extents of the rank of the partitions");
     return plan(global.array());
   }
-  repartition_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
-    return planner_.checked_plan(global);
-  }
+  exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const { return planner_.checked_plan(global); }
   /// How often a plan had to be made at a call so far.
   std::size_t plans_made() const { return structures_.made(); }
+  std::size_t structures_made() const { return structures_.made(); }
+  /// The memory that results come from; null before the first call.
+  detail::arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+  /// What was made so far, and what this worker sends by the structure used last.
+  kernel_counts counts() const {
+    const detail::carried last = last_ ? last_->counts() : detail::carried{};
+    return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
+  }
 
  private:
+  template <class, class>
+  friend class all_to_all;
+  friend struct detail::hooked;
   using shape_type = std::array<std::size_t, rank>;
   using structure = detail::repartition_structure<rank>;
 
-  template <class X>
-  static constexpr void check_argument() {
-    static_assert(rank_of<X> == rank,
-                  "partita::repartition(p_x, p_y)(x): requires a block of the rank of its partitions; reshape() the partitions with extents of 1");
-    static_assert(movable_element<element_of<X>>, "partita::repartition(p_x, p_y)(x): requires elements that MPI can move: arithmetic, std::complex, or a type declared with BOOST_IS_MPI_DATATYPE");
+  repartition(detail::named_call call, const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
+      : planner_(call.name, p_x, p_y, policies...) {
+    detail::expect_one_world(p_x, p_y, "partita::repartition");
   }
 
   template <class X>
-  auto forward(const X& x, const detail::target<element_of<X>, rank_of<X>>& wanted) const {
+  static consteval bool takes() {
+    static_assert(detail::has_known_rank<X>(),
+                  "partita::repartition(p_x, p_y)(x): requires an xtensor expression whose rank is part of its type; "
+                  "as_rank<2>(a) gives it one");
+    static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
+                  "partita::repartition(p_x, p_y)(x): requires a block of the rank of its partitions; reshape() the "
+                  "partitions with extents of 1");
+    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+                  "partita::repartition(p_x, p_y)(x): requires elements that MPI can move and that are trivially "
+                  "copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
+                  "BOOST_IS_MPI_DATATYPE");
+    return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
+  }
+  template <class Y>
+  static consteval bool takes_back() {
+    static_assert(
+        ranked_array<Y>,
+        "partita::repartition(p_x, p_y).adjoint(dy): requires an xtensor expression whose rank is part of its "
+        "type; as_rank<2>(a) gives it one");
+    static_assert(!ranked_array<Y> || detail::has_rank<Y, rank>(),
+                  "partita::repartition(p_x, p_y).adjoint(dy): requires a block of the rank of its partitions; "
+                  "reshape() the partitions with extents of 1");
+    static_assert(!ranked_array<Y> || detail::has_elements_in_place<Y>(),
+                  "partita::repartition(p_x, p_y).adjoint(dy): requires elements that MPI can move and that are "
+                  "trivially copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
+                  "BOOST_IS_MPI_DATATYPE");
+    return detail::has_rank<Y, rank>() && detail::has_elements_in_place<Y>();
+  }
+  template <class View, class X>
+  static consteval bool fills() {
+    static_assert(detail::fits_view<View, X>(),
+                  "partita::repartition(p_x, p_y).into(x, view): requires a view with memory (an xt::xtensor, or an "
+                  "xt::view of ranges of one) of the rank and element type of x, which is not const");
+    return detail::fits_view<View, X>();
+  }
+
+  template <class X>
+  auto forward_(const X& x, const text& objection) const {
     const block_argument<X> argument(x);
-    return begin<X>(argument.block(), wanted).finish();
+    return begin<element_of<X>>(argument.block(), {}, detail::complaint(objection)).finish();
+  }
+  template <class X, class View>
+  void forward_(const X& x, View& view, const text& objection) const {
+    using T = element_of<X>;
+    const block_argument<X> argument(x);
+    begin<T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection)).finish();
+  }
+  template <class X>
+  auto begin_forward_(const X& x, const text& objection) const {
+    return detail::begun(x, [&](const auto& block) {
+      auto later = begin<element_of<X>>(block, {}, detail::complaint(objection));
+      state().leave_under_way(operation_);
+      return later;
+    });
+  }
+  template <class Y>
+  auto backward_(const Y& dy, const text& objection) const {
+    const block_argument<Y> argument(dy);
+    return begin_back<element_of<Y>>(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+  }
+  template <class Y, class View>
+  void backward_(const Y& dy, View& view, const text& objection) const {
+    using T = element_of<Y>;
+    const block_argument<Y> argument(dy);
+    begin_back<T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
+  }
+  template <class Y, class Fill>
+  auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
+    return detail::begun(dy, [&](const auto& block) {
+      auto later = begin_back<element_of<Y>>(block, {}, detail::complaint(objection), fill);
+      state().leave_under_way(operation_);
+      return later;
+    });
   }
 
-  template <class X, class T = element_of<X>>
-  auto begin(const strided<const T, rank_of<X>>& block, const detail::target<T, rank_of<X>>& wanted) const {
-    check_argument<X>();
-    flight_->land();
-    structure& s = detail::settle(
-        state(), structures_, fingerprint_of<T>(1),
-        [&](const structure& known) { return fits(known.there, block.shape) && fits_target(known.there, block, wanted); },
+  template <class T>
+  detail::pending<pooled_tensor<T, rank>> begin(const strided<const T, rank>& block,
+                                                const detail::target<T, rank>& wanted,
+                                                const detail::complaint& before) const {
+    state();
+    operation_->wait();
+    structure& s = detail::agreed_structure(
+        state(), structures_,
+        {fingerprint_of<T>(1), detail::unless_apart(before, block, wanted, planner_.name()), true},
+        [&](const structure& known) { return fits(known.there, block, wanted); },
         [&](detail::complaint& trouble) {
           structure learnt = planner_.learn_forward(block.shape, ways_, trouble);
-          const repartition_plan<rank>& plan = learnt.there;
-          const shape_type shape = plan.takes ? plan.destination_shape : block.shape;
-          if (trouble.kind == detail::failure::none && (plan.takes || !plan.gives))
-            detail::expect_shape(wanted, shape, "partita::repartition(p_x, p_y)", trouble);
+          expect_target(learnt.there, block, wanted, "", trouble);
           return learnt;
         },
         [&] { return describe<T>("", block.shape); });
-    return move(s.there, s.go, s.going, block, wanted);
+    return move(s.there, s.going, block, wanted, [] {});
   }
 
-  template <class Y>
-  auto backward(const Y& dy, const detail::target<element_of<Y>, rank_of<Y>>& wanted) const {
-    check_argument<Y>();
-    using T = element_of<Y>;
-    const block_argument<Y> argument(dy);
-    const strided<const T, rank>& block = argument.block();
-    flight_->land();
-    structure& s = detail::settle(
-        state(), structures_, fingerprint_of<T>(2), [&](const structure& known) { return fits(known.back, block.shape); },
-        [&](detail::complaint& trouble) { return planner_.learn_backward(block.shape, ways_, trouble); },
+  template <class T, class Fill>
+  detail::pending<pooled_tensor<T, rank>> begin_back(const strided<const T, rank>& block,
+                                                     const detail::target<T, rank>& wanted,
+                                                     const detail::complaint& before, Fill fill) const {
+    state();
+    operation_->wait();
+    structure& s = detail::agreed_structure(
+        state(), structures_,
+        {fingerprint_of<T>(2), detail::unless_apart(before, block, wanted, planner_.name()), true},
+        [&](const structure& known) { return fits(known.back, block, wanted); },
+        [&](detail::complaint& trouble) {
+          structure learnt = planner_.learn_backward(block.shape, ways_, trouble);
+          expect_target(learnt.back, block, wanted, ".adjoint", trouble);
+          return learnt;
+        },
         [&] { return describe<T>(".adjoint", block.shape); });
-    return move(s.back, s.come, s.coming, block, wanted).finish();
+    return move(s.back, s.coming, block, wanted, fill);
   }
 
   /// Begins to move the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
-  template <class T>
-  detail::pending<pooled_tensor<T, rank>> move(const repartition_plan<rank>& plan, const exchange_schedule<rank>& way,
-                                               detail::exchanges_by_type& exchanges, const strided<const T, rank>& x,
-                                               const detail::target<T, rank>& wanted) const {
+  template <class T, class Fill>
+  detail::pending<pooled_tensor<T, rank>> move(const exchange_plan<rank>& plan, detail::exchanges_by_kind& exchanges,
+                                               const strided<const T, rank>& x, const detail::target<T, rank>& wanted,
+                                               Fill fill) const {
     using result = pooled_tensor<T, rank>;
     strided<T, rank> to = wanted.block;
     if (!plan.takes && plan.gives) {
-      result none(zero_volume<T, rank>(has_policy<discard_batch_t, Policies...> || rank == 0 ? 0 : x.shape[plan.axes[0]]));
-      return carry(plan, way, exchanges, x, strided<T, rank>{}, std::move(none));
+      result none(
+          zero_volume<T, rank>(has_policy<discard_batch_t, Policies...> || rank == 0 ? 0 : x.shape[plan.axes[0]]));
+      return carry(plan, exchanges, x, strided<T, rank>{}, std::move(none), fill);
     }
     const shape_type shape = plan.takes ? plan.destination_shape : x.shape;
     result y;
@@ -144,38 +240,39 @@ class repartition {
       y = make_pooled<T, rank>(ways_->memory(), shape);
       to = block_of(y);
     }
-    if (plan.takes) return carry(plan, way, exchanges, x, to, std::move(y));
+    if (plan.takes) return carry(plan, exchanges, x, to, std::move(y), fill);
+    fill();
     copy(to, x);
     return {std::move(y), nullptr, 0};
   }
 
-  template <class T>
-  detail::pending<pooled_tensor<T, rank>> carry(const repartition_plan<rank>& plan, const exchange_schedule<rank>& way,
-                                                detail::exchanges_by_type& exchanges, const strided<const T, rank>& x,
-                                                const strided<T, rank>& to, pooled_tensor<T, rank>&& y) const {
-    if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= detail::page) {
-      using exchange_type = box_exchange<T, rank>;
-      const auto& exchange = exchanges.find<exchange_type>([&] {  // it may outlive this kernel, and then needs its ways and its world
-        return std::shared_ptr<exchange_type>(ways_->template exchange<T, rank>(way).release(),
-                                              [ways = ways_, world = planner_.p_x().world().state()](exchange_type* it) { delete it; });
-      });
-      exchange->start(x.data, x.strides, to.data, in_source_order(to.strides, plan.axes));
-      return {std::move(y), flight_, flight_->take_off(exchange)};
-    } else {
-      message_exchange{}(state(), plan, x, to);
-      return {std::move(y), nullptr, 0};
-    }
+  template <class T, class Fill>
+  detail::pending<pooled_tensor<T, rank>> carry(const exchange_plan<rank>& plan, detail::exchanges_by_kind& exchanges,
+                                                const strided<const T, rank>& x, const strided<T, rank>& to,
+                                                pooled_tensor<T, rank>&& y, Fill fill) const {
+    const auto kind = detail::element_kind::moved<T>();
+    last_ = exchanges.find(kind, [&] {
+      return detail::lasting_exchange(ways_, planner_.p_x().world().state(), detail::lowered(plan), kind);
+    });
+    const auto strides = in_source_order(to.strides, plan.axes);
+    const std::uint64_t number = operation_->begin(last_, x.data, x.strides.data(), to.data, strides.data(), fill);
+    return {std::move(y), operation_, number};
   }
 
-  static bool fits(const repartition_plan<rank>& plan, const shape_type& shape) {
-    return !plan.gives || plan.source_shape == shape;
-  }
   template <class T>
-  static bool fits_target(const repartition_plan<rank>& plan, const strided<const T, rank>& x,
-                          const detail::target<T, rank>& wanted) {
+  static bool fits(const exchange_plan<rank>& plan, const strided<const T, rank>& x,
+                   const detail::target<T, rank>& wanted) {
+    if (plan.gives && plan.source_shape != x.shape) return false;
     if (!wanted.given || (plan.gives && !plan.takes)) return true;
     const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
     return volume_of(shape) == 0 || wanted.block.shape == shape;
+  }
+  template <class T>
+  void expect_target(const exchange_plan<rank>& plan, const strided<const T, rank>& x,
+                     const detail::target<T, rank>& wanted, const char* direction, detail::complaint& trouble) const {
+    if (trouble.any() || (plan.gives && !plan.takes)) return;
+    const text call = text(planner_.name()) << direction;
+    detail::expect_shape(wanted, plan.takes ? plan.destination_shape : x.shape, call.c_str(), trouble);
   }
 
   template <class T>
@@ -184,16 +281,22 @@ class repartition {
   }
   template <class T>
   text describe(const char* direction, const shape_type& shape) const {
-    return text("partita::repartition(p_x, p_y)")
-           << direction << " with p_x = " << planner_.p_x().grid().shape() << ", p_y = " << planner_.p_y().grid().shape()
-           << " and a block of shape " << shape << " and elements of " << sizeof(T) << " bytes";
+    return text(planner_.name()) << direction << " with p_x = " << planner_.p_x().grid().shape() << " on "
+                                 << detail::named(planner_.p_x().workers())
+                                 << ", p_y = " << planner_.p_y().grid().shape() << " on "
+                                 << detail::named(planner_.p_y().workers()) << " and a block of shape " << shape
+                                 << " of " << detail::type_name<T>();
   }
-  detail::world_state& state() const { return *planner_.p_x().world().state(); }
+  detail::world_state& state() const {
+    detail::expect_not_moved_from(operation_ != nullptr, "partita::repartition");
+    return *planner_.p_x().world().state();
+  }
 
   detail::repartition_planner<Src, Dst, Policies...> planner_;
   mutable detail::structure_cache<structure> structures_;
-  mutable std::shared_ptr<transport> ways_;  // made with the first structure, by all workers together
-  std::shared_ptr<detail::flight> flight_ = std::make_shared<detail::flight>();
+  mutable std::shared_ptr<detail::transport> ways_;  // made with the first structure, by all workers together
+  mutable std::shared_ptr<detail::box_exchange> last_;
+  std::shared_ptr<detail::exchange_operation> operation_ = std::make_shared<detail::exchange_operation>();
 };
 
 template <class Src, class Dst, class... Policies>

@@ -1,26 +1,32 @@
-// The sequential executor: every kernel for all workers of a world inside one process, from the plans that the workers follow.
+// The sequential executor: every kernel for all workers of a world inside one process, from the plans that the workers
+// follow.
 //
-// A vector of blocks in, one for each worker by id, a vector of blocks out. It knows no MPI: grids say who stands where. It
-// is the oracle of the tests, and shows a user what a program on many workers would compute.
+// A vector of blocks in, one for each worker by id, a vector of blocks out. It knows no MPI: grids say who stands
+// where. It is the oracle of the tests, and shows a user what a program on many workers would compute.
 #pragma once
 
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/kernel/detail/sequential_moves.hpp>
 #include <partita/kernel/detail/sequential_parts.hpp>
-#include <partita/rule/policy.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/kernel_policy.hpp>
 
 namespace partita::sequentially {
 
-/// `sequentially::broadcast(p_x, p_y, policies...)(x)`: what partita::broadcast gives each worker. p_x and p_y are grids, or
-/// partitions of a world.
+/// `sequentially::broadcast(p_x, p_y, policies...)(x)`: what partita::broadcast gives each worker. p_x and p_y are
+/// grids, or partitions of a world.
 /// Shapes:   x holds one block for each worker of the world, inactive ones included; so does the result.
 /// Requires: what partita::broadcast requires [partition_error, shape_error].
 /// Cost:     one copy of every block received.
 /// Adjoint:  adjoint(dy).
 template <class Src, class Dst, class... Policies>
 class broadcast {
-  static_assert((broadcast_policy<Policies> && ...), "partita::sequentially::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch");
-  static_assert(Src::rank() <= Dst::rank(), "partita::sequentially::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the opposite direction");
+  static_assert((broadcast_policy<Policies> && ...),
+                "partita::sequentially::broadcast(p_x, p_y, policies...): requires policies among transpose_src, "
+                "transpose_dest, discard_batch");
+  static_assert(Src::rank() <= Dst::rank(),
+                "partita::sequentially::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the "
+                "opposite direction");
 
  public:
   template <class P, class Q>
@@ -46,8 +52,12 @@ class broadcast {
 /// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: what partita::sum_reduce gives each worker.
 template <class Src, class Dst, class... Policies>
 class sum_reduce {
-  static_assert((broadcast_policy<Policies> && ...), "partita::sequentially::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, discard_batch");
-  static_assert(Dst::rank() <= Src::rank(), "partita::sequentially::sum_reduce(p_x, p_y): requires rank(p_y) <= rank(p_x); use broadcast for the opposite direction");
+  static_assert((broadcast_policy<Policies> && ...),
+                "partita::sequentially::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, "
+                "transpose_dest, discard_batch");
+  static_assert(Dst::rank() <= Src::rank(),
+                "partita::sequentially::sum_reduce(p_x, p_y): requires rank(p_y) <= rank(p_x); use broadcast for the "
+                "opposite direction");
 
  public:
   template <class P, class Q>
@@ -107,7 +117,9 @@ template <class Src, class Dst, class... Policies>
 class repartition {
   static constexpr std::size_t rank = Src::rank();
   static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;
-  static_assert(Src::rank() == Dst::rank(), "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
+  static_assert(Src::rank() == Dst::rank(),
+                "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of "
+                "them with extents of 1");
 
  public:
   template <class P, class Q>
@@ -116,14 +128,17 @@ class repartition {
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) {
-    static_assert(rank_of<X> == rank, "partita::sequentially::repartition(p_x, p_y)(x): requires blocks of the rank of the partitions");
+    static_assert(rank_of<X> == rank,
+                  "partita::sequentially::repartition(p_x, p_y)(x): requires blocks of the rank of the partitions");
     there_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), cuts_, x.size());
     return detail::carry_out(there_, x, keep_batch);
   }
   /// Back to the cut of the last x, or to the balanced one if dy is of another tensor than its result.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
-    static_assert(rank_of<Y> == rank, "partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires blocks of the rank of the partitions");
+    static_assert(
+        rank_of<Y> == rank,
+        "partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires blocks of the rank of the partitions");
     const auto shapes = shapes_on(p_y_, dy);
     const auto of_y = cuts_.to() ? cuts_.to()->extents() : lay_out(shapes, p_y_.shape()).extents;
     const auto global = cuts_.extents_of_x(of_y);
@@ -131,7 +146,8 @@ class repartition {
     const auto wanted = cuts_.of_y(global);
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != wanted.shape(p_y_.index(place)))
-        throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over p_y as the result of the forward call was (the ")
+        throw shape_error(text("partita::sequentially::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over "
+                               "p_y as the result of the forward call was (the ")
                           << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y << " over " << p_y_.shape()
                           << "), got a block of " << shapes[place] << " at " << p_y_.index(place));
     if (there_.size() == dy.size() && !dy.empty() && there_[0].extents == global)
@@ -140,7 +156,7 @@ class repartition {
     return detail::carry_out(detail::reversed(there), dy, keep_batch);
   }
   /// The plan of one worker for a tensor x of these extents, cut as given or in balance.
-  repartition_plan<rank> plan(const std::array<std::size_t, rank>& global, std::size_t worker) const {
+  exchange_plan<rank> plan(const std::array<std::size_t, rank>& global, std::size_t worker) const {
     detail::expect_extents(cuts_, global);
     return plan_repartition(p_x_, cuts_.of_x(global), p_y_, cuts_.of_y(global), worker, cuts_.axes());
   }
@@ -161,13 +177,31 @@ class repartition {
   detail::all_plans<rank> there_;
 };
 
+template <class P, class Q, class... Policies>
+repartition(const P&, const Q&, Policies...)
+    -> repartition<typename P::extents_type, typename Q::extents_type, Policies...>;
+
+/// `sequentially::all_to_all(p_from, p_to)(x)`: what partita::all_to_all gives each worker.
+template <class Src, class Dst>
+class all_to_all : public repartition<Src, Dst> {
+ public:
+  template <class P, class Q>
+  all_to_all(const P& p_from, const Q& p_to) : repartition<Src, Dst>(p_from, p_to) {
+    const text problem = all_to_all_objection(detail::grid_of(p_from).shape(), detail::grid_of(p_to).shape());
+    if (!problem.empty()) throw partition_error(text("partita::sequentially::all_to_all(p_from, p_to): ") << problem);
+  }
+};
+template <class P, class Q>
+all_to_all(const P&, const Q&) -> all_to_all<typename P::extents_type, typename Q::extents_type>;
+
 /// `sequentially::all_gather(p, dimensions<1>)(x)`: what partita::all_gather gives each worker.
 template <class Extents>
 class all_gather {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  all_gather(const P& p, Dimensions named) : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "all_gather") {}
+  all_gather(const P& p, Dimensions named)
+      : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "all_gather") {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) {
@@ -189,7 +223,8 @@ class reduce_scatter {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  reduce_scatter(const P& p, Dimensions named) : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "reduce_scatter") {}
+  reduce_scatter(const P& p, Dimensions named)
+      : parts_(detail::grid_of(p), kept_dimensions<Extents::rank()>(named), "reduce_scatter") {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) const {
@@ -205,16 +240,15 @@ class reduce_scatter {
 };
 
 template <class P, class Q, class... Policies>
-broadcast(const P&, const Q&, Policies...) -> broadcast<typename P::extents_type, typename Q::extents_type, Policies...>;
+broadcast(const P&, const Q&, Policies...)
+    -> broadcast<typename P::extents_type, typename Q::extents_type, Policies...>;
 template <class P, class Q, class... Policies>
-sum_reduce(const P&, const Q&, Policies...) -> sum_reduce<typename P::extents_type, typename Q::extents_type, Policies...>;
+sum_reduce(const P&, const Q&, Policies...)
+    -> sum_reduce<typename P::extents_type, typename Q::extents_type, Policies...>;
 template <class P, class Dimensions>
 all_sum_reduce(const P&, Dimensions) -> all_sum_reduce<typename P::extents_type>;
 template <class P, class Dimensions>
 all_gather(const P&, Dimensions) -> all_gather<typename P::extents_type>;
 template <class P, class Dimensions>
 reduce_scatter(const P&, Dimensions) -> reduce_scatter<typename P::extents_type>;
-template <class P, class Q, class... Policies>
-repartition(const P&, const Q&, Policies...) -> repartition<typename P::extents_type, typename Q::extents_type, Policies...>;
-
 }  // namespace partita::sequentially

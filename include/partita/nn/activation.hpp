@@ -1,7 +1,9 @@
 // Elementwise activations as layers: they act on each block where it is, without communication.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <partita/array/strided.hpp>
 #include <vector>
 
@@ -13,50 +15,74 @@ class activation {
  public:
   template <ranked_array X>
   xt::xtensor<T, rank_of<X>> operator()(const X& x) {
-    static_assert(std::is_same_v<element_of<X>, T>, "partita::activation<T>(x): requires elements of type T; cast x first");
+    static_assert(std::is_same_v<element_of<X>, T>,
+                  "partita::activation<T>(x): requires elements of type T; cast x first");
     xt::xtensor<T, rank_of<X>> y = x;
+    shape_.assign(y.shape().begin(), y.shape().end());
     x_.assign(y.data(), y.data() + y.size());
     for (T& element : y) element = Function::value(element);
     y_.assign(y.data(), y.data() + y.size());
     return y;
   }
-  template <ranked_array X>
+  template <class X>
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// dx = dy f'(x) for the last x.
+  template <class X>
+    requires(!ranked_array<X>)
+  void operator()(const X&) {
+    constexpr bool has_a_rank = ranked_array<X>;
+    static_assert(has_a_rank,
+                  "partita::activation<T>(x): requires an x whose rank is part of its type, as an xt::xtensor; give "
+                  "as_rank<2>(x)");
+  }
+  /// dx = dy f'(x) for the last x. Requires dy of the shape of the last result [shape_error on this worker].
   template <ranked_array Y>
   xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
     xt::xtensor<T, rank_of<Y>> dx = dy;
-    if (dx.size() != x_.size())
-      throw shape_error(text("partita::activation::adjoint(dy): requires as many elements as the last x had (")
-                        << x_.size() << "), got " << dx.size());
+    const bool holds_nothing = dx.size() == 0 && x_.empty();  // then it has no batch to contradict
+    if (!holds_nothing && !std::equal(shape_.begin(), shape_.end(), dx.shape().begin(), dx.shape().end()))
+      throw shape_error(text("partita::activation::adjoint(dy): requires dy of the shape of the last result ")
+                        << shape_ << ", got " << dx.shape());
     for (std::size_t k = 0; k < x_.size(); ++k) dx.data()[k] *= Function::derivative(x_[k], y_[k]);
     return dx;
   }
 
  private:
+  std::vector<std::size_t> shape_;
   std::vector<T> x_, y_;
 };
 
 namespace detail {
 struct relu_function {
   template <class T>
-  static T value(T x) { return x > T(0) ? x : T(0); }
+  static T value(T x) {
+    return x > T(0) ? x : T(0);
+  }
   template <class T>
-  static T derivative(T x, T) { return x > T(0) ? T(1) : T(0); }
+  static T derivative(T x, T) {
+    return x > T(0) ? T(1) : T(0);
+  }
 };
 struct tanh_function {
   template <class T>
-  static T value(T x) { return std::tanh(x); }
+  static T value(T x) {
+    return std::tanh(x);
+  }
   template <class T>
-  static T derivative(T, T y) { return T(1) - y * y; }
+  static T derivative(T, T y) {
+    return T(1) - y * y;
+  }
 };
 struct sigmoid_function {
   template <class T>
-  static T value(T x) { return T(1) / (T(1) + std::exp(-x)); }
+  static T value(T x) {
+    return T(1) / (T(1) + std::exp(-x));
+  }
   template <class T>
-  static T derivative(T, T y) { return y * (T(1) - y); }
+  static T derivative(T, T y) {
+    return y * (T(1) - y);
+  }
 };
 }  // namespace detail
 

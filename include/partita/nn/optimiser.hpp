@@ -1,8 +1,11 @@
 // Optimisers: each worker changes the blocks it holds, without communication.
+//
+// A complex element is two real ones, as in PyTorch: its gradient holds the derivatives by both.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
+#include <partita/nn/detail/optimised.hpp>
 #include <partita/nn/parameter.hpp>
 #include <utility>
 #include <vector>
@@ -19,32 +22,30 @@ template <class T>
 class sgd {
  public:
   sgd(std::vector<parameter<T>> parameters, const sgd_options& options)
-      : parameters_(std::move(parameters)), options_(options), velocity_(parameters_.size()) {}
+      : parameters_("partita::sgd::step()", std::move(parameters)), options_(options) {}
 
-  /// One step along the gradients as they are. Does not set them to zero.
+  /// One step along the gradients as they are. Does not set them to zero. Requires parameters and gradients of the
+  /// sizes they had when this was made [shape_error on this worker, and none is changed].
   void step() {
-    for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      const std::size_t n = parameters_[p].size();
-      T* const value = parameters_[p].value();
-      const T* const gradient = parameters_[p].gradient();
-      const T rate = static_cast<T>(options_.learning_rate), momentum = static_cast<T>(options_.momentum);
-      if (options_.momentum == 0) {
-        for (std::size_t k = 0; k < n; ++k) value[k] -= rate * gradient[k];
-        continue;
-      }
-      velocity_[p].resize(n, T(0));
-      for (std::size_t k = 0; k < n; ++k) {
-        velocity_[p][k] = momentum * velocity_[p][k] + gradient[k];
-        value[k] -= rate * velocity_[p][k];
-      }
-    }
+    const real rate = static_cast<real>(options_.learning_rate), momentum = static_cast<real>(options_.momentum);
+    parameters_.for_each([&](const auto& p) {
+      real* const velocity = p.state[0];
+      if (options_.momentum == 0)
+        for (std::size_t k = 0; k < p.n; ++k) p.value[k] -= rate * p.gradient[k];
+      else
+        for (std::size_t k = 0; k < p.n; ++k) {
+          velocity[k] = momentum * velocity[k] + p.gradient[k];
+          p.value[k] -= rate * velocity[k];
+        }
+    });
   }
   sgd_options& options() { return options_; }
 
  private:
-  std::vector<parameter<T>> parameters_;
+  using real = typename detail::optimised<T, 1>::real;
+
+  detail::optimised<T, 1> parameters_;
   sgd_options options_;
-  std::vector<std::vector<T>> velocity_;
 };
 
 struct adam_options {
@@ -59,35 +60,34 @@ template <class T>
 class adam {
  public:
   adam(std::vector<parameter<T>> parameters, const adam_options& options)
-      : parameters_(std::move(parameters)), options_(options), first_(parameters_.size()), second_(parameters_.size()) {}
+      : parameters_("partita::adam::step()", std::move(parameters)), options_(options) {}
 
-  /// One step along the gradients as they are. Does not set them to zero.
+  /// One step along the gradients as they are. Does not set them to zero. Requires parameters and gradients of the
+  /// sizes they had when this was made [shape_error on this worker, and none is changed].
   void step() {
-    ++steps_;
-    const double first_bias = 1 - std::pow(options_.beta1, steps_), second_bias = 1 - std::pow(options_.beta2, steps_);
-    for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      const std::size_t n = parameters_[p].size();
-      T* const value = parameters_[p].value();
-      const T* const gradient = parameters_[p].gradient();
-      first_[p].resize(n, T(0));
-      second_[p].resize(n, T(0));
-      for (std::size_t k = 0; k < n; ++k) {
-        T& m = first_[p][k];
-        T& v = second_[p][k];
-        m = static_cast<T>(options_.beta1) * m + static_cast<T>(1 - options_.beta1) * gradient[k];
-        v = static_cast<T>(options_.beta2) * v + static_cast<T>(1 - options_.beta2) * gradient[k] * gradient[k];
+    const int now = steps_ + 1;
+    const double first_bias = 1 - std::pow(options_.beta1, now), second_bias = 1 - std::pow(options_.beta2, now);
+    parameters_.for_each([&](const auto& p) {
+      for (std::size_t k = 0; k < p.n; ++k) {
+        const real g = p.gradient[k];
+        real& m = p.state[0][k];
+        real& v = p.state[1][k];
+        m = static_cast<real>(options_.beta1) * m + static_cast<real>(1 - options_.beta1) * g;
+        v = static_cast<real>(options_.beta2) * v + static_cast<real>(1 - options_.beta2) * g * g;
         const double m_hat = static_cast<double>(m) / first_bias, v_hat = static_cast<double>(v) / second_bias;
-        value[k] -= static_cast<T>(options_.learning_rate * m_hat / (std::sqrt(v_hat) + options_.epsilon));
+        p.value[k] -= static_cast<real>(options_.learning_rate * m_hat / (std::sqrt(v_hat) + options_.epsilon));
       }
-    }
+    });
+    steps_ = now;
   }
   adam_options& options() { return options_; }
 
  private:
-  std::vector<parameter<T>> parameters_;
+  using real = typename detail::optimised<T, 2>::real;
+
+  detail::optimised<T, 2> parameters_;
   adam_options options_;
   int steps_ = 0;
-  std::vector<std::vector<T>> first_, second_;
 };
 
 }  // namespace partita

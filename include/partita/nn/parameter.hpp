@@ -1,8 +1,10 @@
 // What an optimiser changes: values and their gradients, both as flat memory of this worker.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <partita/array/xtensor.hpp>
+#include <partita/core/error.hpp>
 #include <vector>
 
 namespace partita {
@@ -16,17 +18,27 @@ class parameter {
       : value_(&value),
         gradient_(&gradient),
         data_([](void* tensor) { return static_cast<Tensor*>(tensor)->data(); }),
-        size_([](void* tensor) { return static_cast<Tensor*>(tensor)->size(); }) {}
+        size_([](const void* tensor) { return static_cast<const Tensor*>(tensor)->size(); }),
+        problem_([](const void* v, const void* g) {
+          const auto& of_value = static_cast<const Tensor*>(v)->shape();
+          const auto& of_gradient = static_cast<const Tensor*>(g)->shape();
+          if (std::equal(of_value.begin(), of_value.end(), of_gradient.begin(), of_gradient.end())) return text();
+          return text("a gradient of the shape of its value ") << of_value << ", got " << of_gradient;
+        }) {}
 
   std::size_t size() const { return size_(value_); }
   T* value() const { return data_(value_); }
   T* gradient() const { return data_(gradient_); }
+  /// What is required of value and gradient and does not hold (another shape was assigned to one of them); empty if all
+  /// is well.
+  text problem() const { return problem_(value_, gradient_); }
 
  private:
   void* value_;
   void* gradient_;
   T* (*data_)(void*);
-  std::size_t (*size_)(void*);
+  std::size_t (*size_)(const void*);
+  text (*problem_)(const void*, const void*);
 };
 
 }  // namespace partita

@@ -29,7 +29,9 @@ class sequential {
   }
 
   template <std::size_t K>
-  auto& layer() { return std::get<K>(layers_); }
+  auto& layer() {
+    return std::get<K>(layers_);
+  }
 
   void zero_gradients() {
     each([](auto& layer) {

@@ -5,18 +5,21 @@
 #include <cstdint>
 #include <limits>
 #include <partita/array/strided.hpp>
-#include <partita/comm/message.hpp>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/comm/tree.hpp>
 #include <partita/plan/cut.hpp>
 #include <vector>
 
 namespace partita {
 
 /// The mean over the batch of -log softmax(scores)[label].
-/// Shapes:   scores are batch x classes, cut over p = 1 x f (balanced) along the classes; labels are the whole batch's, given on
-///           the workers of p.
+/// Shapes:   scores are batch x classes, cut over p = 1 x f (balanced) along the classes; labels are the whole batch's,
+///           given on the workers of p.
 /// Requires: labels below the number of classes, one for each row [shape_error, on all workers].
-/// Cost:     per call two reductions and two broadcasts of batch values over p, one broadcast of the loss over the world.
+/// Cost:     per call two reductions and two broadcasts of batch values over p, one broadcast of the loss over the
+///           world.
 /// Adjoint:  adjoint() is (softmax - one-hot) / batch for the last scores, this worker's block.
 template <class T>
 class softmax_cross_entropy {
@@ -24,11 +27,12 @@ class softmax_cross_entropy {
   template <class Extents>
   explicit softmax_cross_entropy(const partition<Extents>& p)
       : world_(p.world().state()), active_(p.active()), fingerprint_(p.grid().fingerprint() ^ 0x5eedULL) {
-    static_assert(Extents::rank() >= 1, "partita::softmax_cross_entropy(p): requires p = 1 x ... x f, of rank 1 at least");
+    static_assert(Extents::rank() >= 1,
+                  "partita::softmax_cross_entropy(p): requires p = 1 x ... x f, of rank 1 at least");
     const auto shape = p.grid().shape();
     if (shape.back() != p.size())
-      throw partition_error(text("partita::softmax_cross_entropy(p): requires p = 1 x ... x f, got ") << shape
-                            << "; repartition the scores so that only the classes are cut");
+      throw partition_error(text("partita::softmax_cross_entropy(p): requires p = 1 x ... x f, got ")
+                            << shape << "; repartition the scores so that only the classes are cut");
     for (std::size_t k = 0; k < p.size(); ++k) over_.members.push_back(p.workers()[k]);
     over_.position = p.workers().find(world_->id());
     all_.members.push_back(over_.members[0]);
@@ -42,7 +46,8 @@ class softmax_cross_entropy {
   template <ranked_array Scores, class Labels>
   T operator()(const Scores& scores, const Labels& labels) {
     static_assert(rank_of<Scores> == 2 && std::is_same_v<element_of<Scores>, T>,
-                  "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and element type T");
+                  "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and "
+                  "element type T");
     const std::size_t batch = settle(scores, labels);
     T loss(0);
     if (active_) {
@@ -97,36 +102,33 @@ class softmax_cross_entropy {
   template <class Scores, class Labels>
   std::size_t settle(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);
-    std::uint64_t local[2] = {active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0, active_ ? batch : 0}, facts[2] = {};
     text objection;
-    std::uint64_t classes = 0;
     const auto call = [] { return text("partita::softmax_cross_entropy(scores, labels)"); };
-    world_->agree(fingerprint_, 0, detail::failure::none, call);
-    detail::check(MPI_Allreduce(local, facts, 1, MPI_UINT64_T, MPI_SUM, world_->communicator()), "MPI_Allreduce");
-    classes = facts[0];
+    detail::agree_if_checked(*world_, fingerprint_, {}, call);
+    const std::uint64_t mine = active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0;
+    const std::uint64_t classes = detail::summed(*world_, detail::facts<1>{mine})[0];
     if (active_) {
       mine_ = balanced_part(classes, over_.members.size(), over_.position);
-      if (mine_.size() != local[0])
-        objection << "partita::softmax_cross_entropy: requires a balanced cut of the classes, worker " << world_->id() << " of "
-                  << over_.members.size() << " has " << local[0] << " of " << classes << " classes, not " << mine_.size();
+      if (mine_.size() != mine)
+        objection << "partita::softmax_cross_entropy: requires a balanced cut of the classes, worker " << world_->id()
+                  << " of " << over_.members.size() << " has " << mine << " of " << classes << " classes, not "
+                  << mine_.size();
       else if (static_cast<std::size_t>(labels.size()) != batch)
-        objection << "partita::softmax_cross_entropy: requires one label for each row, got " << static_cast<std::size_t>(labels.size())
-                  << " labels and " << batch << " rows on worker " << world_->id() << "; give every worker the labels of the whole batch";
+        objection << "partita::softmax_cross_entropy: requires one label for each row, got "
+                  << static_cast<std::size_t>(labels.size()) << " labels and " << batch << " rows on worker "
+                  << world_->id() << "; give every worker the labels of the whole batch";
       for (std::size_t i = 0; i < batch && objection.empty(); ++i)
-        if (const auto label = static_cast<std::int64_t>(labels(i)); label < 0 || static_cast<std::uint64_t>(label) >= classes)
-          objection << "partita::softmax_cross_entropy: requires labels below the number of classes (" << classes << "), label "
-                    << i << " is " << label;
+        if (const auto label = static_cast<std::int64_t>(labels(i));
+            label < 0 || static_cast<std::uint64_t>(label) >= classes)
+          objection << "partita::softmax_cross_entropy: requires labels below the number of classes (" << classes
+                    << "), label " << i << " is " << label;
     }
-    world_->agree(fingerprint_, 0, objection.empty() ? detail::failure::none : detail::failure::shape,
-                  [&] { return objection.empty() ? call() : objection; });
-    // every worker of p must have the same batch: the smallest must be everyone's. Numbers that a sign would not change, because MPICH
-    // 4.0 compares these as if they had one.
-    constexpr std::uint64_t beyond = ~std::uint64_t{0} >> 1U;
-    std::uint64_t rows[2] = {active_ ? batch : 0, active_ ? beyond - batch : 0}, most[2] = {};
-    detail::check(MPI_Allreduce(rows, most, 2, MPI_UINT64_T, MPI_MAX, world_->communicator()), "MPI_Allreduce");
-    if (most[0] != beyond - most[1])
+    detail::agree_if_checked(*world_, fingerprint_, detail::complaint(objection), call);
+    // every worker of p must have the same batch: the largest, and the largest complement, which is of the smallest
+    const auto most = detail::largest(*world_, detail::facts<2>{active_ ? batch : 0, active_ ? ~batch : 0});
+    if (most[0] != ~most[1])
       throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")
-                        << beyond - most[1] << " to " << most[0]);
+                        << ~most[1] << " to " << most[0]);
     return batch;
   }
 
@@ -142,7 +144,8 @@ class softmax_cross_entropy {
   template <class U, class Combine>
   void all_reduce(std::vector<U>& values, Combine combine) {
     std::vector<U> incoming(values.size());
-    detail::collect(*world_, over_, values.data(), values.data(), incoming.data(), values.size(), detail::tag::user, combine);
+    detail::collect(*world_, over_, values.data(), values.data(), incoming.data(), values.size(), detail::tag::user,
+                    combine);
     detail::spread(*world_, over_, values.data(), values.size(), detail::tag::user);
   }
 

@@ -14,7 +14,8 @@ struct binomial_tree {
 
   /// Whether a position has no neighbour away from the root.
   constexpr bool is_leaf(std::size_t position) const { return reach(position) == 1 || position + 1 >= size; }
-  /// Calls f(position) for the neighbours away from the root, the one with the largest subtree first: the order of giving.
+  /// Calls f(position) for the neighbours away from the root, the one with the largest subtree first: the order of
+  /// giving.
   template <class F>
   constexpr void for_below(std::size_t position, F f) const {
     for (std::size_t step = reach(position) / 2; step > 0; step /= 2)

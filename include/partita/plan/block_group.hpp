@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <partita/core/box.hpp>
 #include <partita/plan/decomposition.hpp>
+#include <partita/plan/exchange_plan.hpp>
 #include <partita/plan/group_plan.hpp>
 #include <vector>
 
@@ -13,15 +14,16 @@ namespace partita {
 /// The workers of a grid that agree with one of them in the kept dimensions, arranged along the others.
 template <std::size_t Rank>
 struct block_group {
-  std::vector<std::size_t> members;      ///< worker ids in C order; none where the worker is not in the grid
-  std::size_t position = 0;              ///< this worker's place among them
-  std::array<std::size_t, Rank> shape{}; ///< of their own grid: 1 along the kept dimensions
+  std::vector<std::size_t> members;       ///< worker ids in C order; none where the worker is not in the grid
+  std::size_t position = 0;               ///< this worker's place among them
+  std::array<std::size_t, Rank> shape{};  ///< of their own grid: 1 along the kept dimensions
 
   bool active() const { return !members.empty(); }
 };
 
 template <class Extents>
-block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
+block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept,
+                                            std::size_t worker) {
   const group_plan plan = plan_sum_groups(p, kept, worker);
   block_group<Extents::rank()> group;
   if (plan.groups.empty()) return group;
@@ -36,7 +38,7 @@ block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::a
 /// The parts of one tensor, by position in the group that holds them.
 template <std::size_t Rank>
 struct parted_tensor {
-  text problem;                          ///< empty if the blocks fit together
+  text problem;  ///< empty if the blocks fit together
   std::array<std::size_t, Rank> whole{};
   std::vector<box<Rank>> parts;
 
@@ -51,7 +53,8 @@ struct parted_tensor {
 
 /// The tensor that blocks of these shapes make, laid side by side over a grid.
 template <std::size_t Rank>
-parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& shapes, const std::array<std::size_t, Rank>& grid) {
+parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& shapes,
+                           const std::array<std::size_t, Rank>& grid) {
   layout_of_blocks<Rank> layout = lay_out(shapes, grid);
   parted_tensor<Rank> tensor{layout.problem, layout.extents, {}};
   if (!layout.problem.empty()) return tensor;
@@ -66,12 +69,41 @@ parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& sha
 
 /// A tensor cut over a grid, balanced.
 template <std::size_t Rank>
-parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& whole, const std::array<std::size_t, Rank>& grid) {
+parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& whole,
+                                   const std::array<std::size_t, Rank>& grid) {
   parted_tensor<Rank> tensor{{}, whole, {}};
   const auto cuts = decomposition<Rank>::balanced(whole, grid);
   const std::size_t n = volume_of(grid);
   for (std::size_t k = 0; k < n; ++k) tensor.parts.push_back(cuts.block(index_of(k, grid)));
   return tensor;
+}
+
+/// The plan of one member for putting the parts of a tensor together on all of them: every part goes to every member.
+/// Reversed it sums wholes into parts. A worker outside the group has an empty plan.
+template <std::size_t Rank>
+exchange_plan<Rank> plan_wholes(const block_group<Rank>& group, const parted_tensor<Rank>& tensor, std::size_t worker) {
+  exchange_plan<Rank> plan;
+  plan.worker = worker;
+  plan.one_to_one = false;
+  if (!group.active()) return plan;
+  const box<Rank>& own = tensor.parts[group.position];
+  plan.extents = plan.destination_shape = tensor.whole;
+  plan.gives = plan.takes = true;
+  plan.source_shape = own.shape();
+  for (std::size_t k = 1; k < group.members.size() && plan.order.empty(); ++k)
+    if (group.members[k - 1] > group.members[k]) plan.order = group.members;
+  if (!own.empty()) plan.kept.push_back({own, {}, own.start});
+  for (std::size_t k = 0; k < group.members.size(); ++k) {
+    if (k == group.position) continue;
+    const box<Rank>& other = tensor.parts[k];
+    if (!own.empty())
+      plan.sends.push_back({group.members[k], own, {}, place_in_block<Rank>::of(own.start, tensor.whole)});
+    if (!other.empty())
+      plan.receives.push_back({group.members[k], other, other.start, place_in_block<Rank>::of({}, other.shape())});
+  }
+  detail::group_by_peer(plan.sends);
+  detail::group_by_peer(plan.receives);
+  return plan;
 }
 
 }  // namespace partita

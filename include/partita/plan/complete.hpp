@@ -1,9 +1,10 @@
 // Completion: from a few annotations to the shardings of all values of a program, and what must move for that.
 //
-// A monotone fixpoint: an operation is asked what its tensors would be if all agreed, and a value takes the answer where it
-// only adds axes to what the value has. Axes are never taken away, so it ends; operations wait in line in the order of the
-// program, so it is the same every time. Annotations of lower priority have gone through the whole program before the next
-// are heard; within a priority, operations that only pass axes on come before those that reduce or need dimensions whole.
+// A monotone fixpoint: an operation is asked what its tensors would be if all agreed, and a value takes the answer
+// where it only adds axes to what the value has. Axes are never taken away, so it ends; operations wait in line in the
+// order of the program, so it is the same every time. Annotations of lower priority have gone through the whole program
+// before the next are taken in; within a priority, operations that only pass axes on come before those that reduce or
+// need dimensions whole.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +15,16 @@
 
 namespace partita {
 
-/// Why an axis cuts a dimension of a value: it was said, or an operation passed it on from another of its tensors.
+/// Why an axis cuts a dimension of a value: it was annotated, or an operation passed it on from another of its tensors.
 struct cut_origin {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-  std::uint32_t of = 0;                    ///< a value
+  std::uint32_t of = 0;  ///< a value
   std::uint8_t dimension = 0, axis = 0;
-  std::uint32_t operation = nobody;        ///< nobody: annotated
-  std::uint8_t factor = 0;                 ///< of that operation's rule
-  std::uint32_t from = 0;                  ///< the value that had it before, in
+  std::uint32_t operation = nobody;  ///< nobody: annotated
+  std::uint8_t factor = 0;           ///< of that operation's rule
+  std::uint32_t from = 0;            ///< the value that had it before, in
   std::uint8_t from_dimension = 0;
-  std::uint32_t next = nobody;             ///< the next origin of the same value
+  std::uint32_t next = nobody;  ///< the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
@@ -40,12 +41,12 @@ struct graph_reshard {
 template <class Graph>
 struct completion_of {
   const Graph* program = nullptr;
-  std::vector<sharding> layouts{};          ///< how each value lies when it is read; may be partial for its one reader
-  std::vector<graph_reshard> reshards{};    ///< in the order of the program
+  std::vector<sharding> layouts{};        ///< how each value lies when it is read; may be partial for its one reader
+  std::vector<graph_reshard> reshards{};  ///< in the order of the program
   std::vector<cut_origin> origins{};
-  std::vector<std::uint32_t> first_origin{};///< of each value, or nobody
+  std::vector<std::uint32_t> first_origin{};  ///< of each value, or nobody
   policy by{};
-  std::size_t visits = 0;                   ///< how many operations were asked
+  std::size_t visits = 0;  ///< how many operations were asked
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
   /// Where an axis of a dimension comes from, or null if it does not cut it.
@@ -77,14 +78,15 @@ class completer {
     out_.by = by;
     out_.first_origin.assign(g_.values(), Graph::nobody);
     out_.layouts.reserve(g_.values());
-    speaks_.assign(g_.values(), 0);
+    active_.assign(g_.values(), 0);
     for (std::size_t v = 0; v < g_.values(); ++v) {
       const value one{static_cast<std::uint32_t>(v)};
       out_.layouts.emplace_back(g_.on(), g_[one].shape.size());
       if (const sharding* said = g_.annotation(one)) {
         out_.layouts.back() = *said;
         for (std::size_t d = 0; d < said->rank(); ++d)
-          for (std::size_t k = 0; k < said->cuts[d].size(); ++k) note(one, d, said->cuts[d][k], Graph::nobody, {one, d, 0});
+          for (std::size_t k = 0; k < said->cuts[d].size(); ++k)
+            note(one, d, said->cuts[d][k], Graph::nobody, {one, d, 0});
       } else {
         out_.layouts.back().open = 0xffff;
       }
@@ -94,14 +96,14 @@ class completer {
 
   completion_of<Graph> run() {
     for (std::size_t priority = 0; priority < 256; ++priority) {
-      bool heard = false;
+      bool any = false;
       for (std::size_t v = 0; v < g_.values(); ++v) {
         const sharding* said = g_.annotation({static_cast<std::uint32_t>(v)});
         if (said == nullptr || said->priority != priority) continue;
-        speaks_[v] = 1;
-        heard = true;
+        active_[v] = 1;
+        any = true;
       }
-      if (!heard) continue;
+      if (!any) continue;
       for (const bool all : {false, true}) {
         for (std::size_t o = 0; o < g_.operations(); ++o)
           if (all || passes_only(g_.operation(o).how)) put(o);
@@ -124,7 +126,8 @@ class completer {
   void list_readers() {
     first_reader_.assign(g_.values() + 1, 0);
     for (std::size_t o = 0; o < g_.operations(); ++o)
-      for (std::size_t i = 0; i < g_.operation(o).operands; ++i) ++first_reader_[g_.operand(g_.operation(o), i).number + 1];
+      for (std::size_t i = 0; i < g_.operation(o).operands; ++i)
+        ++first_reader_[g_.operand(g_.operation(o), i).number + 1];
     for (std::size_t v = 0; v < g_.values(); ++v) first_reader_[v + 1] += first_reader_[v];
     readers_.resize(first_reader_[g_.values()]);
     std::vector<std::uint32_t> at = first_reader_;
@@ -155,9 +158,9 @@ class completer {
     s.known = known;
     return s;
   }
-  /// Values that are not annotated are heard as soon as something cuts them: they had it from one who is heard.
-  bool is_heard(value v) const {
-    return speaks_[v.number] != 0 || (g_[v].annotation == Graph::nobody && out_.layouts[v.number].cutting() != 0);
+  /// Values that are not annotated propose as soon as something cuts them: they had it from one that does.
+  bool proposes(value v) const {
+    return active_[v.number] != 0 || (g_[v].annotation == Graph::nobody && out_.layouts[v.number].cutting() != 0);
   }
   void visit(std::size_t o, bool all) {
     waits_[o] = 0;
@@ -165,14 +168,14 @@ class completer {
     bool anything = false;
     specs_.clear();
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t) {
-      const bool heard = is_heard(g_.of(n, t));
-      anything = anything || (heard && out_.layouts[g_.of(n, t).number].cutting() != 0);
-      specs_.push_back(spec_of(g_.of(n, t), heard));
+      const bool known = proposes(g_.of(n, t));
+      anything = anything || (known && out_.layouts[g_.of(n, t).number].cutting() != 0);
+      specs_.push_back(spec_of(g_.of(n, t), known));
     }
     if (!anything) return;
     ++out_.visits;
-    const propagation p =
-        propagate(g_.on(), n.how, {specs_.data(), n.operands}, {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
+    const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
+                                    {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (take(o, t, p[t])) put_around(g_.of(n, t), all);
   }
@@ -187,7 +190,9 @@ class completer {
       if (!now.is_open(d) || next == now.cuts[d] || !next.starts_with(now.cuts[d])) continue;
       for (std::size_t k = now.cuts[d].size(); k < next.size(); ++k) {
         const std::size_t a = next[k];
-        if ((now.cutting() >> a & 1U) != 0 || now.owed[a] != reduce::none || (now.kept_whole >> a & 1U) != 0) break;
+        if ((now.cutting() >> a & 1U) != 0 || now.owed[a] != owed_reduction::none || (now.kept_whole >> a & 1U) != 0 ||
+            now.is_reduced(a))
+          break;
         const gift had = giver(n, t, d, a);
         now.cuts[d].push_back(a);
         note(v, d, a, o, had);
@@ -200,23 +205,25 @@ class completer {
     value from;
     std::size_t dimension, factor;
   };
-  /// Who of the operation's tensors had the axis for a factor of this dimension; itself if nobody (axes that were joined).
+  /// Who of the operation's tensors had the axis for a factor of this dimension; itself if nobody (axes that were
+  /// joined).
   gift giver(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)
       for (std::size_t u = 0; u < n.how.tensor_count(); ++u) {
-        if (u == t || !is_heard(g_.of(n, u))) continue;
+        if (u == t || !proposes(g_.of(n, u))) continue;
         for (std::size_t e = 0; e < n.how.rank(u); ++e)
           for (std::size_t l = 0; l < n.how.at(u, e).count; ++l)
-            if (n.how.term(n.how.at(u, e), l) == n.how.term(here, k) && out_.layouts[g_.of(n, u).number].cuts[e].contains(a))
+            if (n.how.term(n.how.at(u, e), l) == n.how.term(here, k) &&
+                out_.layouts[g_.of(n, u).number].cuts[e].contains(a))
               return {g_.of(n, u), e, n.how.term(here, k)};
       }
     return {g_.of(n, t), d, here.count == 0 ? std::size_t{0} : n.how.term(here, 0)};
   }
   void note(value v, std::size_t d, std::size_t a, std::size_t o, const gift& had) {
-    out_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a), static_cast<std::uint32_t>(o),
-                            static_cast<std::uint8_t>(had.factor), had.from.number, static_cast<std::uint8_t>(had.dimension),
-                            out_.first_origin[v.number]});
+    out_.origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
+                            static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(had.factor), had.from.number,
+                            static_cast<std::uint8_t>(had.dimension), out_.first_origin[v.number]});
     out_.first_origin[v.number] = static_cast<std::uint32_t>(out_.origins.size() - 1);
   }
 
@@ -229,15 +236,15 @@ class completer {
       const typename Graph::node& n = g_.operation(o);
       specs_.clear();
       for (std::size_t t = 0; t < n.how.tensor_count(); ++t) specs_.push_back(spec_of(g_.of(n, t), true));
-      const propagation p =
-          propagate(g_.on(), n.how, {specs_.data(), n.operands}, {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
+      const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
+                                      {specs_.data() + n.operands, n.results}, direction::mixed, out_.by);
       for (std::size_t i = 0; i < n.operands; ++i) move(o, i, out_.layouts[g_.operand(n, i).number], p.operands[i]);
       for (std::size_t j = 0; j < n.results; ++j) {
         const value v = g_.of(n, n.operands + j);
         const sharding& made = p.results[j];
         sharding& layout = out_.layouts[v.number];
-        // Nobody asked for a move, so the value lies as it was made; owed to one reader at most, who may have it reduced into what
-        // it needs. Several readers, or nobody who would, have it finished once.
+        // Nobody asked for a move, so the value lies as it was made; owed to one reader at most, who may have it
+        // reduced into what it needs. Several readers, or nobody who would, have it finished once.
         if (g_.annotation(v) == nullptr) {
           layout = readers(v) == 1 ? made : made.finished();
           note_made(o, n.operands + j);
@@ -252,16 +259,18 @@ class completer {
     const sharding& layout = out_.layouts[v.number];
     for (std::size_t d = 0; d < layout.rank(); ++d)
       for (std::size_t k = 0; k < layout.cuts[d].size(); ++k)
-        if (const std::size_t a = layout.cuts[d][k]; out_.origin(v, d, a) == nullptr) note(v, d, a, o, giver(g_.operation(o), t, d, a));
+        if (const std::size_t a = layout.cuts[d][k]; out_.origin(v, d, a) == nullptr)
+          note(v, d, a, o, giver(g_.operation(o), t, d, a));
   }
   void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
     if (from.lies_as(to)) return;
-    out_.reshards.push_back({static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
+    out_.reshards.push_back(
+        {static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
   }
 
   const Graph& g_;
   completion_of<Graph> out_{};
-  std::vector<std::uint8_t> speaks_{}, waits_{};
+  std::vector<std::uint8_t> active_{}, waits_{};
   std::vector<std::uint32_t> first_reader_{}, readers_{}, line_{};
   std::size_t head_ = 0;
   std::vector<spec> specs_{};

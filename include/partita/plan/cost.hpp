@@ -1,5 +1,5 @@
-// What a repartition costs before anybody moves anything: elements and messages of each worker and of all, and how evenly
-// the work is spread.
+// What a repartition costs before anybody moves anything: elements and messages of each worker and of all, and how
+// evenly the work is spread.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,31 @@ namespace partita {
 struct movement_cost {
   std::size_t elements_moved = 0;  ///< that change their worker
   std::size_t elements_kept = 0;
-  std::size_t messages = 0;        ///< pairs of workers that exchange something
-  std::size_t most_sent = 0;       ///< elements, by the worker that sends most
+  std::size_t messages = 0;   ///< pairs of workers that exchange something
+  std::size_t most_sent = 0;  ///< elements, by the worker that sends most
   std::size_t most_received = 0;
-  std::size_t most_messages = 0;   ///< sent or received, by the worker that has most
-  std::size_t workers = 0;         ///< that send, receive or keep something
+  std::size_t most_messages = 0;  ///< sent or received, by the worker that has most
+  std::size_t workers = 0;        ///< that send, receive or keep something
 
   /// How much longer the busiest worker is busy than if all were equally busy: 1 is even.
   double imbalance() const {
     const std::size_t most = most_sent > most_received ? most_sent : most_received;
-    return elements_moved == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(workers) / static_cast<double>(elements_moved);
+    return elements_moved == 0
+               ? 1.0
+               : static_cast<double>(most) * static_cast<double>(workers) / static_cast<double>(elements_moved);
   }
   /// Seconds by the simplest model there is: what the busiest worker's messages and bytes take.
   double seconds(std::size_t element_bytes, double seconds_per_message, double bytes_per_second) const {
     const std::size_t most = most_sent > most_received ? most_sent : most_received;
-    return static_cast<double>(most_messages) * seconds_per_message + static_cast<double>(most * element_bytes) / bytes_per_second;
+    return static_cast<double>(most_messages) * seconds_per_message +
+           static_cast<double>(most * element_bytes) / bytes_per_second;
   }
 
   friend bool operator==(const movement_cost&, const movement_cost&) = default;
 };
 
-/// The cost of moving a tensor from `from` on `src` to `to` on `dst`, its dimensions in the order `axes`. Cost: O(all overlaps); one plan at a time is held.
+/// The cost of moving a tensor from `from` on `src` to `to` on `dst`, its dimensions in the order `axes`. Cost: O(all
+/// overlaps); one plan at a time is held.
 template <class Src, class Dst, class From, std::size_t Rank>
 movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
                       const axes_order<Rank>& axes = same_axes<Rank>()) {

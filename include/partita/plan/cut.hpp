@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
+#include <partita/core/product.hpp>
 #include <vector>
 
 namespace partita {
@@ -20,20 +22,44 @@ struct interval {
   friend constexpr bool operator==(const interval&, const interval&) = default;
 };
 
-/// The balanced cut of n over p: the first n mod p parts hold one index more.
+namespace detail {
+
+constexpr void require_parts(std::size_t n, std::size_t p) {
+  if (p == 0)
+    throw shape_error(text("partita::cut: requires at least one part, got ")
+                      << n << " indices over 0 parts; a partition has at least one worker along each dimension");
+}
+constexpr void require_part(std::size_t k, std::size_t p) {
+  if (k >= p)
+    throw shape_error(text("partita::cut: requires a part below the number of parts ") << p << ", got part " << k);
+}
+constexpr void require_range(std::size_t start, std::size_t stop, std::size_t n) {
+  if (stop > n)
+    throw shape_error(text("partita::cut: requires a range of the ")
+                      << n << " indices that are cut, got [" << start << ", " << stop << ")");
+}
+
+}  // namespace detail
+
+/// The balanced cut of n over p: the first n mod p parts hold one index more. No part, or k >= p, is a shape_error.
 constexpr interval balanced_part(std::size_t n, std::size_t p, std::size_t k) {
+  detail::require_parts(n, p);
+  detail::require_part(k, p);
   const std::size_t q = n / p, r = n % p;
   const std::size_t start = k * q + (k < r ? k : r);
   return {start, start + q + (k < r ? 1 : 0)};
 }
 
-/// The part of the balanced cut of n over p that holds index i < n.
+/// The part of the balanced cut of n over p that holds index i. No part, or i >= n, is a shape_error.
 constexpr std::size_t balanced_owner(std::size_t n, std::size_t p, std::size_t i) {
+  detail::require_parts(n, p);
+  detail::require_range(i, i + 1, n);
   const std::size_t q = n / p, r = n % p;
   return i < r * (q + 1) ? i / (q + 1) : r + (i - r * (q + 1)) / q;
 }
 
-/// The cut of n indices over p parts.
+/// The cut of n indices over p parts, at least one; a part, an index or a range that the cut does not have is a
+/// shape_error everywhere.
 class cut {
  public:
   enum class kind { balanced, explicit_sizes, block_cyclic };
@@ -44,12 +70,36 @@ class cut {
     cut result(kind::explicit_sizes, 0, sizes.size(), 0);
     result.starts_.reserve(sizes.size() + 1);
     result.starts_.push_back(0);
-    for (std::size_t size : sizes) result.starts_.push_back(result.n_ += size);
+    for (const std::size_t size : sizes) {
+      if (size > static_cast<std::size_t>(-1) - result.n_)
+        throw shape_error(text("partita::cut::at(sizes): requires sizes that sum up to at most ")
+                          << static_cast<std::size_t>(-1) << ", got " << result.n_ << " + " << size << " in part "
+                          << result.starts_.size() - 1 << "; a negative size is none");
+      result.starts_.push_back(result.n_ += size);
+    }
     return result;
+  }
+  /// Balanced over parts[0] parts, each of these over parts[1], and so on: part k of the cut is the innermost part of
+  /// number k, the last of `parts` running fastest.
+  static cut nested(std::size_t n, const std::vector<std::size_t>& parts) {
+    std::vector<std::size_t> sizes{n};
+    for (const std::size_t p : parts) {
+      std::vector<std::size_t> finer;
+      finer.reserve(sizes.size() * p);
+      for (const std::size_t size : sizes)
+        for (std::size_t k = 0; k < p; ++k) finer.push_back(balanced_part(size, p, k).size());
+      sizes = static_cast<std::vector<std::size_t>&&>(finer);
+    }
+    return at(sizes);
   }
   /// Blocks of `block` indices are dealt to the parts in turn (ScaLAPACK's layout).
   static cut block_cyclic(std::size_t n, std::size_t p, std::size_t block) {
     if (block == 0) throw shape_error("partita::cut::block_cyclic: requires a block of at least 1 index, got 0");
+    std::size_t turn = 0;
+    if (!multiply(p, block, turn) || turn > static_cast<std::size_t>(-1) - n)
+      throw shape_error(text("partita::cut::block_cyclic(n, p, block): requires n + p * block of at most ")
+                        << static_cast<std::size_t>(-1) << ", got " << n << " indices, " << p << " parts and blocks of "
+                        << block << "; give a smaller block");
     return cut(kind::block_cyclic, n, p, block);
   }
 
@@ -61,6 +111,7 @@ class cut {
 
   /// How many indices part k holds.
   std::size_t size(std::size_t k) const {
+    detail::require_part(k, p_);
     if (kind_ == kind::balanced) return balanced_part(n_, p_, k).size();
     if (kind_ == kind::explicit_sizes) return starts_[k + 1] - starts_[k];
     const std::size_t turn = p_ * block_, rest = n_ % turn, before = k * block_;  // the last turn may be short
@@ -72,6 +123,7 @@ class cut {
   /// block.
   template <class F>
   void for_pieces(std::size_t k, F f) const {
+    detail::require_part(k, p_);
     if (kind_ == kind::block_cyclic) {
       std::size_t at = 0;
       for (std::size_t start = k * block_; start < n_; start += p_ * block_) {
@@ -85,16 +137,18 @@ class cut {
     }
   }
 
-  /// Calls f(part, piece, at) for each part's share of `range`, ascending; `at` is where it starts in that part's
-  /// block. The first part is found, the others follow from it without a search or a division.
+  /// Calls f(part, piece, at, size) for each part's share of `range`, ascending; `at` is where it starts in that
+  /// part's block, which holds `size` indices. The first part is found, the others follow from it without a search or a
+  /// division.
   template <class F>
   void for_overlaps(interval range, F f) const {
     if (range.start >= range.stop) return;
+    detail::require_range(range.start, range.stop, n_);
     if (kind_ == kind::block_cyclic) {
       std::size_t block = range.start / block_, part = block % p_, turn = block / p_;
       for (std::size_t i = range.start; i < range.stop;) {
         const std::size_t start = block * block_, end = start + block_, stop = end < range.stop ? end : range.stop;
-        f(part, interval{i, stop}, turn * block_ + i - start);
+        f(part, interval{i, stop}, turn * block_ + i - start, size(part));
         i = stop;
         ++block;
         if (++part == p_) part = 0, ++turn;
@@ -108,7 +162,7 @@ class cut {
     for (std::size_t i = range.start; i < range.stop; ++part) {
       const std::size_t end = kind_ == kind::balanced ? start + q + (part < r ? 1 : 0) : starts_[part + 1];
       const std::size_t stop = end < range.stop ? end : range.stop;
-      if (stop > i) f(part, interval{i, stop}, i - start);
+      if (stop > i) f(part, interval{i, stop}, i - start, end - start);
       i = stop;
       start = end;
     }
@@ -117,6 +171,7 @@ class cut {
   /// How many pieces `range` meets, counting empty parts between them.
   std::size_t count_overlaps(interval range) const {
     if (range.start >= range.stop) return 0;
+    detail::require_range(range.start, range.stop, n_);
     const std::size_t last = range.stop - 1;
     if (kind_ == kind::block_cyclic) return last / block_ - range.start / block_ + 1;
     if (kind_ == kind::balanced) return balanced_owner(n_, p_, last) - balanced_owner(n_, p_, range.start) + 1;
@@ -124,21 +179,14 @@ class cut {
   }
 
   /// A number that equal cuts share, to compare over workers.
-  std::uint64_t fingerprint() const {
-    std::uint64_t hash = 1469598103934665603ULL;
-    const auto mix = [&hash](std::size_t value) { hash = (hash ^ (value + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL; };
-    mix(static_cast<std::size_t>(kind_));
-    mix(n_);
-    mix(p_);
-    mix(block_);
-    for (const std::size_t start : starts_) mix(start);
-    return hash;
-  }
+  std::uint64_t fingerprint() const { return hasher().mix(kind_).mix(n_).mix(p_).mix(block_).mix(starts_).value(); }
 
   friend bool operator==(const cut&, const cut&) = default;
 
  private:
-  cut(kind how, std::size_t n, std::size_t p, std::size_t block) : kind_(how), n_(n), p_(p), block_(block) {}
+  cut(kind how, std::size_t n, std::size_t p, std::size_t block) : kind_(how), n_(n), p_(p), block_(block) {
+    detail::require_parts(n, p);
+  }
 
   /// The last part that starts at or before i and is not empty: empty parts start where the next one does.
   std::size_t last_start_not_after(std::size_t i) const {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <partita/core/box.hpp>
 #include <partita/plan/cut.hpp>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace partita {
@@ -14,8 +16,15 @@ template <std::size_t Rank>
 struct decomposition {
   std::array<cut, Rank> cuts;
 
+  explicit decomposition(const std::array<cut, Rank>& all) : cuts(all) {}
+  /// `decomposition<2>(c_0, c_1)`: one cut for each dimension.
+  template <class... Cut>
+    requires(sizeof...(Cut) == Rank && (std::is_same_v<Cut, cut> && ...))
+  explicit decomposition(const Cut&... one_each) : cuts{one_each...} {}
+
   /// The balanced decomposition of a tensor of these extents over a grid of this shape.
-  static decomposition balanced(const std::array<std::size_t, Rank>& extents, const std::array<std::size_t, Rank>& grid) {
+  static decomposition balanced(const std::array<std::size_t, Rank>& extents,
+                                const std::array<std::size_t, Rank>& grid) {
     return make([&](std::size_t d) { return cut::balanced(extents[d], grid[d]); });
   }
   /// ScaLAPACK's: blocks of these extents are dealt in turn along every dimension.
@@ -42,18 +51,30 @@ struct decomposition {
     for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].parts();
     return all;
   }
-  /// The shape of the block at a position of the grid.
-  std::array<std::size_t, Rank> shape(const index<Rank>& i) const {
+  /// The shape of the block at a position of the grid; one outside is a shape_error.
+  template <class Index = index<0>>  // {} names no type
+  std::array<std::size_t, Rank> shape(const Index& position) const {
+    const auto i = index_from<Rank>(position);
     std::array<std::size_t, Rank> sizes{};
     for (std::size_t d = 0; d < Rank; ++d) sizes[d] = cuts[d].size(i[d]);
     return sizes;
   }
-  /// The box of the block at a position. Requires that no cut is block-cyclic (such a block is not one box).
-  box<Rank> block(const index<Rank>& i) const {
+  /// The same of a position in braces, one coordinate for each dimension.
+  template <std::size_t N>
+  std::array<std::size_t, Rank> shape(const std::size_t (&i)[N]) const {
+    return shape(index_from<Rank>(i));
+  }
+  /// The box of the block at a position of the grid; one outside is a shape_error. Requires that no cut is block-cyclic
+  /// (such a block is not one box).
+  template <class Index = index<0>>  // {} names no type
+  box<Rank> block(const Index& position) const {
+    const auto i = index_from<Rank>(position);
     box<Rank> b{};
     for (std::size_t d = 0; d < Rank; ++d) {
       if (cuts[d].how() == cut::kind::block_cyclic)
-        throw shape_error("partita::decomposition::block: requires cuts that are balanced or explicit; a block-cyclic block is many boxes, use cuts[d].for_pieces");
+        throw shape_error(
+            "partita::decomposition::block: requires cuts that are balanced or explicit; a block-cyclic block is many "
+            "boxes, use cuts[d].for_pieces");
       cuts[d].for_pieces(i[d], [&](interval piece, std::size_t) {
         b.start[d] = piece.start;
         b.stop[d] = piece.stop;
@@ -61,47 +82,67 @@ struct decomposition {
     }
     return b;
   }
+  template <std::size_t N>
+  box<Rank> block(const std::size_t (&i)[N]) const {
+    return block(index_from<Rank>(i));
+  }
 
   friend bool operator==(const decomposition&, const decomposition&) = default;
 
  private:
   template <class MakeCut, std::size_t... D>
   static decomposition make(MakeCut& make_cut, std::index_sequence<D...>) {
-    return decomposition{std::array<cut, Rank>{make_cut(D)...}};
+    return decomposition(std::array<cut, Rank>{make_cut(D)...});
   }
 };
+
+template <class... Cut>
+  requires(std::is_same_v<Cut, cut> && ...)
+decomposition(const Cut&...) -> decomposition<sizeof...(Cut)>;
+template <std::size_t Rank>
+decomposition(const std::array<cut, Rank>&) -> decomposition<Rank>;
 
 /// What became of blocks that were laid side by side.
 template <std::size_t Rank>
 struct layout_of_blocks {
-  text problem;                               ///< empty if the blocks fit together
-  std::array<std::size_t, Rank> extents{};    ///< of the global tensor
-  bool cartesian = true;                      ///< `cartesian_layout` describes the blocks, else `boxes` does
+  text problem;                                          ///< empty if the blocks fit together
+  std::array<std::size_t, Rank> extents{};               ///< of the global tensor
+  bool cartesian = true;                                 ///< `cartesian_layout` describes the blocks, else `boxes` does
   std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< per dimension, the sizes along it
-  std::vector<box<Rank>> boxes;               ///< staggered blocks, by place in the grid
+  std::vector<box<Rank>> boxes;                          ///< staggered blocks, by place in the grid
 };
 
 /// Lays blocks of the given shapes (by place in the grid, C order) side by side and says what tensor they make.
 ///
-/// Sizes may differ along each dimension, may be 0, and may be staggered (cut at other places in each line of the grid) as long as
-/// every line has the same total and the blocks tile the tensor; anything else is ragged, and `problem` says where.
+/// Sizes may differ along each dimension, may be 0, and may be staggered (cut at other places in each line of the grid)
+/// as long as every line has the same total and the blocks tile the tensor; anything else is ragged, and `problem` says
+/// where. As many shapes as the grid has places [shape_error].
 template <std::size_t Rank>
 layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>& shapes,
                                const std::array<std::size_t, Rank>& grid) {
   layout_of_blocks<Rank> layout;
   const std::size_t places = shapes.size();
+  if (places != volume_of(grid))
+    throw shape_error(text("partita::lay_out(shapes, grid): requires one shape for each place of the grid ")
+                      << grid << ", got " << places << " shapes");
   for (std::size_t d = 0; d < Rank; ++d) {
     layout.sizes[d].resize(grid[d]);
     for (std::size_t k = 0; k < grid[d]; ++k) {
       index<Rank> i{};
       i[d] = k;
       layout.sizes[d][k] = places == 0 ? 0 : shapes[number_of(i, grid)][d];
+      if (layout.sizes[d][k] > static_cast<std::size_t>(-1) - layout.extents[d]) {
+        layout.problem << "the blocks hold more indices along dimension " << d
+                       << " than can be counted: " << layout.extents[d] << " + " << layout.sizes[d][k];
+        return layout;
+      }
       layout.extents[d] += layout.sizes[d][k];
     }
   }
   for (std::size_t place = 0; place < places; ++place) {
     const index<Rank> i = index_of(place, grid);
-    for (std::size_t d = 0; d < Rank; ++d) layout.cartesian = layout.cartesian && shapes[place][d] == layout.sizes[d][i[d]];
+    for (std::size_t d = 0; d < Rank; ++d)
+      layout.cartesian = layout.cartesian && shapes[place][d] == layout.sizes[d][i[d]];
   }
   if (layout.cartesian) return layout;
 
@@ -132,7 +173,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
       return layout;
     }
   }
-  if (volume != volume_of(layout.extents))
+  if (std::size_t whole = 0; !multiply(layout.extents, whole) || volume != whole)
     layout.problem << "the blocks leave holes: together they hold " << volume << " elements of a tensor of extents "
                    << layout.extents << "; stagger the cuts in one dimension only";
   return layout;

@@ -35,8 +35,8 @@ struct elementwise_plan {
   friend bool operator==(const elementwise_plan&, const elementwise_plan&) = default;
 };
 
-/// The partition that the partition of a result induces on an operand: the same extent where the operand spans the result's
-/// dimension, 1 where it is repeated. Decided on global extents: a block of extent 1 is not an extent of 1.
+/// The partition that the partition of a result induces on an operand: the same extent where the operand spans the
+/// result's dimension, 1 where it is repeated. Decided on global extents: a block of extent 1 is not an extent of 1.
 inline shape_list induced_partition(const dimension_map& map, const shape_list& operand, const shape_list& result,
                                     const shape_list& partition) {
   shape_list induced;
@@ -45,8 +45,8 @@ inline shape_list induced_partition(const dimension_map& map, const shape_list& 
   return induced;
 }
 
-/// The partition of the operand that cuts at least as fine as the other in every dimension of the result; empty if neither
-/// does. Where both do, the operand of larger rank is asked first, then `lhs`.
+/// The partition of the operand that cuts at least as fine as the other in every dimension of the result; empty if
+/// neither does. Where both do, the operand of larger rank is asked first, then `lhs`.
 inline const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs) {
   const auto covers = [](const shape_list& a, const shape_list& b) {
     for (std::size_t d = 0; d < a.size(); ++d)
@@ -64,12 +64,11 @@ operand_route plan_operand(const grid<Own>& own, const shape_list& operand, cons
   const shape_list partition(whole.shape());
   operand_route route{map, operand, shape_list(own.shape()), induced_partition(map, operand, result, partition), {}};
   const shape_list lifted = map.lift(route.needed);
-  std::size_t groups = 1;
-  for (const std::size_t parts : route.needed) groups *= parts;
+  index<Whole::rank()> each{};
+  for (std::size_t d = 0; d < Whole::rank(); ++d) each[d] = lifted[d];
+  const std::size_t groups = places_of(each);
   for (std::size_t number = 0; number < groups; ++number) {
-    index<Whole::rank()> i{};
-    for (std::size_t d = Whole::rank(), rest = number; d-- > 0; rest /= lifted[d]) i[d] = rest % lifted[d];
-    route.roots.push_back(whole.worker(i));
+    route.roots.push_back(whole.worker(index_of(number, each)));
   }
   route.repartitions = !(route.held == route.needed);
   const bool everywhere = lifted == partition;

@@ -27,7 +27,7 @@ from_cuts_t<Rank> from_cuts(const decomposition<Rank>& cuts) {
 template <class... Cuts>
   requires(sizeof...(Cuts) > 0 && (std::is_same_v<Cuts, cut> && ...))
 from_cuts_t<sizeof...(Cuts)> from_cuts(const Cuts&... cuts) {
-  return {decomposition<sizeof...(Cuts)>{{cuts...}}};
+  return {decomposition<sizeof...(Cuts)>(cuts...)};
 }
 
 /// `to_cuts(d)`: the result of a repartition gets the decomposition d.
@@ -39,7 +39,7 @@ to_cuts_t<Rank> to_cuts(const decomposition<Rank>& cuts) {
 template <class... Cuts>
   requires(sizeof...(Cuts) > 0 && (std::is_same_v<Cuts, cut> && ...))
 to_cuts_t<sizeof...(Cuts)> to_cuts(const Cuts&... cuts) {
-  return {decomposition<sizeof...(Cuts)>{{cuts...}}};
+  return {decomposition<sizeof...(Cuts)>(cuts...)};
 }
 
 }  // namespace partita

@@ -22,8 +22,8 @@ struct applied {
   constexpr value operator[](std::size_t j) const { return {first + static_cast<std::uint32_t>(j)}; }
 };
 
-/// Operations in the order in which they were applied, each after what it reads. Annotations are what is known of how values
-/// lie; `complete` finds the rest. Names have up to `Letters` letters.
+/// Operations in the order in which they were applied, each after what it reads. Annotations are what is known of how
+/// values lie; `complete` finds the rest. Names have up to `Letters` letters.
 template <std::size_t Letters>
 class basic_graph {
  public:
@@ -37,9 +37,9 @@ class basic_graph {
     std::uint32_t annotation = nobody;  ///< among `annotations()`
   };
   struct node {
-    rule how{};                         ///< bound to the shapes
+    rule how{};  ///< bound to the shapes
     label name{};
-    std::uint32_t first_operand = 0;    ///< among `operand_values`
+    std::uint32_t first_operand = 0;  ///< among `operand_values`
     std::uint32_t operands = 0;
     std::uint32_t first_result = 0, results = 0;
   };
@@ -73,13 +73,18 @@ class basic_graph {
     constrain(v, layout, layout.priority);
     return v;
   }
-  /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit [shape_error].
+  /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit
+  /// [shape_error].
   applied apply(const rule& r, std::initializer_list<value> operands, const char* name = "") {
     std::vector<spec> specs;
     for (const value v : operands) specs.emplace_back(tensors_[known(v).number].shape);
     const auto here = static_cast<std::uint32_t>(nodes_.size());
-    node n{bound(r, spec_list(specs)), label(name[0] == '\0' ? r.name() : name), static_cast<std::uint32_t>(operand_values_.size()),
-           static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(tensors_.size()), r.result_count};
+    node n{bound(r, spec_list(specs)),
+           label(name[0] == '\0' ? r.name() : name),
+           static_cast<std::uint32_t>(operand_values_.size()),
+           static_cast<std::uint32_t>(operands.size()),
+           static_cast<std::uint32_t>(tensors_.size()),
+           r.result_count};
     operand_values_.insert(operand_values_.end(), operands.begin(), operands.end());
     for (std::size_t j = 0; j < n.results; ++j) tensors_.push_back({result_shape(n.how, j), n.name, here, nobody});
     nodes_.push_back(n);
@@ -92,13 +97,14 @@ class basic_graph {
     for (const value v : operands) shapes.push_back(tensors_[known(v).number].shape);
     return apply(rule(op(shape_span(shapes.data(), shapes.size()))), operands, name);
   }
-  /// Says how a value lies: its dimensions that are not open stay as said. Lower priorities go first through the whole program.
-  /// Requires one entry for each dimension [shape_error] and the graph's mesh [partition_error]; a second saying replaces the first.
+  /// Says how a value lies: its dimensions that are not open stay so. Lower priorities go first through the whole
+  /// program. Requires one entry for each dimension [shape_error] and the graph's mesh [partition_error]; a second
+  /// annotation replaces the first.
   void constrain(value v, const sharding& layout, std::size_t priority = 0) {
     const spec fits(layout, tensors_[known(v).number].shape);
     if (!(layout.on == mesh_))
-      throw partition_error(text("partita::graph::constrain: requires a sharding of the graph's mesh, but ") << "" << fits.layout
-                            << " lies on another; make it from that mesh");
+      throw partition_error(text("partita::graph::constrain: requires a sharding of the graph's mesh, but ")
+                            << "" << fits.layout << " lies on another; make it from that mesh");
     std::uint32_t& a = tensors_[v.number].annotation;
     if (a == nobody) {
       a = static_cast<std::uint32_t>(annotations_.size());
@@ -110,7 +116,8 @@ class basic_graph {
  private:
   value known(value v) const {
     if (v.number >= tensors_.size())
-      throw shape_error(text("partita::graph: requires values of this graph, and there is no value ") << v.number << "; make it first");
+      throw shape_error(text("partita::graph: requires values of this graph, and there is no value ")
+                        << v.number << "; make it first");
     return v;
   }
 

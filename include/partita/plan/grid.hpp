@@ -5,10 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/extents.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/core/index.hpp>
+#include <partita/core/product.hpp>
 #include <partita/plan/workers.hpp>
 
 namespace partita {
+
+/// How many workers a partition of these extents takes. More than can be counted are a partition_error.
+template <std::size_t Rank>
+constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
+  return product_of<partition_error>(extents, "partita::partition");
+}
 
 /// Workers arranged in C order over `Extents`. Pure: plans for any number of workers are made from grids, without MPI.
 template <class Extents>
@@ -18,35 +26,52 @@ class grid {
   using extents_type = Extents;
   static constexpr std::size_t rank() { return Extents::rank(); }
 
-  /// Requires as many workers as the extents have places [partition_error].
+  /// Requires as many workers as the extents have places, and at least one [partition_error]: nobody is no partition.
   grid(const Extents& extents, partita::workers chosen)
       : extents_(extents), workers_(static_cast<partita::workers&&>(chosen)) {
-    if (extents_.size() != workers_.size())
+    const std::size_t places = places_of(shape());
+    if (places == 0 || workers_.empty())
+      throw partition_error(text("partita::partition: requires at least one worker, got the extents ")
+                            << shape() << " on " << workers_.size()
+                            << " workers; give extents of at least 1 and choose a worker for each place");
+    if (places != workers_.size())
       throw partition_error(text("partita::partition: requires as many workers as the extents ")
-                            << extents_.array() << " have places (" << extents_.size() << "), got " << workers_.size()
-                            << " workers; choose " << extents_.size() << " workers or other extents");
+                            << shape() << " have places (" << places << "), got " << workers_.size()
+                            << " workers; choose " << places << " workers or other extents");
   }
   /// On the first workers of the world.
-  explicit grid(const Extents& extents) : grid(extents, partita::workers(0, extents.size())) {}
+  explicit grid(const Extents& extents) : grid(extents, partita::workers(0, places_of(extents.array()))) {}
 
   const Extents& extents() const { return extents_; }
   std::array<std::size_t, rank()> shape() const { return extents_.array(); }
   const partita::workers& workers() const { return workers_; }
   std::size_t size() const { return workers_.size(); }
 
-  /// The id of the worker at a position.
-  std::size_t worker(const partita::index<rank()>& i) const {
+  /// The id of the worker at a position, inside the extents [partition_error].
+  template <class Index = partita::index<0>>  // {} names no type
+  std::size_t worker(const Index& position) const {
+    const auto i = index_from<rank()>(position);
     for (std::size_t d = 0; d < rank(); ++d)
       if (i[d] >= extents_[d])
         throw partition_error(text("partita::partition::worker(index): requires an index inside the extents ")
-                              << extents_.array() << ", got " << i);
+                              << shape() << ", got " << i);
     return workers_[number_of(i, shape())];
+  }
+  /// The same of a position in braces, one coordinate for each dimension: `worker({1, 0})`.
+  template <std::size_t N>
+  std::size_t worker(const std::size_t (&i)[N]) const {
+    return worker(index_from<rank()>(i));
   }
   /// The C-order place of a worker, or `size()` if it is not in the grid.
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
   bool contains(std::size_t worker) const { return workers_.contains(worker); }
-  /// The position of a place.
-  partita::index<rank()> index(std::size_t place) const { return index_of(place, shape()); }
+  /// The position of a place, below size() [partition_error].
+  partita::index<rank()> index(std::size_t place) const {
+    if (place >= size())
+      throw partition_error(text("partita::grid::index(place): requires a place below the number of workers ")
+                            << size() << ", got " << place);
+    return index_of(place, shape());
+  }
 
   /// The same workers in the same order under other extents of the same size (dimensions of 1 added or removed, say).
   template <std::size_t... E>
@@ -56,16 +81,10 @@ class grid {
 
   /// A number that equal grids share, to compare over workers with one message of 8 bytes.
   std::uint64_t fingerprint() const {
-    std::uint64_t hash = 1469598103934665603ULL;
-    const auto mix = [&hash](std::size_t value) { hash = (hash ^ (value + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL; };
-    mix(rank());
-    for (std::size_t d = 0; d < rank(); ++d) mix(extents_[d]);
-    if (workers_.is_range()) {
-      mix(workers_.empty() ? 0 : workers_[0]);
-    } else {
-      for (std::size_t k = 0; k < workers_.size(); ++k) mix(workers_[k]);
-    }
-    return hash;
+    hasher hash;
+    hash.mix(shape()).mix(workers_.is_range());
+    for (std::size_t k = 0; k < (workers_.is_range() ? 1 : size()); ++k) hash.mix(workers_[k]);
+    return hash.value();
   }
 
   template <class Other>

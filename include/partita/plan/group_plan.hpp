@@ -11,10 +11,14 @@ namespace partita {
 
 /// One worker of the small partition and the workers of the large one that pair with it.
 struct worker_group {
-  std::size_t number = 0;            ///< the small worker's place: groups are entered in this order by everybody
-  std::vector<std::size_t> members;  ///< worker ids; the small worker is first, the large ones follow in C order, it is not repeated
-  bool root_is_large = false;        ///< the small worker is itself one of the large workers of its group
-  std::size_t position = 0;          ///< this worker's place among the members
+  std::size_t number = 0;  ///< the small worker's place: groups are entered in this order by everybody
+  std::vector<std::size_t>
+      members;  ///< worker ids; the small worker is first, the large ones follow in C order, it is not repeated
+  bool root_is_large = false;  ///< the small worker is itself one of the large workers of its group
+  std::size_t position = 0;    ///< this worker's place among the members
+
+  /// How many workers give a block to a reduction.
+  std::size_t contributors() const { return members.size() - (root_is_large ? 0 : 1); }
 
   friend bool operator==(const worker_group&, const worker_group&) = default;
 };
@@ -24,10 +28,11 @@ struct group_plan {
   enum class kind { broadcast, sum_reduce, all_sum_reduce };
 
   std::size_t worker = 0;
-  bool small = false;                ///< active on the small partition
-  bool large = false;                ///< active on the large partition
-  std::vector<worker_group> groups;  ///< one or two, by ascending number; a worker that is small and large in one group has one
-  kind movement = kind::broadcast;   ///< which way the blocks go: from the small partition, to it, or there and back
+  bool small = false;  ///< active on the small partition
+  bool large = false;  ///< active on the large partition
+  std::vector<worker_group>
+      groups;  ///< one or two, by ascending number; a worker that is small and large in one group has one
+  kind movement = kind::broadcast;  ///< which way the blocks go: from the small partition, to it, or there and back
 
   /// The group this worker stands for as a small worker (is the root of), or nullptr.
   const worker_group* rooted() const {
@@ -72,9 +77,8 @@ worker_group group_number(const grid<Small>& small, const grid<Large>& large,
 /// The groups of `worker` between a small and a large grid. Requires a legal pairing (judge_worker_broadcast).
 /// Cost: O(members of its own groups), for any number of workers.
 template <class Small, class Large>
-group_plan plan_groups(const grid<Small>& small, const grid<Large>& large,
-                       const worker_pairing<Large::rank()>& pairing, std::size_t worker,
-                       group_plan::kind movement = group_plan::kind::broadcast) {
+group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const worker_pairing<Large::rank()>& pairing,
+                       std::size_t worker, group_plan::kind movement = group_plan::kind::broadcast) {
   group_plan plan;
   plan.movement = movement;
   plan.worker = worker;
@@ -90,8 +94,8 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large,
   return plan;
 }
 
-/// The group of `worker` among the workers of a grid that agree in the kept dimensions: their blocks are summed and all of
-/// them get the sum. The first of them, in C order, is the root. A worker that is not in the grid has no group.
+/// The group of `worker` among the workers of a grid that agree in the kept dimensions: their blocks are summed and all
+/// of them get the sum. The first of them, in C order, is the root. A worker that is not in the grid has no group.
 template <class Extents>
 group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
   group_plan plan;

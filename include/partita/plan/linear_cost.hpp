@@ -4,9 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/index.hpp>
+#include <partita/core/product.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/cut.hpp>
-#include <partita/rule/linear.hpp>
+#include <partita/rule/linear_rule.hpp>
 
 namespace partita {
 
@@ -19,11 +20,11 @@ struct linear_problem {
   bool bias = true;
 };
 
-/// What one worker does in a forward call and its adjoint, and the most it holds meanwhile beside what the caller gave (x, dy) and
-/// keeps (y is dropped before the adjoint).
+/// What one worker does in a forward call and its adjoint, and the most it holds meanwhile beside what the caller gave
+/// (x, dy) and keeps (y is dropped before the adjoint).
 struct linear_cost {
-  std::size_t flops = 0;     ///< of the three products
-  std::size_t sent = 0;      ///< bytes, where blocks travel as messages; on one node they are read and written in place
+  std::size_t flops = 0;  ///< of the three products
+  std::size_t sent = 0;   ///< bytes, where blocks travel as messages; on one node they are read and written in place
   std::size_t received = 0;
   std::size_t messages = 0;  ///< sent or received
   std::size_t memory = 0;    ///< bytes: weights, bias, their gradients, and activations at their peak
@@ -32,17 +33,22 @@ struct linear_cost {
   friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
 };
 
-/// The cost for the worker at place (i, j) of p_w = shape, where x lies on row 0 of p_w and y on its column 0 (weight_stationary) or
-/// both on all its workers. Requires a shape that suits the algorithm.
-constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem, const std::array<std::size_t, 2>& shape,
-                              const index<2>& place) {
-  const std::size_t workers = shape[0] * shape[1], me = place[0] * shape[1] + place[1];
+/// The cost for the worker at place (i, j) of p_w = shape, where x lies on row 0 of p_w and y on its column 0
+/// (weight_stationary) or both on all its workers. Requires a shape that suits the algorithm, and a place in it;
+/// numbers that cannot be counted are a shape_error.
+constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem,
+                              const std::array<std::size_t, 2>& shape, const index<2>& place) {
+  const auto times = [](const auto... factors) {
+    return product_of(std::array<std::size_t, sizeof...(factors)>{factors...}, "partita::predict(linear)");
+  };
+  const std::size_t workers = times(shape[0], shape[1]), me = place[0] * shape[1] + place[1];
   const std::size_t rows = balanced_part(problem.out_features, shape[0], place[0]).size();
   const std::size_t columns = balanced_part(problem.in_features, shape[1], place[1]).size();
-  const std::size_t x = problem.batch * columns, y = problem.batch * rows;  // what this worker multiplies, and the product
+  const std::size_t x = times(problem.batch, columns),
+                    y = times(problem.batch, rows);  // what this worker multiplies, and the product
   const std::size_t bias = problem.bias && place[1] == 0 ? rows : 0;
   linear_cost cost;
-  cost.flops = 6 * problem.batch * rows * columns;
+  cost.flops = times(6U, problem.batch, rows, columns);
   std::size_t forward = 0, adjoint = 0, staging = 0;
   const auto along_tree = [&](std::size_t size, std::size_t position, std::size_t block) {  // there and, added up, back
     std::size_t below = 0;
@@ -53,7 +59,8 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
     if (block != 0) cost.messages += 2 * (below + above);
   };
   const auto to_all = [&](std::size_t features) {  // parts to all, and wholes to their parts
-    const std::size_t part = problem.batch * balanced_part(features, workers, me).size(), whole = problem.batch * features;
+    const std::size_t part = problem.batch * balanced_part(features, workers, me).size(),
+                      whole = times(problem.batch, features);
     cost.sent += (workers - 1) * part + whole - part;
     cost.received += whole - part + (workers - 1) * part;
     for (std::size_t k = 0; k < workers; ++k) {
@@ -77,15 +84,17 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
     forward = y + staging + part;
     adjoint = y + x;
   }
-  cost.sent *= problem.element_bytes;
-  cost.received *= problem.element_bytes;
-  cost.memory = (2 * (rows * columns + bias) + x + (forward > adjoint ? forward : adjoint)) * problem.element_bytes;
-  cost.staging = staging * problem.element_bytes;
+  cost.sent = times(cost.sent, problem.element_bytes);
+  cost.received = times(cost.received, problem.element_bytes);
+  const std::size_t held = 2 * (times(rows, columns) + bias) + x + (forward > adjoint ? forward : adjoint);
+  cost.memory = times(held, problem.element_bytes);
+  cost.staging = times(staging, problem.element_bytes);
   return cost;
 }
 
 /// The cost for the worker that does most: the one at the first place, whose parts are the largest.
-constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem, const std::array<std::size_t, 2>& shape) {
+constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem,
+                              const std::array<std::size_t, 2>& shape) {
   return predict(algorithm, problem, shape, index<2>{});
 }
 
@@ -97,7 +106,8 @@ struct linear_machine {
   std::size_t memory = ~std::size_t{0};  ///< of each worker, for the layer
 
   constexpr double seconds(const linear_cost& cost) const {
-    return static_cast<double>(cost.flops) / flops_per_second + static_cast<double>(cost.sent + cost.received) / bytes_per_second +
+    return static_cast<double>(cost.flops) / flops_per_second +
+           static_cast<double>(cost.sent + cost.received) / bytes_per_second +
            static_cast<double>(cost.messages) * seconds_per_message;
   }
 };
@@ -111,13 +121,15 @@ struct linear_choice {
   double seconds = 0;
 };
 
-/// The fastest algorithm for x cut over x_parts and y over y_parts workers that needs no more workers and memory than there are.
-/// column_parallel and row_parallel come into question where x_parts == y_parts; weight_stationary takes x_parts * y_parts workers.
-constexpr linear_choice choose(const linear_problem& problem, std::size_t x_parts, std::size_t y_parts, std::size_t workers,
-                               const linear_machine& machine = {}) {
+/// The fastest algorithm for x cut over x_parts and y over y_parts workers that needs no more workers and memory than
+/// there are. column_parallel and row_parallel come into question where x_parts == y_parts; weight_stationary takes
+/// x_parts * y_parts workers.
+constexpr linear_choice choose(const linear_problem& problem, std::size_t x_parts, std::size_t y_parts,
+                               std::size_t workers, const linear_machine& machine = {}) {
   linear_choice best;
   const auto consider = [&](linear_algorithm algorithm, const std::array<std::size_t, 2>& p_w) {
-    if (p_w[0] * p_w[1] > workers) return;
+    std::size_t places = 0;
+    if (!multiply(p_w[0], p_w[1], places) || places > workers) return;
     const linear_cost cost = predict(algorithm, problem, p_w);
     const double seconds = machine.seconds(cost);
     if (cost.memory > machine.memory || (best.possible && seconds >= best.seconds)) return;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <partita/core/box.hpp>
 #include <partita/plan/group_plan.hpp>
-#include <partita/rule/linear.hpp>
+#include <partita/rule/linear_rule.hpp>
 #include <vector>
 
 namespace partita {
@@ -13,11 +13,11 @@ namespace partita {
 struct linear_plan {
   std::size_t worker = 0;
   linear_algorithm algorithm = weight_stationary;
-  bool multiplies = false;  ///< active on p_w
-  bool has_bias = false;    ///< and adds the bias
-  box<2> weights{};         ///< of the global W, out x in
-  group_plan input{};       ///< weight_stationary: the broadcast of x from p_x to p_w
-  group_plan output{};      ///< weight_stationary: the sum of the products from p_w to p_y
+  bool multiplies = false;             ///< active on p_w
+  bool has_bias = false;               ///< and adds the bias
+  box<2> weights{};                    ///< of the global W, out x in
+  group_plan input{};                  ///< weight_stationary: the broadcast of x from p_x to p_w
+  group_plan output{};                 ///< weight_stationary: the sum of the products from p_w to p_y
   std::vector<std::size_t> members{};  ///< column_parallel and row_parallel: who gathers x or scatters y together
 
   friend bool operator==(const linear_plan&, const linear_plan&) = default;

@@ -1,7 +1,8 @@
 // Which block of a tensor a worker of a mesh holds.
 //
-// The axes of a dimension cut it one after the other, major first: each cuts what those before it left, balanced. So a block
-// of "a+b" is always a part of a block of "a", also where the extent is not divisible, and gathering "b" gives that block.
+// The axes of a dimension cut it one after the other, major first: each cuts what those before it left, balanced. So a
+// block of "a+b" is always a part of a block of "a", also where the extent is not divisible, and gathering "b" gives
+// that block.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,12 @@
 
 namespace partita {
 
-/// Where a worker stands along axis a; workers are numbered in C order over the axes.
+/// Where a worker stands along axis a; workers are numbered in C order over the axes. A worker or an axis that the mesh
+/// does not have is a partition_error.
 constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size_t a) {
+  if (worker >= m.size() || m.checked(a) != a)
+    throw partition_error(text("partita::mesh_block: requires a worker of the mesh, below ")
+                          << m.size() << ", got worker " << worker);
   for (std::size_t k = m.rank(); k-- > a + 1;) worker /= m.size(k);
   return worker % m.size(a);
 }
@@ -26,8 +31,11 @@ constexpr interval mesh_part(const mesh& m, axis_list cut, std::size_t n, std::s
   return part;
 }
 
-/// The indices that a worker holds of each dimension of a tensor.
+/// The indices that a worker holds of each dimension of a tensor. A shape of another rank is a shape_error.
 constexpr short_list<interval> mesh_block(const sharding& s, const shape_list& shape, std::size_t worker) {
+  if (shape.size() != s.rank())
+    throw shape_error(text("partita::mesh_block(sharding, shape, worker): requires a shape of the sharding's rank ")
+                      << s.rank() << ", got the shape " << shape);
   short_list<interval> block;
   for (std::size_t d = 0; d < s.rank(); ++d) block.push_back(mesh_part(s.on, s.cuts[d], shape[d], worker));
   return block;

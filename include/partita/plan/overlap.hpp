@@ -1,4 +1,5 @@
-// Where one block of a decomposition meets the blocks of another: by arithmetic along each dimension, then their product.
+// Where one block of a decomposition meets the blocks of another: by arithmetic along each dimension, then their
+// product.
 #pragma once
 
 #include <array>
@@ -17,23 +18,31 @@ struct overlap {
   interval range;
   std::size_t at;
   std::size_t at_other;
+  std::size_t size_other;  ///< how many indices the other part holds
 };
 
-template <class Cut>
-std::vector<overlap> overlaps_of(const Cut& own, std::size_t part, const Cut& other) {
-  std::vector<overlap> found;
+/// About how many overlaps there are along one dimension: exactly, unless a block-cyclic part has several pieces.
+inline std::size_t about_how_many(const cut& own, std::size_t part, const cut& other) {
+  std::size_t count = 0;
+  own.for_pieces(part, [&](interval piece, std::size_t) {
+    if (count == 0) count = other.count_overlaps(piece);
+  });
+  return count;
+}
+
+/// Appends the overlaps along one dimension.
+inline void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& found) {
   own.for_pieces(part, [&](interval piece, std::size_t at) {
-    if (found.empty()) found.reserve(other.count_overlaps(piece));
-    other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other) {
-      found.push_back({other_part, range, at + range.start - piece.start, at_other});
+    other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other, std::size_t size) {
+      found.push_back({other_part, range, at + range.start - piece.start, at_other, size});
     });
   });
-  return found;
 }
 
 /// The cuts of a decomposition, those of dimension order[d] as the d-th.
 template <std::size_t Rank>
-std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all, const axes_order<Rank>& order = same_axes<Rank>()) {
+std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all,
+                                     const axes_order<Rank>& order = same_axes<Rank>()) {
   std::array<const cut*, Rank> cuts{};
   for (std::size_t d = 0; d < Rank; ++d) cuts[d] = &all.cuts[order[d]];
   return cuts;
@@ -53,40 +62,56 @@ constexpr index<Rank> middle() {
   return i;
 }
 
-/// Calls f(index of the other side's block, box, at, at_other) for all boxes in which one block meets the other
-/// decomposition: the product of the overlaps along each dimension. Before the first it calls expect(how many).
+/// How one box of two blocks is told: its indices, where it starts in this side's block and in the other's, and the
+/// shape of the other's block.
+template <std::size_t Rank>
+struct meeting {
+  box<Rank> where{};
+  index<Rank> at{}, at_other{};
+  std::array<std::size_t, Rank> shape_other{};
+};
+
+/// Calls f(index of the other side's block, meeting) for all boxes in which one block meets the other decomposition:
+/// the product of the overlaps along each dimension, which `found` holds meanwhile. Before the first it calls
+/// expect(how many).
 template <std::size_t Rank, class F, class Expect>
 void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i,
-                      const std::array<const cut*, Rank>& other, F f, Expect expect) {
-  std::array<std::vector<overlap>, Rank> along;
-  std::size_t count = 1;
+                      const std::array<const cut*, Rank>& other, std::vector<overlap>& found, F f, Expect expect) {
+  std::array<std::size_t, Rank + 1> first{};  // those of dimension d are [first[d], first[d + 1])
+  std::size_t count = 0;
+  for (std::size_t d = 0; d < Rank; ++d) count += about_how_many(*own[d], i[d], *other[d]);
+  found.clear();
+  if (found.capacity() < count) found.reserve(count + count / 8);  // the way from the other side may find a few more
+  count = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
-    along[d] = overlaps_of(*own[d], i[d], *other[d]);
-    if (along[d].empty()) return;
-    count *= along[d].size();
+    find_overlaps(*own[d], i[d], *other[d], found);
+    first[d + 1] = found.size();
+    if (first[d + 1] == first[d]) return;
+    count *= first[d + 1] - first[d];
   }
   expect(count);
-  index<Rank> choice{};
-  for (;;) {
-    index<Rank> peer{}, at{}, at_other{};
-    box<Rank> where{};
-    for (std::size_t d = 0; d < Rank; ++d) {
-      const overlap& o = along[d][choice[d]];
+  index<Rank> choice{}, peer{};
+  meeting<Rank> m;
+  for (std::size_t changed = 0;;) {
+    for (std::size_t d = changed; d < Rank; ++d) {
+      const overlap& o = found[first[d] + choice[d]];
       peer[d] = o.part;
-      where.start[d] = o.range.start;
-      where.stop[d] = o.range.stop;
-      at[d] = o.at;
-      at_other[d] = o.at_other;
+      m.where.start[d] = o.range.start;
+      m.where.stop[d] = o.range.stop;
+      m.at[d] = o.at;
+      m.at_other[d] = o.at_other;
+      m.shape_other[d] = o.size_other;
     }
-    f(peer, where, at, at_other);
+    f(peer, m);
     std::size_t d = Rank;
-    while (d > 0 && ++choice[d - 1] == along[d - 1].size()) choice[--d] = 0;
+    while (d > 0 && ++choice[d - 1] == first[d] - first[d - 1]) choice[--d] = 0;
     if (d == 0) return;
+    changed = d - 1;
   }
 }
 
-// What follows treats both kinds of side alike: a decomposition, and boxes by place for staggered blocks. `order[d]` is the
-// dimension of that side which is the d-th in the common order.
+// What follows treats both kinds of side alike: a decomposition, and boxes by place for staggered blocks. `order[d]` is
+// the dimension of that side which is the d-th in the common order.
 
 template <std::size_t Rank>
 std::array<std::size_t, Rank> tensor_extents(const decomposition<Rank>& cuts) {
@@ -100,59 +125,61 @@ std::array<std::size_t, Rank> tensor_extents(const std::vector<box<Rank>>& boxes
   return extents;
 }
 
-/// The shape of the block at a place.
-template <class Extents, std::size_t Rank>
-std::array<std::size_t, Rank> shape_at(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place) {
-  return blocks.shape(side.index(place));
-}
-template <class Extents, std::size_t Rank>
-std::array<std::size_t, Rank> shape_at(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place) {
-  return blocks[place].shape();
-}
-
 /// Calls f(cuts, i, shape): the block at a place is part i of these cuts, and has this shape.
 template <class Extents, std::size_t Rank, class F>
-void as_part(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place, const axes_order<Rank>& order, F f) {
+void as_part(const grid<Extents>& side, const decomposition<Rank>& blocks, std::size_t place,
+             const axes_order<Rank>& order, F f) {
   const index<Rank> i = side.index(place);
   f(cuts_of(blocks, order), in_result_order(i, order), blocks.shape(i));
 }
 template <class Extents, std::size_t Rank, class F>
-void as_part(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place, const axes_order<Rank>& order, F f) {
+void as_part(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::size_t place,
+             const axes_order<Rank>& order, F f) {
   const decomposition<Rank> around = cuts_around(blocks[place], tensor_extents(blocks));
   f(cuts_of(around, order), middle<Rank>(), blocks[place].shape());
 }
 
-/// Calls f(place, box, at, at_other) for all boxes in which part i of `own` meets a block of the other side; before the first
-/// of a decomposition it calls expect(how many).
+/// Calls f(place, meeting) for all boxes in which part i of `own` meets a block of the other side; before the
+/// first of a decomposition it calls expect(how many).
 template <class Extents, std::size_t Rank, class F, class Expect>
 void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
-                      const decomposition<Rank>& blocks, const axes_order<Rank>& order, F f, Expect expect) {
+                      const decomposition<Rank>& blocks, const axes_order<Rank>& order, std::vector<overlap>& scratch,
+                      F f, Expect expect) {
   std::array<std::size_t, Rank> steps{};  // between places, in the common order
   for (std::size_t d = Rank, next = 1; d-- > 0; next *= side.extents()[d]) steps[d] = next;
   steps = in_result_order(steps, order);
   for_each_overlap(
-      own, i, cuts_of(blocks, order),
-      [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
+      own, i, cuts_of(blocks, order), scratch,
+      [&](const index<Rank>& j, const meeting<Rank>& m) {
         std::size_t place = 0;
         for (std::size_t d = 0; d < Rank; ++d) place += j[d] * steps[d];
-        f(place, where, at, at_other);
+        f(place, m);
       },
       expect);
 }
 template <class Extents, std::size_t Rank, class F, class Expect>
 void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>&,
-                      const std::vector<box<Rank>>& blocks, const axes_order<Rank>& order, F f, Expect) {
+                      const std::vector<box<Rank>>& blocks, const axes_order<Rank>& order,
+                      std::vector<overlap>& scratch, F f, Expect) {
   const auto extents = tensor_extents(blocks);
   for (std::size_t place = 0; place < blocks.size(); ++place) {
     if (blocks[place].empty()) continue;
     const decomposition<Rank> around = cuts_around(blocks[place], extents);
     for_each_overlap(
-        own, i, cuts_of(around, order),
-        [&](const index<Rank>& j, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
-          if (j == middle<Rank>()) f(place, where, at, at_other);
+        own, i, cuts_of(around, order), scratch,
+        [&](const index<Rank>& j, const meeting<Rank>& m) {
+          if (j == middle<Rank>()) f(place, m);
         },
         [](std::size_t) {});
   }
+}
+
+/// The boxes of all blocks of a decomposition. Requires that no cut is block-cyclic.
+template <class Extents, std::size_t Rank>
+std::vector<box<Rank>> boxes_of(const decomposition<Rank>& cuts, const grid<Extents>& places) {
+  std::vector<box<Rank>> boxes(places.size());
+  for (std::size_t k = 0; k < boxes.size(); ++k) boxes[k] = cuts.block(places.index(k));
+  return boxes;
 }
 
 }  // namespace partita::detail

@@ -1,8 +1,8 @@
 // Planning a reshard: the cheapest way from one sharding to another through all shardings between them.
 //
-// What an axis does (cut a dimension at some place, replicate, owe) is its role; the roles of all axes are a state, and each
-// elementary step is an edge between states. A* over that graph (Hart, Nilsson, Raphael 1968) with the bytes that every worker
-// lacks of its target as the bound below: exact, and through replicated only where that is cheapest.
+// What an axis does (cut a dimension at some place, replicate, owe) is its role; the roles of all axes are a state, and
+// each elementary step is an edge between states. A* over that graph (Hart, Nilsson, Raphael 1968) with the bytes that
+// every worker lacks of its target as the bound below: exact, and through replicated only where that is cheapest.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,9 @@ class reshard_search {
       if (states_[now].roles == g_.goal()) return read_back(now);
       const axis_roles here = states_[now].roles;
       const double cost = states_[now].cost;
-      g_.for_each_step(here, [&](const axis_roles& next, reshard_edge by) { reach(next, cost + g_.price_of(by, here, next).seconds, now, by); });
+      g_.for_each_step(here, [&](const axis_roles& next, reshard_edge by) {
+        reach(next, cost + g_.price_of(by, here, next).seconds, now, by);
+      });
     }
     return g_.direct();
   }
@@ -78,7 +80,9 @@ class reshard_search {
   struct entry {
     double bound;
     std::uint32_t of;
-    constexpr bool before(const entry& other) const { return bound != other.bound ? bound < other.bound : of < other.of; }
+    constexpr bool before(const entry& other) const {
+      return bound != other.bound ? bound < other.bound : of < other.of;
+    }
   };
   constexpr void put(std::uint32_t of) {
     std::size_t k = open_.size();
@@ -121,13 +125,14 @@ class reshard_search {
 };
 
 constexpr void require_commuting(const sharding& s, const char* which) {
-  reduce first = reduce::none;
-  for (const reduce kind : s.owed) {
-    if (kind == reduce::none) continue;
-    if (first == reduce::none) first = kind;
+  owed_reduction first = owed_reduction::none;
+  for (const owed_reduction kind : s.owed) {
+    if (kind == owed_reduction::none) continue;
+    if (first == owed_reduction::none) first = kind;
     if (!commutes(first, kind))
-      throw partition_error(text("partita::plan_reshard: requires owed reductions that commute, but ") << which << " owes "
-                            << name_of(first) << " and " << name_of(kind) << "; finish one of them before the other is owed");
+      throw partition_error(text("partita::plan_reshard: requires owed reductions that commute, but ")
+                            << which << " owes " << name_of(first) << " and " << name_of(kind)
+                            << "; finish one of them before the other is owed");
   }
 }
 
@@ -135,9 +140,11 @@ constexpr void require_commuting(const sharding& s, const char* which) {
 
 /// The cheapest sequence of elementary steps that brings a tensor from one sharding to another.
 /// Shapes:   both shardings are of the rank of `shape`, any list of extents; a `dynamic` extent counts as 1.
-/// Requires: shardings of the mesh [partition_error] and of one rank [shape_error]; owed reductions that commute [partition_error].
-/// Cost:     the plan's `seconds()` is the least there is where the mesh has up to four axes; beyond, the least of moving only the
-///           axes that differ and those in their way; planning takes 2 µs to some ms, and is a constant expression if asked.
+/// Requires: shardings of the mesh [partition_error] and of one rank [shape_error]; owed reductions that commute
+///           [partition_error].
+/// Cost:     the plan's `seconds()` is the least there is where the mesh has up to four axes; beyond, the least of
+///           moving only the axes that differ and those in their way; planning takes 2 µs to some ms, and is a constant
+///           expression if asked.
 /// Adjoint:  plan_reshard(m, to, from, shape) once partial and replicated are exchanged in both.
 template <class Shape = shape_list>
 constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const Shape& shape,
@@ -145,11 +152,12 @@ constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const s
   const shape_list whole(shape);
   for (const sharding* s : {&from, &to}) {
     if (s->rank() != whole.size())
-      throw shape_error(text("partita::plan_reshard: requires shardings of the tensor's rank, but ") << "" << *s << " has " << s->rank()
-                        << " dimensions and the shape is " << whole << "; write \"\" for a dimension that is not cut");
+      throw shape_error(text("partita::plan_reshard: requires shardings of the tensor's rank, but ")
+                        << "" << *s << " has " << s->rank() << " dimensions and the shape is " << whole
+                        << "; write \"\" for a dimension that is not cut");
     if (!(s->on == m))
-      throw partition_error(text("partita::plan_reshard: requires shardings of one mesh, but ") << "" << *s
-                            << " lies on another; make it from the mesh that is given");
+      throw partition_error(text("partita::plan_reshard: requires shardings of one mesh, but ")
+                            << "" << *s << " lies on another; make it from the mesh that is given");
   }
   detail::require_commuting(from, "the source");
   detail::require_commuting(to, "the target");

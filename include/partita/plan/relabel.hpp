@@ -10,8 +10,8 @@ namespace partita {
 
 namespace detail {
 
-/// The columns of rows 0, 1, … whose costs (n x n, C order) have the least sum: shortest augmenting paths with potentials
-/// (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and Volgenant 1987).
+/// The columns of rows 0, 1, … whose costs (n x n, C order) have the least sum: shortest augmenting paths with
+/// potentials (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and Volgenant 1987).
 template <class Cost>
 std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::size_t n) {
   constexpr Cost infinite = Cost{1} << 61;
@@ -34,10 +34,8 @@ std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::si
         if (slack[j] < least) least = slack[j], next = j;
       }
       for (std::size_t j = 0; j <= n; ++j) {
-        if (seen[j] != 0)
-          u[row_of[j]] += least, v[j] -= least;
-        else
-          slack[j] -= least;
+        if (seen[j] != 0) u[row_of[j]] += least, v[j] -= least;
+        else slack[j] -= least;
       }
       column = next;
     } while (row_of[column] != 0);

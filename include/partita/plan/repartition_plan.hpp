@@ -1,11 +1,12 @@
-// What one worker sends, keeps and receives in a repartition: computed by cut arithmetic in time and memory of its own
-// overlaps, for any number of workers, without communication.
+// The exchange plan of a repartition: computed by cut arithmetic in time and memory of one worker's own overlaps, for
+// any number of workers, without communication.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <partita/core/box.hpp>
 #include <partita/plan/decomposition.hpp>
+#include <partita/plan/exchange_plan.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/plan/overlap.hpp>
 #include <partita/rule/permute.hpp>
@@ -13,171 +14,147 @@
 
 namespace partita {
 
-/// One box that moves between this worker and a peer.
 template <std::size_t Rank>
-struct transfer {
-  std::size_t worker = 0;  ///< the peer's worker id
-  box<Rank> where{};       ///< the indices of the global tensor that move; of the result, where they are received
-  index<Rank> at{};        ///< where they start in this worker's own block
+using repartition_plan = exchange_plan<Rank>;
 
-  friend constexpr bool operator==(const transfer&, const transfer&) = default;
+/// Grids of one shape that hold the same blocks: a tensor that is replicated. No worker is in two of them.
+template <class Extents>
+struct replicas {
+  std::vector<grid<Extents>> copies;
 };
 
-/// The part of a box that stays with its worker.
-template <std::size_t Rank>
-struct kept_box {
-  box<Rank> where{};             ///< the indices of the global tensor, in the order of the source's dimensions
-  index<Rank> at_source{};       ///< where it starts in the block given
-  index<Rank> at_destination{};  ///< where it starts in the block received
-
-  friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
-};
-
-/// The plan of one worker. `sends` and `receives` are grouped by peer; both sides list a pair's boxes in the same
-/// order. Where dimensions are permuted, each side names its boxes in the dimensions of its own tensor.
-template <std::size_t Rank>
-struct repartition_plan {
-  std::size_t worker = 0;
-  std::array<std::size_t, Rank> extents{};  ///< of the global tensor; of the source, where dimensions are permuted
-  bool gives = false;                       ///< active on the source partition
-  bool takes = false;                       ///< active on the destination partition
-  std::array<std::size_t, Rank> source_shape{};
-  std::array<std::size_t, Rank> destination_shape{};
-  std::vector<transfer<Rank>> sends;
-  std::vector<transfer<Rank>> receives;
-  std::vector<kept_box<Rank>> kept;
-  axes_order<Rank> axes = same_axes<Rank>();  ///< dimension k of the result is dimension axes[k] of the source
-
-  /// How many peers this worker sends to (receives from): one message for each.
-  std::size_t messages_sent() const { return peers(sends); }
-  std::size_t messages_received() const { return peers(receives); }
-  /// How many elements leave this worker (arrive from others, stay).
-  std::size_t elements_sent() const { return elements(sends); }
-  std::size_t elements_received() const { return elements(receives); }
-  std::size_t elements_kept() const { return elements(kept); }
-  /// Whether no element leaves or arrives: the block is copied as it stands.
-  bool identity() const {
-    return sends.empty() && receives.empty() && axes == same_axes<Rank>() &&
-           (!gives || !takes || source_shape == destination_shape);
-  }
-
-  friend bool operator==(const repartition_plan&, const repartition_plan&) = default;
-
- private:
-  static std::size_t peers(const std::vector<transfer<Rank>>& moves) {
-    std::size_t n = 0;
-    for (std::size_t k = 0; k < moves.size(); ++k) n += k == 0 || moves[k].worker != moves[k - 1].worker ? 1 : 0;
-    return n;
-  }
-  template <class Moves>
-  static std::size_t elements(const Moves& moves) {
-    std::size_t n = 0;
-    for (const auto& move : moves) n += move.where.volume();
-    return n;
+/// Who sends a box that several workers own: the taker itself if it is one of them, else the owner whose number is
+/// nearest to the taker's, the first of two that are equally near.
+struct nearest_owner {
+  template <class Owner>
+  std::size_t operator()(std::size_t taker, std::size_t owners, Owner owner) const {
+    std::size_t best = 0, least = ~std::size_t{0};
+    for (std::size_t k = 0; k < owners; ++k) {
+      const std::size_t id = owner(k), distance = id < taker ? taker - id : id - taker;
+      if (distance < least) least = distance, best = k;
+    }
+    return best;
   }
 };
 
 namespace detail {
 
-/// Brings the transfers of each peer together and keeps their order (a stable sort by peer; sorted input costs one
-/// pass).
-template <std::size_t Rank>
-void group_by_peer(std::vector<transfer<Rank>>& moves) {
-  bool sorted = true;
-  for (std::size_t k = 1; k < moves.size(); ++k) sorted = sorted && moves[k - 1].worker <= moves[k].worker;
-  if (sorted) return;
-  std::vector<transfer<Rank>> other(moves.size());
-  for (std::size_t width = 1; width < moves.size(); width *= 2) {
-    for (std::size_t low = 0; low < moves.size(); low += 2 * width) {
-      const std::size_t middle = low + width < moves.size() ? low + width : moves.size();
-      const std::size_t high = low + 2 * width < moves.size() ? low + 2 * width : moves.size();
-      std::size_t a = low, b = middle;
-      for (std::size_t k = low; k < high; ++k)
-        other[k] = b == high || (a < middle && moves[a].worker <= moves[b].worker) ? moves[a++] : moves[b++];
-    }
-    moves.swap(other);
+/// One or several grids that hold the same blocks.
+template <class Extents>
+struct holders {
+  const grid<Extents>* copies;
+  std::size_t count;
+
+  explicit holders(const grid<Extents>& one) : copies(&one), count(1) {}
+  explicit holders(const replicas<Extents>& all) : copies(all.copies.data()), count(all.copies.size()) {
+    for (std::size_t c = 1; c < count; ++c)
+      if (copies[c].shape() != copies[0].shape())
+        throw partition_error(text("partita::plan_repartition: requires replicas of one shape, got ")
+                              << copies[0].shape() << " and " << copies[c].shape());
+    if (count == 0) throw partition_error("partita::plan_repartition: requires at least one replica, got none");
   }
-}
+  const grid<Extents>& first() const { return copies[0]; }
+  /// The place of a worker in the grid that has it, or size() of one grid.
+  std::size_t place(std::size_t worker) const {
+    for (std::size_t c = 0; c < count; ++c)
+      if (const std::size_t k = copies[c].place(worker); k < copies[c].size()) return k;
+    return copies[0].size();
+  }
+};
 
-}  // namespace detail
-
-/// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`, whose dimensions are
-/// those of the result: dimension k of the result is dimension axes[k] of the source. `from` is a decomposition, or, where
-/// blocks are staggered, one box for each place of the source grid.
-/// Requires: both sides are of one tensor, over their grids [shape_error]. Cost: O(own overlaps) for any number of
-/// workers; O(source workers) where those are staggered.
-template <class Src, class From, class Dst, std::size_t Rank>
-repartition_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst,
-                                        const decomposition<Rank>& to, std::size_t worker,
-                                        const axes_order<Rank>& axes = same_axes<Rank>()) {
+template <class Src, class From, class Dst, class To, std::size_t Rank, class Choose>
+exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, const holders<Dst>& dst, const To& to,
+                                  std::size_t worker, const axes_order<Rank>& axes, Choose choose) {
   static_assert(Src::rank() == Rank && Dst::rank() == Rank,
                 "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
                 "them with extents of 1");
   const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(axes);
-  repartition_plan<Rank> plan;
+  const bool turned = axes != same;
+  exchange_plan<Rank> plan;
   plan.worker = worker;
-  plan.extents = detail::tensor_extents(from);
+  plan.extents = tensor_extents(from);
   plan.axes = axes;
-  if (in_result_order(plan.extents, axes) != to.extents())
+  plan.one_to_one = src.count == 1 && dst.count == 1;
+  if (in_result_order(plan.extents, axes) != tensor_extents(to))
     throw shape_error(text("partita::plan_repartition: requires two decompositions of one tensor, got extents ")
-                      << in_result_order(plan.extents, axes) << " and " << to.extents());
+                      << in_result_order(plan.extents, axes) << " and " << tensor_extents(to));
   const std::size_t as_source = src.place(worker), as_destination = dst.place(worker);
-  plan.gives = as_source < src.size();
-  plan.takes = as_destination < dst.size();
+  plan.gives = as_source < src.first().size();
+  plan.takes = as_destination < dst.first().size();
+  const auto sender = [&](std::size_t place, std::size_t taker) {
+    if (src.count == 1) return src.first().workers()[place];
+    const auto owner = [&](std::size_t c) { return src.copies[c].workers()[place]; };
+    return owner(choose(taker, src.count, owner));
+  };
+  std::vector<overlap> scratch;
   if (plan.gives)
-    detail::as_part(src, from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
+    as_part(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
-      detail::for_each_meeting(
-          cuts, i, dst, to, back,
-          [&](std::size_t place, const box<Rank>& where, const index<Rank>& at, const index<Rank>& at_other) {
-            const std::size_t peer = dst.workers()[place];
-            if (peer == worker)
-              plan.kept.push_back({where, at, at_other});
-            else
-              plan.sends.push_back({peer, where, at});
-          },
-          [&](std::size_t n) { plan.sends.reserve(n); });
+      for (std::size_t c = 0; c < dst.count; ++c)
+        for_each_meeting(
+            cuts, i, dst.copies[c], to, back, scratch,
+            [&](std::size_t place, const meeting<Rank>& m) {
+              const std::size_t peer = dst.copies[c].workers()[place];
+              if (src.count > 1 && sender(as_source, peer) != worker) return;
+              const auto at = turned ? in_result_order(m.at_other, axes) : m.at_other;
+              if (peer == worker) {
+                plan.kept.push_back({m.where, m.at, at});
+                return;
+              }
+              const auto shape = turned ? in_result_order(m.shape_other, axes) : m.shape_other;
+              transfer<Rank>& t = plan.sends.emplace_back();
+              t.worker = peer, t.where = m.where, t.at = m.at;
+              t.there = place_in_block<Rank>::of(at, shape);
+            },
+            [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
     });
   if (plan.takes)
-    detail::as_part(dst, to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
+    as_part(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
-      detail::for_each_meeting(
-          cuts, j, src, from, same,
-          [&](std::size_t place, const box<Rank>& where, const index<Rank>& at, const index<Rank>&) {
-            const std::size_t peer = src.workers()[place];
-            if (peer != worker) plan.receives.push_back({peer, where, at});
+      for_each_meeting(
+          cuts, j, src.first(), from, same, scratch,
+          [&](std::size_t place, const meeting<Rank>& m) {
+            const std::size_t peer = sender(place, worker);
+            if (peer == worker) return;
+            transfer<Rank>& t = plan.receives.emplace_back();
+            t.worker = peer, t.where = m.where, t.at = m.at;
+            t.there = place_in_block<Rank>::of(m.at_other, m.shape_other);
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
+      if (!turned) return;
+      for (transfer<Rank>& t : plan.receives) {  // what lies in the result is told in its dimensions
+        t.where = in_result_order(t.where, axes);
+        t.at = in_result_order(t.at, axes);
+      }
     });
-  if (axes != same) {  // what lies in the result is told in its dimensions
-    for (transfer<Rank>& t : plan.receives) t = {t.worker, in_result_order(t.where, axes), in_result_order(t.at, axes)};
-    for (kept_box<Rank>& k : plan.kept) k.at_destination = in_result_order(k.at_destination, axes);
-  }
-  detail::group_by_peer(plan.sends);
-  detail::group_by_peer(plan.receives);
+  group_by_peer(plan.sends);
+  group_by_peer(plan.receives);
   return plan;
 }
 
-/// The same plan for the way back: what was sent is received.
-template <std::size_t Rank>
-repartition_plan<Rank> reversed(const repartition_plan<Rank>& plan) {
-  repartition_plan<Rank> back{plan.worker,
-                              in_result_order(plan.extents, plan.axes),
-                              plan.takes,
-                              plan.gives,
-                              plan.destination_shape,
-                              plan.source_shape,
-                              plan.receives,
-                              plan.sends,
-                              plan.kept,
-                              inverse_axes(plan.axes)};
-  for (kept_box<Rank>& k : back.kept) {
-    const index<Rank> at = k.at_source;
-    k.at_source = k.at_destination;
-    k.at_destination = at;
-    k.where = in_result_order(k.where, plan.axes);
-  }
-  return back;
+}  // namespace detail
+
+/// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`, whose dimensions
+/// are those of the result: dimension k of the result is dimension axes[k] of the source. Each side is a decomposition,
+/// or, where blocks are staggered, one box for each place of its grid.
+/// Requires: both sides are of one tensor, over their grids [shape_error]. Cost: O(own overlaps) for any number of
+/// workers; O(workers of the other side) where those are staggered.
+template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank()>
+exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
+                                     std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>()) {
+  return detail::plan_exchange(detail::holders<Src>(src), from, detail::holders<Dst>(dst), to, worker, axes,
+                               nearest_owner{});
+}
+
+/// The same for a tensor that is replicated on either side: each taker gets every element once, from the owner that
+/// `choose(taker, how many, owner(k))` names; all workers must choose alike. The reversed plan sums what the takers
+/// give.
+/// Requires: replicas of one shape, at least one on each side [partition_error]. Cost: O(own overlaps of all replicas).
+template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank(), class Choose = nearest_owner>
+exchange_plan<Rank> plan_repartition(const replicas<Src>& src, const From& from, const replicas<Dst>& dst, const To& to,
+                                     std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),
+                                     Choose choose = {}) {
+  return detail::plan_exchange(detail::holders<Src>(src), from, detail::holders<Dst>(dst), to, worker, axes, choose);
 }
 
 }  // namespace partita

@@ -15,7 +15,9 @@ struct axis_roles {
   static constexpr bool cuts(std::uint8_t role) { return role < 128; }
   static constexpr std::size_t dimension(std::uint8_t role) { return role / 8U; }
   static constexpr std::size_t place(std::uint8_t role) { return role % 8U; }
-  static constexpr std::uint8_t cutting(std::size_t d, std::size_t place) { return static_cast<std::uint8_t>(d * 8 + place); }
+  static constexpr std::uint8_t cutting(std::size_t d, std::size_t place) {
+    return static_cast<std::uint8_t>(d * 8 + place);
+  }
 
   constexpr std::size_t count(std::size_t d) const {
     std::size_t n = 0;
@@ -45,8 +47,8 @@ struct reshard_edge {
 /// The states are what each axis does; nothing of it is stored.
 class reshard_graph {
  public:
-  constexpr reshard_graph(const mesh& m, const sharding& from, const sharding& to, const shape_list& shape, const mesh_links& over,
-                           std::size_t element_bytes)
+  constexpr reshard_graph(const mesh& m, const sharding& from, const sharding& to, const shape_list& shape,
+                          const mesh_links& over, std::size_t element_bytes)
       : m_(m), from_(from), to_(to), shape_(shape), over_(over), whole_(static_cast<double>(element_bytes)) {
     for (std::size_t d = 0; d < shape_.size(); ++d)
       if (shape_[d] == dynamic) shape_[d] = 1;
@@ -60,8 +62,9 @@ class reshard_graph {
       for (std::size_t k = 0; k < to.cuts[d].size(); ++k) goal_.of[to.cuts[d][k]] = axis_roles::cutting(d, k);
     }
     for (std::size_t a = 0; a < m.rank(); ++a) {
-      if (from.owed[a] != reduce::none) start_.of[a] = axis_roles::owes_before;
-      if (to.owed[a] != reduce::none) goal_.of[a] = to.owed[a] == from.owed[a] ? axis_roles::owes_before : axis_roles::owes_after;
+      if (from.owed[a] != owed_reduction::none) start_.of[a] = axis_roles::owes_before;
+      if (to.owed[a] != owed_reduction::none)
+        goal_.of[a] = to.owed[a] == from.owed[a] ? axis_roles::owes_before : axis_roles::owes_after;
       if (over.along[a].seconds_per_byte < fastest_ || a == 0) fastest_ = over.along[a].seconds_per_byte;
     }
     choose_movable();
@@ -85,7 +88,10 @@ class reshard_graph {
       if (role == axis_roles::owes_before) use(s.with(a, axis_roles::replicates), {all_reduce, axis});
       for (std::size_t d = 0; d < shape_.size(); ++d) {
         if (!may_cut(d) || (axis_roles::cuts(role) && axis_roles::dimension(role) == d)) continue;
-        const reshard_edge by{role == axis_roles::replicates ? slice : axis_roles::cuts(role) ? all_to_all : reduce_scatter, axis};
+        const reshard_edge by{role == axis_roles::replicates ? slice
+                              : axis_roles::cuts(role)       ? all_to_all
+                                                             : reduce_scatter,
+                              axis};
         use(s.with(a, axis_roles::cutting(d, s.count(d))), by);
       }
     }
@@ -107,7 +113,8 @@ class reshard_graph {
       double is = 1, was = 1;
       for (std::size_t a = 0; a < m_.rank(); ++a) {
         if (axis_roles::cuts(s.of[a]) && axis_roles::dimension(s.of[a]) == d) was *= static_cast<double>(m_.size(a));
-        if (axis_roles::cuts(goal_.of[a]) && axis_roles::dimension(goal_.of[a]) == d) is *= static_cast<double>(m_.size(a));
+        if (axis_roles::cuts(goal_.of[a]) && axis_roles::dimension(goal_.of[a]) == d)
+          is *= static_cast<double>(m_.size(a));
       }
       wanted /= is;
       there /= is > was ? is : was;
@@ -125,7 +132,8 @@ class reshard_graph {
       for (std::size_t a = 0; a < m_.rank(); ++a) {
         if (before.of[a] == after.of[a]) continue;
         if (over_.along[a].latency > slowest.latency) slowest.latency = over_.along[a].latency;
-        if (over_.along[a].seconds_per_byte > slowest.seconds_per_byte) slowest.seconds_per_byte = over_.along[a].seconds_per_byte;
+        if (over_.along[a].seconds_per_byte > slowest.seconds_per_byte)
+          slowest.seconds_per_byte = over_.along[a].seconds_per_byte;
       }
       const double bytes = block(before);
       return {bytes, over_.step + slowest.latency + bytes * slowest.seconds_per_byte};
@@ -141,7 +149,8 @@ class reshard_graph {
     sharding layout(m_, shape_.size());
     for (std::size_t place = 0; place < m_.rank(); ++place)
       for (std::size_t a = 0; a < m_.rank(); ++a)
-        if (axis_roles::cuts(s.of[a]) && axis_roles::place(s.of[a]) == place) layout.cuts[axis_roles::dimension(s.of[a])].push_back(a);
+        if (axis_roles::cuts(s.of[a]) && axis_roles::place(s.of[a]) == place)
+          layout.cuts[axis_roles::dimension(s.of[a])].push_back(a);
     for (std::size_t a = 0; a < m_.rank(); ++a) {
       if (s.of[a] == axis_roles::owes_before) layout.owed[a] = from_.owed[a];
       if (s.of[a] == axis_roles::owes_after) layout.owed[a] = to_.owed[a];
@@ -150,8 +159,14 @@ class reshard_graph {
   }
   constexpr reshard_step described(reshard_edge by, const axis_roles& before, const axis_roles& after) const {
     const price takes = price_of(by, before, after);
-    reshard_step one{by.done, by.axis, reshard_step::none, reshard_step::none, reduce::none,
-                     static_cast<std::size_t>(takes.bytes + 0.5), takes.seconds, layout_of(after)};
+    reshard_step one{by.done,
+                     by.axis,
+                     reshard_step::none,
+                     reshard_step::none,
+                     owed_reduction::none,
+                     static_cast<std::size_t>(takes.bytes + 0.5),
+                     takes.seconds,
+                     layout_of(after)};
     if (by.axis == reshard_step::none) return one;
     const std::uint8_t was = before.of[by.axis], is = after.of[by.axis];
     if (axis_roles::cuts(was)) one.from = static_cast<std::uint8_t>(axis_roles::dimension(was));
@@ -160,7 +175,8 @@ class reshard_graph {
     if (by.done == reshard_step::what::owe) one.kind = to_.owed[by.axis];
     return one;
   }
-  /// A way without a search, for more states than can be looked at: finish and gather what differs, slice what is wanted.
+  /// A way without a search, for more states than can be looked at: finish and gather what differs, slice what is
+  /// wanted.
   constexpr reshard_plan direct() const {
     using enum reshard_step::what;
     reshard_plan out;
@@ -174,11 +190,13 @@ class reshard_graph {
       if (s.of[a] == axis_roles::owes_before && goal_.of[a] != s.of[a]) go(a, axis_roles::replicates, all_reduce);
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       std::size_t same = 0;
-      while (same < from_.cuts[d].size() && same < to_.cuts[d].size() && from_.cuts[d][same] == to_.cuts[d][same]) ++same;
+      while (same < from_.cuts[d].size() && same < to_.cuts[d].size() && from_.cuts[d][same] == to_.cuts[d][same])
+        ++same;
       for (std::size_t k = from_.cuts[d].size(); k-- > same;) go(from_.cuts[d][k], axis_roles::replicates, all_gather);
     }
     for (std::size_t d = 0; d < shape_.size(); ++d)
-      for (std::size_t k = s.count(d); k < to_.cuts[d].size(); ++k) go(to_.cuts[d][k], axis_roles::cutting(d, k), slice);
+      for (std::size_t k = s.count(d); k < to_.cuts[d].size(); ++k)
+        go(to_.cuts[d][k], axis_roles::cutting(d, k), slice);
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if (goal_.of[a] != s.of[a]) go(a, goal_.of[a], owe);
     return out;
@@ -195,7 +213,8 @@ class reshard_graph {
         if (axis_roles::cuts(role)) dirty[axis_roles::dimension(role)] = true;
     }
     for (std::size_t a = 0; a < m_.rank(); ++a)
-      movable_[a] = movable_[a] || m_.rank() <= 4 || (axis_roles::cuts(start_.of[a]) && dirty[axis_roles::dimension(start_.of[a])]);
+      movable_[a] = movable_[a] || m_.rank() <= 4 ||
+                    (axis_roles::cuts(start_.of[a]) && dirty[axis_roles::dimension(start_.of[a])]);
   }
   constexpr bool may_cut(std::size_t d) const { return shape_[d] > 1 || !to_.cuts[d].empty(); }
 
@@ -216,8 +235,11 @@ class reshard_graph {
         if (m_.rank() <= 4) permutations(origin, next, a + 1, use);
       }
   }
-  constexpr bool exchangeable(std::size_t a, const axis_roles& s) const { return movable_[a] && s.of[a] <= axis_roles::replicates; }
-  /// Whether the blocks after are the blocks before on other workers: dimension by dimension as many, and the same ones.
+  constexpr bool exchangeable(std::size_t a, const axis_roles& s) const {
+    return movable_[a] && s.of[a] <= axis_roles::replicates;
+  }
+  /// Whether the blocks after are the blocks before on other workers: dimension by dimension as many, and the same
+  /// ones.
   constexpr bool may_exchange(const axis_roles& s, const axis_roles& t) const {
     if (s == t) return false;
     for (std::size_t a = 0; a < m_.rank(); ++a)
@@ -225,8 +247,10 @@ class reshard_graph {
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       std::size_t before[most_axes] = {}, after[most_axes] = {}, parts = 1, parts_after = 1;
       for (std::size_t a = 0; a < m_.rank(); ++a) {
-        if (axis_roles::cuts(s.of[a]) && axis_roles::dimension(s.of[a]) == d) before[axis_roles::place(s.of[a])] = m_.size(a), parts *= m_.size(a);
-        if (axis_roles::cuts(t.of[a]) && axis_roles::dimension(t.of[a]) == d) after[axis_roles::place(t.of[a])] = m_.size(a), parts_after *= m_.size(a);
+        if (axis_roles::cuts(s.of[a]) && axis_roles::dimension(s.of[a]) == d)
+          before[axis_roles::place(s.of[a])] = m_.size(a), parts *= m_.size(a);
+        if (axis_roles::cuts(t.of[a]) && axis_roles::dimension(t.of[a]) == d)
+          after[axis_roles::place(t.of[a])] = m_.size(a), parts_after *= m_.size(a);
       }
       bool same = parts == parts_after;
       for (std::size_t k = 0; same && k < most_axes && shape_[d] % parts != 0; ++k) same = before[k] == after[k];

@@ -7,7 +7,8 @@
 
 namespace partita {
 
-/// One step. All but `permute` act along one mesh axis: on the workers that differ in their place along it and in nothing else.
+/// One step. All but `permute` act along one mesh axis: on the workers that differ in their place along it and in
+/// nothing else.
 struct reshard_step {
   enum class what : std::uint8_t {
     slice,           ///< a replicated axis cuts `to`: every worker keeps its part
@@ -22,15 +23,19 @@ struct reshard_step {
 
   what done = what::slice;
   std::uint8_t axis = none, from = none, to = none;
-  reduce kind = reduce::none;
+  owed_reduction kind = owed_reduction::none;
   std::size_t bytes = 0;  ///< what a worker receives; a ring's where there is a reduction
   double seconds = 0;
   sharding after{};
   friend constexpr bool operator==(const reshard_step&, const reshard_step&) = default;
 };
 
+template <>
+inline constexpr bool is_written_as_text<reshard_step> = true;
+
 constexpr const char* name_of(reshard_step::what done) {
-  constexpr const char* names[] = {"slice", "owe", "all_gather", "all_to_all", "reduce_scatter", "all_reduce", "permute"};
+  constexpr const char* names[] = {"slice",          "owe",        "all_gather", "all_to_all",
+                                   "reduce_scatter", "all_reduce", "permute"};
   return names[static_cast<std::size_t>(done)];
 }
 
@@ -82,16 +87,22 @@ template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const reshard_step& one) {
   out << name_of(one.done);
   if (one.axis != reshard_step::none) out << ' ' << one.after.on.axes[one.axis].name();
-  if (one.kind != reduce::none) out << ' ' << name_of(one.kind);
+  if (one.kind != owed_reduction::none) out << ' ' << name_of(one.kind);
   if (one.from != reshard_step::none) out << " from " << one.from;
   if (one.to != reshard_step::none) out << " to " << one.to;
   return out << ", " << one.bytes << " bytes -> " << one.after;
 }
-/// Writes a plan, a line for each step.
-template <std::size_t Capacity>
-constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const reshard_plan& plan) {
+/// Writes a plan, a line for each step. No template: clang prefers the text's own way of writing ranges to one.
+constexpr text& operator<<(text& out, const reshard_plan& plan) {
   for (const reshard_step& one : plan) out << one << '\n';
   return out;
+}
+/// To any stream with `write`, all of its lines whatever their number.
+template <class Stream>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const reshard_plan& plan) {
+  for (const reshard_step& one : plan) stream << one << text("\n");
+  return stream;
 }
 
 }  // namespace partita

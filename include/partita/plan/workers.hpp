@@ -3,22 +3,84 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita {
 
+namespace detail {
+
+/// Which ids were met, in room for the ids and not for all workers below the largest: a flag for each worker where that
+/// takes no more room, else an open-addressing table.
+class id_set {
+ public:
+  /// With room for so many ids, all below `bound`.
+  id_set(std::size_t count, std::size_t bound) {
+    if (bound / sizeof(std::size_t) <= 2 * count) {
+      met_.assign(bound, 0);
+      return;
+    }
+    std::size_t slots = 2;
+    while (slots / 2 < count) slots *= 2;  // at most half full, so that a search ends soon
+    slots_.assign(slots, none);
+  }
+  /// Whether the id is new.
+  bool insert(std::size_t id) {
+    if (slots_.empty()) {
+      const bool is_new = met_[id] == 0;
+      met_[id] = 1;
+      return is_new;
+    }
+    std::size_t& slot = slots_[find(id)];
+    const bool is_new = slot == none;
+    slot = id;
+    return is_new;
+  }
+  bool contains(std::size_t id) const {
+    if (slots_.empty()) return id < met_.size() && met_[id] != 0;
+    return slots_[find(id)] == id;
+  }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);  // above the largest id
+
+  /// The slot of the id, or the empty one where it would be.
+  std::size_t find(std::size_t id) const {
+    std::size_t k = static_cast<std::size_t>(hasher().mix(id).value()) & (slots_.size() - 1);
+    while (slots_[k] != none && slots_[k] != id) k = (k + 1) & (slots_.size() - 1);
+    return k;
+  }
+
+  std::vector<char> met_;
+  std::vector<std::size_t> slots_;
+};
+
+}  // namespace detail
+
 /// An ordered choice of workers by their ids. A contiguous range stays a range, whatever its length: two numbers.
 ///
-/// `workers(4, 7)` is the half-open range 4, 5, 6; `workers{5, 2, 0, 1}` is a list, in that order.
+/// `workers(4, 7)` is the half-open range 4, 5, 6; `workers{5, 2, 0, 1}` is a list, in that order; `workers(ids)` takes
+/// any container of integers. An id that is negative, or was before it became unsigned, is a partition_error. A choice
+/// may be empty; a partition may not (docs/decisions/zero-workers.md).
 class workers {
  public:
+  /// The largest id: what lies above is a negative number that became unsigned.
+  static constexpr std::size_t largest_id = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+
   /// The range first, first + 1, …, last - 1.
-  constexpr workers(std::size_t first, std::size_t last) : first_(first), count_(last > first ? last - first : 0) {}
+  constexpr workers(std::size_t first, std::size_t last) : first_(first), count_(last > first ? last - first : 0) {
+    require_id(first, 0);
+    if (count_ != 0) require_id(last - 1, count_ - 1);
+  }
   workers(std::initializer_list<std::size_t> ids) : workers(std::vector<std::size_t>(ids)) {}
 
   /// A list of ids in this order. A worker listed twice is a partition_error.
-  explicit workers(std::vector<std::size_t> ids) : count_(ids.size()), ids_(static_cast<std::vector<std::size_t>&&>(ids)) {
+  explicit workers(std::vector<std::size_t> ids)
+      : count_(ids.size()), ids_(static_cast<std::vector<std::size_t>&&>(ids)) {
+    for (std::size_t k = 0; k < count_; ++k) require_id(ids_[k], k);
     refuse_duplicates();
     bool contiguous = true;
     for (std::size_t k = 1; k < count_; ++k) contiguous = contiguous && ids_[k] == ids_[0] + k;
@@ -26,6 +88,22 @@ class workers {
       first_ = count_ == 0 ? 0 : ids_[0];
       ids_ = std::vector<std::size_t>();
     }
+  }
+  /// The same from any container of integers: a vector or an array of int, a span, a list.
+  template <class Container>
+    requires(!std::is_same_v<Container, workers> && !std::is_same_v<Container, std::vector<std::size_t>> &&
+             requires(const Container& c) {
+               requires std::is_integral_v<std::remove_cvref_t<decltype(*c.begin())>>;
+               c.end();
+             })
+  explicit workers(const Container& ids) : workers(converted(ids)) {}
+  /// A number alone is neither a range nor a list.
+  template <class Integer>
+    requires std::is_integral_v<Integer>
+  explicit workers(Integer) {
+    static_assert(!std::is_integral_v<Integer>,
+                  "partita::workers(n): requires a range or a list; write workers(0, n) for the first n workers, "
+                  "workers{n} for worker n alone");
   }
 
   std::size_t size() const { return count_; }
@@ -36,7 +114,8 @@ class workers {
   /// The id of the k-th worker.
   std::size_t operator[](std::size_t k) const { return ids_.empty() ? first_ + k : ids_[k]; }
 
-  /// The place of a worker in this order, or `size()` if it is not in it. Cost: one comparison for a range, one pass for a list.
+  /// The place of a worker in this order, or `size()` if it is not in it. Cost: one comparison for a range, one pass
+  /// for a list.
   std::size_t find(std::size_t id) const {
     if (ids_.empty()) return id >= first_ && id < first_ + count_ ? id - first_ : count_;
     for (std::size_t k = 0; k < count_; ++k)
@@ -45,6 +124,14 @@ class workers {
   }
   bool contains(std::size_t id) const { return find(id) != count_; }
 
+  /// Whether all of the other workers are among these. Cost: nothing for ranges, else one search for each of them.
+  bool contain(const workers& others) const {
+    if (is_range() && others.is_range())
+      return others.empty() || (others.first_ >= first_ && others.first_ + others.count_ <= first_ + count_);
+    for (std::size_t k = 0; k < others.size(); ++k)
+      if (!contains(others[k])) return false;
+    return true;
+  }
   /// One more than the largest id, 0 if there is none.
   std::size_t bound() const {
     if (ids_.empty()) return count_ == 0 ? 0 : first_ + count_;
@@ -72,15 +159,13 @@ class workers {
       if (a.empty()) return b;
       if (b.first_ >= a.first_ && b.first_ <= a.first_ + a.count_) return workers(a.first_, b.first_ + b.count_);
     }
-    std::vector<char> taken(a.bound() > b.bound() ? a.bound() : b.bound(), 0);
     std::vector<std::size_t> ids;
     ids.reserve(a.size() + b.size());
-    for (const workers* side : {&a, &b})
-      for (std::size_t k = 0; k < side->size(); ++k)
-        if (char& seen = taken[(*side)[k]]; seen == 0) {
-          seen = 1;
-          ids.push_back((*side)[k]);
-        }
+    for (std::size_t k = 0; k < a.size(); ++k) ids.push_back(a[k]);
+    detail::id_set listed(a.ids_.size(), a.bound());
+    for (const std::size_t id : a.ids_) listed.insert(id);
+    for (std::size_t k = 0; k < b.size(); ++k)
+      if (!(a.is_range() ? a.contains(b[k]) : listed.contains(b[k]))) ids.push_back(b[k]);
     return workers(static_cast<std::vector<std::size_t>&&>(ids));
   }
 
@@ -89,14 +174,29 @@ class workers {
   }
 
  private:
+  static constexpr void require_id(std::size_t id, std::size_t place) {
+    if (id > largest_id)
+      throw partition_error(text("partita::workers: requires ids that are not negative, got ")
+                            << static_cast<std::ptrdiff_t>(id) << " (as an unsigned number " << id << ") at place "
+                            << place << "; the neighbour below worker 0 is no worker");
+  }
+
+  template <class Container>
+  static std::vector<std::size_t> converted(const Container& given) {
+    std::vector<std::size_t> ids;
+    for (const auto id : given) ids.push_back(static_cast<std::size_t>(id));
+    return ids;
+  }
+
   void refuse_duplicates() const {
-    std::vector<char> seen(bound(), 0);
-    for (std::size_t k = 0; k < count_; ++k) {
-      if (seen[ids_[k]] != 0)
+    bool ascending = true;
+    for (std::size_t k = 1; k < count_; ++k) ascending = ascending && ids_[k - 1] < ids_[k];
+    if (ascending) return;
+    detail::id_set listed(count_, bound());
+    for (std::size_t k = 0; k < count_; ++k)
+      if (!listed.insert(ids_[k]))
         throw partition_error(text("partita::workers: requires each worker once, worker ")
                               << ids_[k] << " is listed twice (again at place " << k << "); remove one of them");
-      seen[ids_[k]] = 1;
-    }
   }
 
   std::size_t first_ = 0;

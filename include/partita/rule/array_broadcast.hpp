@@ -1,8 +1,8 @@
 // Array broadcasting of two operands by XLA's rules: is it legal, which shape comes out, where does each operand stand?
 //
 // First the operand of lower rank is mapped into the other by explicit, strictly increasing broadcast_dimensions (a
-// scalar needs none). Then, dimension by dimension, a 1 on either side gives way to the other side's extent. Nothing else
-// is inferred: ranks are never promoted silently. (OpenXLA, "Broadcasting semantics".)
+// scalar needs none). Then, dimension by dimension, a 1 on either side gives way to the other side's extent. Nothing
+// else is inferred: ranks are never promoted silently. (OpenXLA, "Broadcasting semantics".)
 #pragma once
 
 #include <cstddef>
@@ -80,7 +80,8 @@ constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t ra
 
 }  // namespace detail
 
-/// Judges a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic` is not known yet and breaks no rule.
+/// Judges a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic` is not known yet and breaks no
+/// rule.
 template <class Extent>
 constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
                                                   const broadcast_dimensions_list& dims = {}) {
@@ -116,18 +117,20 @@ struct basic_resolved_broadcast {
 using resolved_broadcast = basic_resolved_broadcast<std::size_t>;
 
 /// Where the dimensions of an operand of rank `rank` stand in a result of rank `result_rank`, given legal `dims`.
-constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank, const broadcast_dimensions_list& dims) {
-  return rank == result_rank ? dimension_map::identity(rank) : dimension_map(short_list<std::size_t>(dims), result_rank);
+constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank,
+                                       const broadcast_dimensions_list& dims) {
+  return rank == result_rank ? dimension_map::identity(rank)
+                             : dimension_map(short_list<std::size_t>(dims), result_rank);
 }
 
 /// The result and both maps. Requires a legal verdict.
 template <class Extent>
 constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_list<Extent>& lhs,
-                                                                const short_list<Extent>& rhs,
-                                                                const broadcast_dimensions_list& dims = {}) {
+                                                                   const short_list<Extent>& rhs,
+                                                                   const broadcast_dimensions_list& dims = {}) {
   const std::size_t rank = lhs.size() > rhs.size() ? lhs.size() : rhs.size();
-  basic_resolved_broadcast<Extent> all{short_list<Extent>::filled(rank, Extent{1}), map_of_operand(lhs.size(), rank, dims),
-                                    map_of_operand(rhs.size(), rank, dims)};
+  basic_resolved_broadcast<Extent> all{short_list<Extent>::filled(rank, Extent{1}),
+                                       map_of_operand(lhs.size(), rank, dims), map_of_operand(rhs.size(), rank, dims)};
   const short_list<Extent> a = all.lhs.lift(lhs), b = all.rhs.lift(rhs);
   for (std::size_t d = 0; d < rank; ++d) all.result[d] = meet(a[d], b[d]).extent;
   return all;

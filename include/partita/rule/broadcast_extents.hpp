@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <partita/core/extents.hpp>
 #include <partita/rule/array_broadcast.hpp>
-#include <partita/rule/broadcast_in_dim.hpp>
+#include <partita/rule/broadcast_in_dim_rule.hpp>
 #include <partita/rule/broadcast_sentence.hpp>
 #include <type_traits>
 #include <utility>
@@ -30,8 +30,7 @@ inline constexpr bool is_static_broadcast_dimensions<broadcast_dimensions_t<D...
 
 /// T says where the dimensions of an operand stand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
 template <class T>
-concept broadcast_dimensions_choice =
-    is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
+concept broadcast_dimensions_choice = is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
 
 namespace detail {
 
@@ -50,8 +49,8 @@ struct told {
 template <told Sentence>
 struct the_call_is_not_legal;
 
-// Functions that are template arguments have types with names here: clang 14 crashes on a lambda in such a place if it comes out of a
-// precompiled header.
+// Functions that are template arguments have types with names here: clang 14 crashes on a lambda in such a place if it
+// comes out of a precompiled header.
 template <auto MakeText>
 constexpr auto tell() {
   constexpr auto full = MakeText();
@@ -92,35 +91,41 @@ struct sentence_of_broadcast_in_dim {
   }
 };
 
-/// One static_assert for each fault: the literal says the rule. The member of incomplete type lets g++ also print the whole
-/// sentence, with the shapes and what would be valid.
+/// One static_assert for each fault: the literal says the rule. The member of incomplete type lets g++ also print the
+/// whole sentence, with the shapes and what would be valid.
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_elementwise>
 struct require_legal_broadcast {
   using enum broadcast_fault;
-  static_assert(Verdict.fault != same_rank_dims_not_identity,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires operands of equal rank to have no "
-                "broadcast_dimensions, or exactly 0, 1, ..., rank - 1; leave them out, or transpose an operand first");
+  static_assert(
+      Verdict.fault != same_rank_dims_not_identity,
+      "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires operands of equal rank to have no "
+      "broadcast_dimensions, or exactly 0, 1, ..., rank - 1; leave them out, or transpose an operand first");
   static_assert(Verdict.fault != rank_mismatch_without_dims,
                 "partita::elementwise(f, lhs, rhs): requires equal ranks, a scalar, or broadcast_dimensions; pass "
                 "broadcast_dimensions<...> to say where the dimensions of the smaller operand stand in the larger");
-  static_assert(Verdict.fault != dims_size_mismatch,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires one entry of broadcast_dimensions "
-                "for each dimension of the smaller operand; a scalar needs none");
-  static_assert(Verdict.fault != dim_negative,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
-                "that are not negative; count dimensions from the first, which is 0");
-  static_assert(Verdict.fault != dim_too_large,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
-                "below the rank of the larger operand; the last dimension is rank - 1");
-  static_assert(Verdict.fault != indim_size_mismatch,
-                "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires mapped extents that are equal or "
-                "1; map the dimensions of the smaller operand to dimensions of the same extent");
+  static_assert(
+      Verdict.fault != dims_size_mismatch,
+      "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires one entry of broadcast_dimensions "
+      "for each dimension of the smaller operand; a scalar needs none");
+  static_assert(
+      Verdict.fault != dim_negative,
+      "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
+      "that are not negative; count dimensions from the first, which is 0");
+  static_assert(
+      Verdict.fault != dim_too_large,
+      "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires entries of broadcast_dimensions "
+      "below the rank of the larger operand; the last dimension is rank - 1");
+  static_assert(
+      Verdict.fault != indim_size_mismatch,
+      "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires mapped extents that are equal or "
+      "1; map the dimensions of the smaller operand to dimensions of the same extent");
   static_assert(Verdict.fault != dims_not_strictly_increasing,
                 "partita::elementwise(f, lhs, rhs, broadcast_dimensions<...>): requires strictly increasing "
                 "broadcast_dimensions; for another order transpose the smaller operand first");
-  static_assert(Verdict.fault != incompatible_shapes,
-                "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
-                "slice one of the operands first");
+  static_assert(
+      Verdict.fault != incompatible_shapes,
+      "partita::elementwise(f, lhs, rhs): requires extents that are equal or 1 in every dimension; reshape or "
+      "slice one of the operands first");
   the_call_is_not_legal<tell<sentence_of_broadcast<Verdict, Operation, Lhs, Rhs, Dims>{}>()> sentence;
 };
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation>
@@ -139,9 +144,10 @@ struct require_legal_broadcast_in_dim {
   static_assert(Verdict.fault != dim_out_of_range,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires entries of "
                 "broadcast_dimensions from 0 to the rank of the result - 1");
-  static_assert(Verdict.fault != operand_size_mismatch,
-                "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires extents of x that are 1 (not "
-                "at level hlo) or the result's");
+  static_assert(
+      Verdict.fault != operand_size_mismatch,
+      "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires extents of x that are 1 (not "
+      "at level hlo) or the result's");
   static_assert(Verdict.fault != dims_not_strictly_increasing,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires strictly increasing "
                 "broadcast_dimensions; transpose x first, or pass the policy stablehlo");

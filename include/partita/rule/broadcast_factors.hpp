@@ -14,8 +14,8 @@ struct broadcast_factors {
   short_list<std::size_t> sizes;  ///< the size of each factor, by its number
 };
 
-/// Result dimension d has factor d. An operand dimension shares the factor of the dimension it stands in, but a 1 that is
-/// expanded has a factor of its own: cutting the result there says nothing about the operand.
+/// Result dimension d has factor d. An operand dimension shares the factor of the dimension it stands in, but a 1 that
+/// is expanded has a factor of its own: cutting the result there says nothing about the operand.
 constexpr broadcast_factors factors_of(const dimension_map& map, const shape_list& operand, const shape_list& result) {
   broadcast_factors factors;
   for (std::size_t d = 0; d < result.size(); ++d) {

@@ -5,9 +5,9 @@
 #include <partita/core/short_list.hpp>
 #include <partita/core/text.hpp>
 #include <partita/rule/array_broadcast.hpp>
-#include <partita/rule/broadcast_in_dim.hpp>
+#include <partita/rule/broadcast_in_dim_rule.hpp>
 #include <partita/rule/numpy_broadcast.hpp>
-#include <partita/rule/select_and_clamp.hpp>
+#include <partita/rule/select_and_clamp_rule.hpp>
 
 namespace partita {
 
@@ -31,7 +31,8 @@ constexpr text shown(const short_list<Extent>& shape) {
 /// At most this many alternatives are listed in a sentence.
 inline constexpr std::size_t most_alternatives = 6;
 
-/// Adds every strictly increasing way to map the dimensions of `small` from `chosen.size()` on; returns how many there are.
+/// Adds every strictly increasing way to map the dimensions of `small` from `chosen.size()` on; returns how many there
+/// are.
 template <class Extent>
 constexpr std::size_t list_alternatives(text& out, const short_list<Extent>& small, const short_list<Extent>& large,
                                         broadcast_dimensions_list chosen, std::size_t found) {
@@ -111,8 +112,8 @@ constexpr text explain_verdict(const broadcast_verdict& verdict, const char* ope
   shapes << detail::shown(lhs) << ", rhs is " << detail::shown(rhs);
   switch (verdict.fault) {
     case same_rank_dims_not_identity:
-      out << "operands of equal rank " << lhs.size() << " to have no broadcast_dimensions, or exactly 0, 1, ..., rank - 1"
-          << shapes << "; leave them out"
+      out << "operands of equal rank " << lhs.size()
+          << " to have no broadcast_dimensions, or exactly 0, 1, ..., rank - 1" << shapes << "; leave them out"
           << (detail::is_permuted(dims) && dims.size() == lhs.size() ? ", or transpose first" : "");
       return out;
     case incompatible_shapes:
@@ -201,13 +202,14 @@ template <class Extent>
 constexpr text explain_ternary(const char* call, const char* requirement, const short_list<Extent>& a,
                                const short_list<Extent>& b, const short_list<Extent>& c) {
   return text("partita::") << call << ": requires " << requirement << "; the shapes are " << detail::shown(a) << ", "
-                           << detail::shown(b) << ", " << detail::shown(c) << "; use broadcast_in_dim on the smaller ones first";
+                           << detail::shown(b) << ", " << detail::shown(c)
+                           << "; use broadcast_in_dim on the smaller ones first";
 }
 
 /// The sentence of operands that NumPy's rule refuses.
 template <class Extent>
-constexpr text explain_numpy(const broadcast_verdict& verdict, const char* operation, const short_list<Extent>* operands,
-                             std::size_t count) {
+constexpr text explain_numpy(const broadcast_verdict& verdict, const char* operation,
+                             const short_list<Extent>* operands, std::size_t count) {
   text out("partita::numpy::");
   out << operation << ": requires ";
   if (verdict.fault == broadcast_fault::no_operands) return out << "at least one operand";

@@ -1,8 +1,8 @@
 // What is known of an extent before the data is there: all of it, an upper bound, or nothing.
 //
-// Array broadcasting is judged on two kinds of extents. A `std::size_t` is a number, or `dynamic`: a number this library
-// will see at run time, so it breaks no rule yet. A `known_extent` is XLA's dynamic size: part of the type of a tensor
-// whose size may change from run to run, and compared by XLA's own (literal) rules.
+// Array broadcasting is judged on two kinds of extents. A `std::size_t` is a number, or `dynamic`: a number this
+// library will see at run time, so it breaks no rule yet. A `known_extent` is XLA's dynamic size: part of the type of a
+// tensor whose size may change from run to run, and compared by XLA's own (literal) rules.
 #pragma once
 
 #include <cstddef>

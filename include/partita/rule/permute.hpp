@@ -1,4 +1,5 @@
-// In which order the dimensions of a tensor come out of a kernel: the policy permute<...>, and the arithmetic of orders.
+// In which order the dimensions of a tensor come out of a kernel: the policy permute<...>, and the arithmetic of
+// orders.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // Worker broadcast and its reduction between two partitions: is it legal, and which worker pairs with which?
 //
-// The rule and the pairing are DistDL's. One of the two partitions is *small* (the source of a broadcast, the destination
-// of a reduction), the other *large*. A transposition reverses the shape of a partition; then the small one is extended
-// on the left with ones; then each small extent must be 1 or equal to the large one.
+// The rule and the pairing are DistDL's. One of the two partitions is *small* (the source of a broadcast, the
+// destination of a reduction), the other *large*. A transposition reverses the shape of a partition; then the small one
+// is extended on the left with ones; then each small extent must be 1 or equal to the large one.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ struct worker_broadcast_verdict {
   enum class reason { legal, small_rank_exceeds_large, extents_differ };
 
   reason why = reason::legal;
-  bool reduction = false;          ///< asked for sum_reduce: the small partition is the destination
-  std::size_t dimension = 0;       ///< the first dimension that breaks the rule, in the frame where both are compared
-  std::size_t small_extent = 0;    ///< the small partition's extent there, after reversal and extension
-  std::size_t large_extent = 0;    ///< the large partition's extent there, after reversal
+  bool reduction = false;        ///< asked for sum_reduce: the small partition is the destination
+  std::size_t dimension = 0;     ///< the first dimension that breaks the rule, in the frame where both are compared
+  std::size_t small_extent = 0;  ///< the small partition's extent there, after reversal and extension
+  std::size_t large_extent = 0;  ///< the large partition's extent there, after reversal
   std::size_t small_rank = 0;
   std::size_t large_rank = 0;
 
@@ -46,7 +46,8 @@ constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::
         const std::size_t own = d - (Large - Small);
         small_extent = small[transpose_small ? Small - 1 - own : own];
       }
-      if (small_extent == dynamic || large_extent == dynamic || small_extent == 1 || small_extent == large_extent) continue;
+      if (small_extent == dynamic || large_extent == dynamic || small_extent == 1 || small_extent == large_extent)
+        continue;
       verdict.why = reason::extents_differ;
       verdict.dimension = d;
       verdict.small_extent = small_extent;
@@ -66,22 +67,24 @@ constexpr worker_broadcast_verdict judge_static_broadcast(bool transpose_small, 
 /// The sentence of a verdict that is not legal, with both shapes and the way out.
 template <std::size_t Small, std::size_t Large>
 constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const std::array<std::size_t, Small>& small,
-                               const std::array<std::size_t, Large>& large, bool transpose_small, bool transpose_large) {
+                               const std::array<std::size_t, Large>& large, bool transpose_small,
+                               bool transpose_large) {
   using reason = worker_broadcast_verdict::reason;
   const char* call = verdict.reduction ? "partita::sum_reduce(p_x, p_y): " : "partita::broadcast(p_x, p_y): ";
   const char* small_name = verdict.reduction ? "p_y" : "p_x";
   const char* large_name = verdict.reduction ? "p_x" : "p_y";
   text sentence(call);
   if (verdict.why == reason::small_rank_exceeds_large) {
-    sentence << "requires rank(" << small_name << ") <= rank(" << large_name << "), got " << verdict.small_rank << " and "
-             << verdict.large_rank << "; use " << (verdict.reduction ? "broadcast" : "sum_reduce")
+    sentence << "requires rank(" << small_name << ") <= rank(" << large_name << "), got " << verdict.small_rank
+             << " and " << verdict.large_rank << "; use " << (verdict.reduction ? "broadcast" : "sum_reduce")
              << " for the opposite direction";
     return sentence;
   }
   sentence << "requires every extent of " << small_name << ", extended on the left with ones, to be 1 or the extent of "
-           << large_name << "; extents of " << small_name << " are " << small << (transpose_small ? " (transposed)" : "")
-           << ", of " << large_name << " " << large << (transpose_large ? " (transposed)" : "") << ": dimension "
-           << verdict.dimension << " has " << verdict.small_extent << " against " << verdict.large_extent
+           << large_name << "; extents of " << small_name << " are " << small
+           << (transpose_small ? " (transposed)" : "") << ", of " << large_name << " " << large
+           << (transpose_large ? " (transposed)" : "") << ": dimension " << verdict.dimension << " has "
+           << verdict.small_extent << " against " << verdict.large_extent
            << "; pass transpose_src or transpose_dest to reverse a partition, or reshape() one of them";
   return sentence;
 }

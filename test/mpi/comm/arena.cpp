@@ -1,8 +1,11 @@
 // Shared memory, its pool, tensors that live in it, and words that all workers see.
-#include <partita/comm/board.hpp>
+#include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/pooled.hpp>
 
+#include <sys/resource.h>
 #include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <string>
 
 namespace {
 
@@ -19,31 +22,121 @@ int all_workers() {
   return n;
 }
 
+/// A limit of this process while it lives.
+class limited {
+ public:
+  limited(__rlimit_resource what, std::size_t most) : what_(what) {
+    ::getrlimit(what, &before_);
+    const rlimit few{most, before_.rlim_max};
+    ::setrlimit(what, &few);
+  }
+  ~limited() { ::setrlimit(what_, &before_); }
+
+ private:
+  __rlimit_resource what_;
+  rlimit before_{};
+};
+std::size_t address_space_in_use() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4096;
+}
+/// The number that the next file opened would have.
+std::size_t next_file() {
+  const int file = ::dup(0);
+  ::close(file);
+  return static_cast<std::size_t>(file);
+}
+bool on_all_workers(bool here) {
+  int mine = here ? 1 : 0, all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all != 0;
+}
+/// Every worker writes its part and reads those of the others.
+bool all_read_what_others_wrote(const detail::node& members, detail::arena& memory) {
+  auto* const block = static_cast<int*>(memory.allocate(4096));
+  *block = own_worker() + 1;
+  std::vector<unsigned long long> offsets(members.size());
+  const unsigned long long offset = memory.offset(block);
+  MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, members.communicator());
+  bool right = memory.holds(block);
+  for (std::size_t k = 0; k < members.size(); ++k)
+    right = right && *reinterpret_cast<int*>(memory.at(k, offsets[k])) == static_cast<int>(members.worker(k)) + 1;
+  MPI_Barrier(members.communicator());
+  memory.release(block, 4096);
+  return on_all_workers(right);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(memory_of_a_node)
 
+BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all) {
+  const partita::detail::node members(MPI_COMM_WORLD);
+  if (members.size() == 1) return;
+  // bounds that no other test asks for, so that the arenas are new
+  const std::size_t most = std::size_t{1} << 31;
+  const bool poor = own_worker() == all_workers() - 1;
+  const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
+  detail::arena& memory = detail::arena::of(members, most);
+  BOOST_TEST(memory.shared());
+  BOOST_TEST(all_read_what_others_wrote(members, memory));
+}
+
+BOOST_AUTO_TEST_CASE(no_address_space_on_one_worker_leaves_all_on_the_heap) {
+  const partita::detail::node members(MPI_COMM_WORLD);
+  if (members.size() == 1) return;
+  const bool poor = own_worker() == 0;
+  const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{100} << 10) : RLIM_INFINITY);
+  BOOST_TEST(!detail::arena::of(members, (std::size_t{1} << 31) + 4096).shared());
+}
+
+BOOST_AUTO_TEST_CASE(no_spare_file_on_one_worker_leaves_all_on_the_heap) {
+  const partita::detail::node members(MPI_COMM_WORLD);
+  if (members.size() == 1) return;
+  for (int poor = 0; poor < 2; ++poor) {
+    rlimit now{};
+    ::getrlimit(RLIMIT_NOFILE, &now);
+    const limited files(RLIMIT_NOFILE, own_worker() == poor ? next_file() : now.rlim_cur);
+    const std::size_t most = (std::size_t{1} << 31) + (2 + static_cast<std::size_t>(poor)) * 4096;
+    BOOST_TEST(!detail::arena::of(members, most).shared());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_is_killed_leaves_no_file_behind) {
+  const partita::detail::node members(MPI_COMM_WORLD);
+  detail::arena& memory = detail::arena::of(members);
+  std::ifstream maps("/proc/self/maps");
+  bool mapped = false;
+  for (std::string line; std::getline(maps, line);) {
+    BOOST_TEST(line.find("/dev/shm/osc_sm") == std::string::npos);
+    // as the kernel shows a file that has no name: nothing of it outlives the last process that maps it
+    if (line.find("/dev/shm/#") != std::string::npos) mapped = line.find("(deleted)") != std::string::npos;
+  }
+  BOOST_TEST(mapped == memory.shared());
+}
+
 BOOST_AUTO_TEST_CASE(a_node_knows_its_members) {
-  const node members(MPI_COMM_WORLD);
+  const partita::detail::node members(MPI_COMM_WORLD);
   BOOST_TEST(members.worker(members.place()) == static_cast<std::size_t>(own_worker()));
   BOOST_TEST(members.place_of(static_cast<std::size_t>(own_worker())) == members.place());
   BOOST_TEST(members.place_of(100000) == members.size());
 }
 
 BOOST_AUTO_TEST_CASE(pretended_nodes_share_nothing_between_each_other) {
-  const node members(MPI_COMM_WORLD, own_worker() % 2);
+  const partita::detail::node members(MPI_COMM_WORLD, own_worker() % 2);
   for (std::size_t k = 0; k < members.size(); ++k)
     BOOST_TEST(members.worker(k) % 2 == static_cast<std::size_t>(own_worker() % 2));
 }
 
 BOOST_AUTO_TEST_CASE(the_same_workers_get_the_same_arena) {
-  const node one(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
-  BOOST_TEST(&arena::of(one) == &arena::of(other));
+  const partita::detail::node one(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
+  BOOST_TEST(&partita::detail::arena::of(one) == &partita::detail::arena::of(other));
 }
 
 BOOST_AUTO_TEST_CASE(blocks_begin_at_a_page_and_can_be_read_by_everybody) {
-  const node members(MPI_COMM_WORLD);
-  arena& memory = arena::of(members);
+  const partita::detail::node members(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members);
   auto* const block = static_cast<int*>(memory.allocate(1000 * sizeof(int)));
   BOOST_TEST(reinterpret_cast<std::uintptr_t>(block) % 4096 == 0U);
   block[999] = own_worker() + 1;
@@ -58,8 +151,8 @@ BOOST_AUTO_TEST_CASE(blocks_begin_at_a_page_and_can_be_read_by_everybody) {
 }
 
 BOOST_AUTO_TEST_CASE(a_block_that_was_given_back_comes_again) {
-  const node members(MPI_COMM_WORLD);
-  arena& memory = arena::of(members);
+  const partita::detail::node members(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members);
   for (std::size_t bytes : {1UL, 4096UL, 5000UL, 70000UL, 3000000UL}) {
     void* const first = memory.allocate(bytes);
     memory.release(first, bytes);
@@ -76,16 +169,16 @@ BOOST_AUTO_TEST_CASE(a_block_that_was_given_back_comes_again) {
 BOOST_AUTO_TEST_CASE(sizes_waste_less_than_a_quarter_and_keep_their_class) {
   using detail::spare_blocks;
   for (std::size_t bytes = 1; bytes < (std::size_t{1} << 24); bytes += 1 + bytes / 7) {
-    const std::size_t size = spare_blocks::rounded(bytes);
+    const std::size_t size = partita::detail::spare_blocks::rounded(bytes);
     BOOST_TEST(size >= bytes);
-    BOOST_TEST(spare_blocks::rounded(size) == size);
+    BOOST_TEST(partita::detail::spare_blocks::rounded(size) == size);
     if (bytes > 16384) BOOST_TEST(static_cast<double>(size) < 1.3 * static_cast<double>(bytes));
   }
 }
 
 BOOST_AUTO_TEST_CASE(an_arena_that_is_used_up_goes_on_from_the_heap) {
-  const node members(MPI_COMM_WORLD);
-  arena& memory = arena::of(members, std::size_t{1} << 20);
+  const partita::detail::node members(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members, std::size_t{1} << 20);
   std::vector<void*> blocks;
   for (int k = 0; k < 8; ++k) blocks.push_back(memory.allocate(300000));
   BOOST_TEST(!memory.holds(blocks.back()));
@@ -93,8 +186,8 @@ BOOST_AUTO_TEST_CASE(an_arena_that_is_used_up_goes_on_from_the_heap) {
 }
 
 BOOST_AUTO_TEST_CASE(a_tensor_from_the_pool_is_a_tensor) {
-  const node members(MPI_COMM_WORLD);
-  arena& memory = arena::of(members);
+  const partita::detail::node members(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members);
   auto t = make_pooled<float, 2>(memory, {30, 40});
   t.fill(3);
   const float* const data = t.data();
@@ -116,40 +209,40 @@ BOOST_AUTO_TEST_CASE(a_tensor_from_the_pool_is_a_tensor) {
 }
 
 BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common) {
-  const node members(MPI_COMM_WORLD);
-  board notices(MPI_COMM_WORLD, members, arena::of(members));
-  BOOST_TEST(notices.shared() == arena::of(members).shared());
-  if (!notices.shared()) return;
+  const partita::detail::node members(MPI_COMM_WORLD);
+  partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
+  BOOST_TEST(flags.shared() == partita::detail::arena::of(members).shared());
+  if (!flags.shared()) return;
   bool right = true;
   for (std::uint64_t round = 0; round < 1000; ++round) {
     // each worker leaves out a bit of its own in one word, and all say the round in another
     const std::uint64_t own = ~(std::uint64_t{1} << (static_cast<std::uint64_t>(own_worker()) + round) % 64);
-    board::words all{};
-    right = notices.all_and({round, own, ~round, 5}, all) && right;
+    partita::detail::shared_flags::words all{};
+    right = flags.all_and({round, own, ~round, 5}, all) && right;
     std::uint64_t expected = ~std::uint64_t{0};
     for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(all_workers()); ++k)
       expected &= ~(std::uint64_t{1} << (k + round) % 64);
-    right = right && all == board::words{round, expected, ~round, 5};
+    right = right && all == partita::detail::shared_flags::words{round, expected, ~round, 5};
   }
   BOOST_TEST(right);
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_comes_late_is_not_waited_for_longer_than_asked_and_still_finds_what_was_said) {
-  const node members(MPI_COMM_WORLD);
-  board notices(MPI_COMM_WORLD, members, arena::of(members));
-  if (!notices.shared()) return;
-  board::words all{};
-  if (own_worker() != 0) BOOST_TEST(!notices.all_and({7, 7, 7, 7}, all, 0.02));
+  const partita::detail::node members(MPI_COMM_WORLD);
+  partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
+  if (!flags.shared()) return;
+  partita::detail::shared_flags::words all{};
+  if (own_worker() != 0) BOOST_TEST(!flags.all_and({7, 7, 7, 7}, all, 0.02));
   MPI_Barrier(MPI_COMM_WORLD);
-  if (own_worker() == 0) BOOST_TEST(notices.all_and({3, 3, 3, 3}, all));
-  if (own_worker() == 0) BOOST_TEST((all == board::words{3, 3, 3, 3}));
+  if (own_worker() == 0) BOOST_TEST(flags.all_and({3, 3, 3, 3}, all));
+  if (own_worker() == 0) BOOST_TEST((all == partita::detail::shared_flags::words{3, 3, 3, 3}));
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 BOOST_AUTO_TEST_CASE(workers_of_different_nodes_have_no_board) {
-  const node members(MPI_COMM_WORLD, own_worker() % 2);
-  const board notices(MPI_COMM_WORLD, members, arena::of(members));
-  if (all_workers() > 1) BOOST_TEST(!notices.shared());
+  const partita::detail::node members(MPI_COMM_WORLD, own_worker() % 2);
+  const partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
+  if (all_workers() > 1) BOOST_TEST(!flags.shared());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

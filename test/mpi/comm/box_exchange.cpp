@@ -1,6 +1,8 @@
 // Every way that boxes can move between workers, on random cuts, grids, orders of dimensions and strides: afterwards
 // each worker holds exactly what the function of the global index says.
 #include <partita/comm/box_exchange.hpp>
+#include <partita/comm/detail/message/pair_messages.hpp>
+#include <partita/comm/detail/node/memory_way.hpp>
 #include <partita/comm/pooled.hpp>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -139,12 +142,15 @@ T value_of(std::size_t n) {
 struct trial {
   int pretended_nodes;  // 0: nothing is shared
   bool pooled;          // results live in the arena
-  mail_policy mail;
+  partita::detail::message_policy message;
   std::size_t arena_bytes;
 };
 
 template <class T, std::size_t Rank>
-void moves_everything(const trial& how, unsigned seed, std::size_t largest = Rank == 1 ? 400 : Rank == 2 ? 40 : 9) {
+void moves_everything(const trial& how, unsigned seed,
+                      std::size_t largest = Rank == 1   ? 400
+                                            : Rank == 2 ? 40
+                                                        : 9) {
   std::mt19937 random(seed);
   const auto me = static_cast<std::size_t>(own_worker());
   std::array<std::size_t, Rank> extents{}, order{};
@@ -154,11 +160,19 @@ void moves_everything(const trial& how, unsigned seed, std::size_t largest = Ran
   const auto n = static_cast<std::size_t>(all_workers());
   const auto from = layout<Rank>::random(extents, n, random), to = layout<Rank>::random(extents, n, random);
 
-  exchange_schedule<Rank> schedule;
-  schedule.worker = me;
-  schedule.source_shape = from.shape_of(me);
-  schedule.received_shape = to.shape_of(me);
-  schedule.received_strides = dense(schedule.received_shape, order);
+  const auto source_shape = from.shape_of(me), received_shape = to.shape_of(me);
+  const auto received_strides = dense(received_shape, order);
+  struct moved {
+    std::size_t worker;
+    std::array<std::size_t, Rank> shape;
+    index<Rank> here, there;
+  };
+  std::vector<moved> sends, receives;
+  partita::detail::lowered_plan plan(Rank);
+  plan.worker = me;
+  plan.source_shape.assign(source_shape.begin(), source_shape.end());
+  plan.received_shape.assign(received_shape.begin(), received_shape.end());
+  plan.received_strides.assign(received_strides.begin(), received_strides.end());
   from.for_each_box([&](std::size_t giver, const index<Rank>& start, const std::array<std::size_t, Rank>& shape,
                         const index<Rank>& at) {
     to.for_each_box([&](std::size_t taker, const index<Rank>& other, const std::array<std::size_t, Rank>& wanted,
@@ -174,43 +188,51 @@ void moves_everything(const trial& how, unsigned seed, std::size_t largest = Ran
         here[d] += low - start[d];
         arrives[d] += low - other[d];
       }
-      const auto strides = dense(to.shape_of(taker), order);
-      if (giver == taker)
-        schedule.kept.push_back({common, here, arrives});
-      else if (giver == me)
-        schedule.sends.push_back(
-            {taker, common, here, detail::offset_of<Rank>({0, common, arrives}, strides), strides});
-      else
-        schedule.receives.push_back({giver, common, arrives, 0, {}});
+      if (giver == taker) plan.add_kept(common.data(), here.data(), arrives.data());
+      else if (giver == me) sends.push_back({taker, common, here, arrives});
+      else receives.push_back({giver, common, arrives, here});
     });
   });
-  const auto by_worker = [](const auto& a, const auto& b) { return a.worker < b.worker; };
-  std::stable_sort(schedule.sends.begin(), schedule.sends.end(), by_worker);
-  std::stable_sort(schedule.receives.begin(), schedule.receives.end(), by_worker);
+  for (std::size_t other = 0; other < n; ++other) {
+    const auto strides = dense(to.shape_of(other), order);
+    for (const moved& b : sends)
+      if (b.worker == other) {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t d = 0; d < Rank; ++d) offset += static_cast<std::ptrdiff_t>(b.there[d]) * strides[d];
+        plan.add_send(other, b.shape.data(), b.here.data(), offset, strides.data());
+      }
+    for (const moved& b : receives)
+      if (b.worker == other) plan.receives.add(other, b.shape.data(), b.here.data());
+  }
 
   const int color = how.pretended_nodes > 1 ? own_worker() % how.pretended_nodes : 0;
-  const node members(MPI_COMM_WORLD, color);
-  arena& memory = arena::of(members, how.arena_bytes);
-  std::unique_ptr<node_channel> channel;
-  if (how.pretended_nodes > 0) channel = std::make_unique<node_channel>(members, memory);
-  std::array<std::ptrdiff_t, Rank> x_strides = dense(schedule.source_shape, order),
-                                   y_strides = schedule.received_strides;
+  const partita::detail::node members(MPI_COMM_WORLD, color);
+  partita::detail::arena& memory = partita::detail::arena::of(members, how.arena_bytes);
+  std::unique_ptr<partita::detail::node_channel> channel;
+  if (how.pretended_nodes > 0) channel = std::make_unique<partita::detail::node_channel>(members, memory);
+  std::array<std::ptrdiff_t, Rank> x_strides = dense(source_shape, order), y_strides = received_strides;
   const bool spread = !how.pooled && random() % 2 == 0;
   std::ptrdiff_t x_origin = 0;
   for (std::size_t d = 0; d < Rank; ++d) {  // a view into something larger, some dimensions backwards
     x_strides[d] *= 2;
     if (spread) y_strides[d] *= 3;
-    if (random() % 4 == 0 && schedule.source_shape[d] > 0) {
-      x_origin += static_cast<std::ptrdiff_t>(schedule.source_shape[d] - 1) * x_strides[d];
+    if (random() % 4 == 0 && source_shape[d] > 0) {
+      x_origin += static_cast<std::ptrdiff_t>(source_shape[d] - 1) * x_strides[d];
       x_strides[d] = -x_strides[d];
     }
   }
-  const std::size_t x_size = volume_of(schedule.source_shape), y_size = volume_of(schedule.received_shape);
+  const std::size_t x_size = volume_of(source_shape), y_size = volume_of(received_shape);
   std::vector<T> x(2 * x_size + 2), heap(3 * y_size + 3);
   std::array<std::size_t, 1> length{y_size};
   auto result = make_pooled<T, 1>(memory, length);
   T* const y = how.pooled ? result.data() : heap.data();
-  box_exchange<T, Rank> exchange(MPI_COMM_WORLD, 77, members, channel.get(), schedule, how.mail);
+  const bool crowded = members.oversubscribed();
+  partita::detail::message_way by_message(MPI_COMM_WORLD, 77, how.message, crowded);
+  std::vector<partita::detail::way*> ways;
+  std::optional<partita::detail::memory_way> by_memory;
+  if (channel) ways.push_back(&by_memory.emplace(members, *channel));
+  ways.push_back(&by_message);
+  partita::detail::box_exchange exchange(ways, memory, plan, partita::detail::element_kind::moved<T>(), crowded);
 
   bool right = true;
   for (std::size_t round = 0; round < 3; ++round) {
@@ -228,7 +250,7 @@ void moves_everything(const trial& how, unsigned seed, std::size_t largest = Ran
         x[static_cast<std::size_t>(place)] = value_of<T>(number_of(global, extents) + 17 * round);
       }
     });
-    exchange.start(x.data() + x_origin, x_strides, y, y_strides);
+    exchange.start(x.data() + x_origin, x_strides.data(), y, y_strides.data());
     exchange.finish();
     std::fill(x.begin(), x.end(), value_of<T>(999));  // x may change now
     to.for_each_box([&](std::size_t taker, const index<Rank>& start, const std::array<std::size_t, Rank>& shape,
@@ -261,8 +283,9 @@ void moves_everything(const trial& how) {
 }
 
 constexpr std::size_t plenty = ~std::size_t{0};
-constexpr mail_policy by_size{}, packed{messages::packed}, typed{messages::typed}, chunked{messages::chunked, 100},
-    short_ones{messages::packed, 100, 150}, short_typed_ones{messages::typed, 100, 200}, measured{messages::measured, 4096};
+constexpr partita::detail::message_policy by_size{}, packed{messages::packed}, typed{messages::typed},
+    chunked{messages::chunked, 100}, short_ones{messages::packed, 100, 150},
+    short_typed_ones{messages::typed, 100, 200}, measured{messages::measured, 4096};
 
 }  // namespace
 
@@ -279,14 +302,14 @@ BOOST_AUTO_TEST_CASE(boxes_pass_through_rings_to_blocks_that_are_not_shared) {
 BOOST_AUTO_TEST_CASE(an_arena_that_is_nearly_full_still_serves_by_its_small_rings) {
   moves_everything<double>({1, true, packed, 1 << 18});
 }
-BOOST_AUTO_TEST_CASE(without_shared_memory_boxes_are_mailed) { moves_everything<float>({1, true, packed, 0}); }
-BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_their_size_suggests) { moves_everything<float>({0, false, by_size, plenty}); }
-BOOST_AUTO_TEST_CASE(boxes_are_mailed_packed) {
+BOOST_AUTO_TEST_CASE(without_shared_memory_boxes_are_sent) { moves_everything<float>({1, true, packed, 0}); }
+BOOST_AUTO_TEST_CASE(boxes_are_sent_as_their_size_suggests) { moves_everything<float>({0, false, by_size, plenty}); }
+BOOST_AUTO_TEST_CASE(boxes_are_sent_packed) {
   moves_everything<float>({0, false, packed, plenty});
   moves_everything<wide>({0, true, packed, plenty});
 }
-BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_derived_types) { moves_everything<std::uint8_t>({0, false, typed, plenty}); }
-BOOST_AUTO_TEST_CASE(boxes_are_mailed_in_chunks) {
+BOOST_AUTO_TEST_CASE(boxes_are_sent_as_derived_types) { moves_everything<std::uint8_t>({0, false, typed, plenty}); }
+BOOST_AUTO_TEST_CASE(boxes_are_sent_in_chunks) {
   moves_everything<float>({0, false, chunked, plenty});
   moves_everything<wide>({0, true, chunked, plenty});
 }
@@ -294,16 +317,16 @@ BOOST_AUTO_TEST_CASE(messages_are_cut_where_mpi_could_not_count_their_bytes) {
   moves_everything<float>({0, true, short_ones, plenty});
   moves_everything<double>({0, false, short_typed_ones, plenty});
 }
-BOOST_AUTO_TEST_CASE(boxes_are_mailed_as_was_measured_to_be_fastest) {
+BOOST_AUTO_TEST_CASE(boxes_are_sent_as_was_measured_to_be_fastest) {
   for (unsigned seed = 0; seed < 1 + test::random_cases(5); ++seed)
     for (bool pooled : {true, false}) moves_everything<double, 2>({0, pooled, measured, plenty}, seed, 700);
   moves_everything<wide, 3>({2, true, measured, plenty}, 6, 70);
 }
-BOOST_AUTO_TEST_CASE(workers_of_two_nodes_mix_shared_memory_and_mail) {
+BOOST_AUTO_TEST_CASE(workers_of_two_nodes_mix_shared_memory_and_messages) {
   moves_everything<float>({2, true, packed, plenty});
   moves_everything<float>({2, false, chunked, plenty});
 }
-BOOST_AUTO_TEST_CASE(workers_of_three_nodes_mix_shared_memory_and_mail) {
+BOOST_AUTO_TEST_CASE(workers_of_three_nodes_mix_shared_memory_and_messages) {
   moves_everything<double>({3, true, typed, plenty});
 }
 

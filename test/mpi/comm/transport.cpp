@@ -4,13 +4,16 @@
 #include "../support/page_faults.hpp"
 
 #include <partita/comm/pooled.hpp>
-#include <partita/comm/schedule.hpp>
 #include <partita/comm/transport.hpp>
+#include <partita/plan/block_group.hpp>
+#include <partita/plan/repartition_plan.hpp>
 
-#include <cstdlib>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -26,10 +29,69 @@ std::size_t all_workers() {
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   return static_cast<std::size_t>(n);
 }
+/// A third way, which knows nothing of MPI or shared memory: a network inside this process. What is sent waits in a
+/// queue for each pair until its receiver comes; every box is recorded.
+class simulated_network {
+ public:
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::vector<char>>> queues;
+  std::size_t boxes = 0, bytes = 0;
+
+  class carrier : public partita::detail::carrier {
+   public:
+    carrier(simulated_network& net, partita::detail::lowered_plan boxes, const partita::detail::element_kind& kind)
+        : net_(&net), plan_(std::move(boxes)), kind_(kind) {}
+    void expect(const partita::detail::block_memory& y) override { y_ = y, next_ = 0; }
+    void give(const partita::detail::block_memory& x) override {
+      for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
+        std::vector<char> packed(plan_.sends.volume(k) * kind_.bytes);
+        pack_box(kind_, plan_.sends[k], plan_.rank, x, packed.data(), true, stores::cached);
+        ++net_->boxes, net_->bytes += packed.size();
+        net_->queues[{plan_.worker, plan_.sends[k].worker}].push_back(std::move(packed));
+      }
+    }
+    bool advance() override {
+      for (; next_ < plan_.receives.size(); ++next_) {
+        auto& queue = net_->queues[{plan_.receives[next_].worker, plan_.worker}];
+        if (queue.empty()) return false;
+        pack_box(kind_, plan_.receives[next_], plan_.rank, y_, queue.front().data(), false, stores::cached);
+        queue.erase(queue.begin());
+      }
+      return true;
+    }
+    void finish() override {}
+    partita::detail::carried counts() const override {
+      return {plan_.sends.size(), plan_.sends.volume() * kind_.bytes, 0};
+    }
+
+   private:
+    simulated_network* net_;
+    partita::detail::lowered_plan plan_;
+    partita::detail::element_kind kind_;
+    partita::detail::block_memory y_;
+    std::size_t next_ = 0;
+  };
+};
+/// One worker's access to it.
+class simulated_way : public partita::detail::way {
+ public:
+  simulated_way(simulated_network& net, std::size_t own) : net_(&net), own_(own) {}
+  bool reaches(std::size_t worker) const override { return worker != own_; }
+  std::unique_ptr<partita::detail::carrier> prepare(partita::detail::lowered_plan boxes,
+                                                    const partita::detail::element_kind& kind) override {
+    return std::make_unique<simulated_network::carrier>(*net_, std::move(boxes), kind);
+  }
+
+ private:
+  simulated_network* net_;
+  std::size_t own_;
+};
+
+const auto floats = partita::detail::element_kind::moved<float>();
+
 /// Rows to columns of a tensor of floats.
 class rows_to_columns {
  public:
-  explicit rows_to_columns(const transport_policy& policy) : ways_(MPI_COMM_WORLD, policy) {}
+  explicit rows_to_columns(const partita::detail::transport_policy& policy) : ways_(MPI_COMM_WORLD, policy) {}
 
   /// The sum of the result, so that somebody reads it.
   float call(std::size_t rows, std::size_t columns, const std::vector<float>& x) {
@@ -38,28 +100,29 @@ class rows_to_columns {
         wide{dynamic_extents<2>(std::size_t{1}, n)};
     auto& exchange = exchanges_[{rows, columns}];
     if (!exchange) {
-      auto schedule = schedule_repartition(tall, decomposition<2>::balanced({rows, columns}, {n, 1}), wide,
-                                           decomposition<2>::balanced({rows, columns}, {1, n}), same_axes<2>(), me);
-      schedule_ = schedule;
-      exchange = ways_.exchange<float, 2>(std::move(schedule));
+      plan_ = plan_repartition(tall, decomposition<2>::balanced({rows, columns}, {n, 1}), wide,
+                               decomposition<2>::balanced({rows, columns}, {1, n}), me);
+      exchange = ways_.exchange(partita::detail::lowered(plan_), floats);
     }
     current = exchange.get();
     const interval own = balanced_part(columns, n, me);
     auto y = make_pooled<float, 2>(ways_.memory(), {rows, own.size()});
     const auto columns_step = static_cast<std::ptrdiff_t>(columns), own_step = static_cast<std::ptrdiff_t>(own.size());
-    exchange->start(x.data(), {columns_step, 1}, y.data(), {own_step, 1});
+    const std::ptrdiff_t x_strides[] = {columns_step, 1}, y_strides[] = {own_step, 1};
+    exchange->start(x.data(), x_strides, y.data(), y_strides);
     exchange->finish();
     float sum = 0;
     for (std::size_t k = 0; k < y.size(); ++k) sum += y.data()[k];
     return sum;
   }
 
-  box_exchange<float, 2>* current = nullptr;
-  const exchange_schedule<2>& schedule() const { return schedule_; }
+  partita::detail::box_exchange* current = nullptr;
+  const exchange_plan<2>& plan() const { return plan_; }
+
  private:
-  transport ways_;
-  std::map<std::array<std::size_t, 2>, std::unique_ptr<box_exchange<float, 2>>> exchanges_;
-  exchange_schedule<2> schedule_;
+  partita::detail::transport ways_;
+  std::map<std::array<std::size_t, 2>, std::unique_ptr<partita::detail::box_exchange>> exchanges_;
+  exchange_plan<2> plan_;
 };
 
 }  // namespace
@@ -85,18 +148,18 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_neither_allocates_nor_faults) {
   BOOST_TEST(sum > 0);
 }
 
-BOOST_AUTO_TEST_CASE(on_one_node_nothing_is_mailed_and_what_is_shared_is_what_the_schedule_says) {
-  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // the environment has decided
+BOOST_AUTO_TEST_CASE(on_one_node_there_is_no_message_and_what_is_shared_is_what_the_plan_says) {
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;    // the environment has decided
   rows_to_columns move({.shared = true, .pretended_node = 0});  // one node, whatever the environment pretends
   std::vector<float> x(600 * 600, 1.F);
   move.call(500, 600, x);
   std::size_t elements = 0;
-  for (const auto& b : move.schedule().sends) elements += volume_of(b.shape);
-  BOOST_TEST(move.current->messages_sent() == 0U);
-  BOOST_TEST(move.current->bytes_shared() == elements * sizeof(float));
+  for (const auto& b : move.plan().sends) elements += b.where.volume();
+  BOOST_TEST(move.current->counts().messages == 0U);
+  BOOST_TEST(move.current->counts().bytes_shared == elements * sizeof(float));
 }
 
-BOOST_AUTO_TEST_CASE(between_nodes_there_is_one_message_for_each_pair_and_its_bytes_are_the_schedules) {
+BOOST_AUTO_TEST_CASE(between_nodes_there_is_one_message_for_each_pair_and_its_bytes_are_the_plans) {
   if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // the environment has decided
   for (int nodes : {2, 3}) {
     rows_to_columns move({.shared = true, .pretended_node = static_cast<int>(own_worker()) % nodes});
@@ -104,23 +167,23 @@ BOOST_AUTO_TEST_CASE(between_nodes_there_is_one_message_for_each_pair_and_its_by
     move.call(500, 600, x);
     std::size_t messages = 0, elements = 0;
     const auto node_of = [&](std::size_t worker) { return worker % static_cast<std::size_t>(nodes); };
-    for (const auto& b : move.schedule().sends)
-      if (node_of(b.worker) != node_of(own_worker())) ++messages, elements += volume_of(b.shape);
-    BOOST_TEST(move.current->messages_sent() == messages);
-    BOOST_TEST(move.current->bytes_mailed() == elements * sizeof(float));
+    for (const auto& b : move.plan().sends)
+      if (node_of(b.worker) != node_of(own_worker())) ++messages, elements += b.where.volume();
+    BOOST_TEST(move.current->counts().messages == messages);
+    BOOST_TEST(move.current->counts().bytes_by_message == elements * sizeof(float));
   }
 }
 
 BOOST_AUTO_TEST_CASE(what_stays_where_it_is_moves_nothing) {
-  transport ways(MPI_COMM_WORLD);
+  partita::detail::transport ways(MPI_COMM_WORLD);
   const std::size_t n = all_workers();
   const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})};
   const auto balanced = decomposition<2>::balanced({50, 60}, {n, 1});
   auto exchange =
-      ways.exchange<float, 2>(schedule_repartition(tall, balanced, tall, balanced, same_axes<2>(), own_worker()));
-  BOOST_TEST(exchange->messages_sent() == 0U);
-  BOOST_TEST(exchange->bytes_mailed() == 0U);
-  BOOST_TEST(exchange->bytes_shared() == 0U);
+      ways.exchange(partita::detail::lowered(plan_repartition(tall, balanced, tall, balanced, own_worker())), floats);
+  BOOST_TEST(exchange->counts().messages == 0U);
+  BOOST_TEST(exchange->counts().bytes_by_message == 0U);
+  BOOST_TEST(exchange->counts().bytes_shared == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
@@ -128,11 +191,12 @@ BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
   const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})},
       wide{dynamic_extents<2>(std::size_t{1}, n)};
   for (int nodes : {1, 2}) {
-    const transport_policy policy{.shared = true, .pretended_node = static_cast<int>(me) % nodes};
-    transport first(MPI_COMM_WORLD, policy), second(MPI_COMM_WORLD, policy);
-    const auto schedule = schedule_repartition(tall, decomposition<2>::balanced({rows, columns}, {n, 1}), wide,
-                                               decomposition<2>::balanced({rows, columns}, {1, n}), same_axes<2>(), me);
-    auto a = first.exchange<float, 2>(schedule), b = second.exchange<float, 2>(schedule);
+    const partita::detail::transport_policy policy{.shared = true, .pretended_node = static_cast<int>(me) % nodes};
+    partita::detail::transport first(MPI_COMM_WORLD, policy), second(MPI_COMM_WORLD, policy);
+    const auto plan =
+        partita::detail::lowered(plan_repartition(tall, decomposition<2>::balanced({rows, columns}, {n, 1}), wide,
+                                                  decomposition<2>::balanced({rows, columns}, {1, n}), me));
+    auto a = first.exchange(plan, floats), b = second.exchange(plan, floats);
     const interval own_rows = balanced_part(rows, n, me), own_columns = balanced_part(columns, n, me);
     const auto x_step = static_cast<std::ptrdiff_t>(columns), y_step = static_cast<std::ptrdiff_t>(own_columns.size());
     std::vector<float> x1(own_rows.size() * columns), x2(x1.size());
@@ -148,8 +212,9 @@ BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
         std::vector<float> heap1(y1.size()), heap2(y2.size());
         float* const to1 = pooled ? y1.data() : heap1.data();
         float* const to2 = pooled ? y2.data() : heap2.data();
-        a->start(x1.data(), {x_step, 1}, to1, {y_step, 1});
-        b->start(x2.data(), {x_step, 1}, to2, {y_step, 1});
+        const std::ptrdiff_t x_strides[] = {x_step, 1}, y_strides[] = {y_step, 1};
+        a->start(x1.data(), x_strides, to1, y_strides);
+        b->start(x2.data(), x_strides, to2, y_strides);
         b->finish();
         a->finish();
         for (std::size_t i = 0; i < rows; ++i)
@@ -161,6 +226,48 @@ BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
     }
     BOOST_TEST(right);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_third_way_carries_the_same_plans_and_sums_what_is_reversed) {
+  // five simulated workers, all inside this process: parts of a vector to wholes, and wholes to sums of parts
+  constexpr std::size_t n = 5, whole = 12;
+  const partita::detail::node members(MPI_COMM_WORLD);
+  auto& memory = partita::detail::arena::of(members, ~std::size_t{0});
+  const grid p(extents<n>{});
+  simulated_network net;
+  const auto summed = partita::detail::element_kind::summed<float>();
+  std::vector<simulated_way> ways;
+  for (std::size_t k = 0; k < n; ++k) ways.emplace_back(net, k);
+  std::vector<std::unique_ptr<partita::detail::box_exchange>> there, back;
+  std::size_t boxes = 0, elements = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto group = block_group_of(p, {false}, k);
+    const auto plan = plan_wholes(group, balanced_parts<1>({whole}, group.shape), k);
+    boxes += plan.sends.size(), elements += plan.elements_sent();
+    const auto exchange = [&](const exchange_plan<1>& planned) {
+      return std::make_unique<partita::detail::box_exchange>(std::vector<partita::detail::way*>{&ways[k]}, memory,
+                                                             partita::detail::lowered(planned), summed, false);
+    };
+    there.push_back(exchange(plan));
+    back.push_back(exchange(reversed(plan)));
+  }
+  std::vector<std::vector<float>> x(n), y(n), sums(n);
+  const std::ptrdiff_t one = 1;
+  for (std::size_t k = 0; k < n; ++k) {
+    const interval own = balanced_part(whole, n, k);
+    for (std::size_t i = own.start; i < own.stop; ++i) x[k].push_back(static_cast<float>(i + 1));
+    y[k].resize(whole), sums[k].resize(own.size());
+  }
+  for (std::size_t k = 0; k < n; ++k) there[k]->start(x[k].data(), &one, y[k].data(), &one);
+  for (std::size_t k = 0; k < n; ++k) there[k]->finish();
+  BOOST_TEST(net.boxes == boxes);
+  BOOST_TEST(net.bytes == elements * sizeof(float));
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < whole; ++i) BOOST_TEST(y[k][i] == static_cast<float>(i + 1));
+  for (std::size_t k = 0; k < n; ++k) back[k]->start(y[k].data(), &one, sums[k].data(), &one);
+  for (std::size_t k = 0; k < n; ++k) back[k]->finish();
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < sums[k].size(); ++i) BOOST_TEST(sums[k][i] == static_cast<float>(n) * x[k][i]);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

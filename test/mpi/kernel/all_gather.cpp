@@ -1,4 +1,5 @@
-// all_gather and reduce_scatter: what every worker gets, each the other's adjoint, and errors that are the same everywhere.
+// all_gather and reduce_scatter: what every worker gets, each the other's adjoint, and errors that are the same
+// everywhere.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -18,7 +19,8 @@ using test::refused;
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> filled(const std::array<std::size_t, Rank>& shape, std::size_t worker) {
   auto x = uninitialised<T, Rank>(shape);
-  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<T>(static_cast<short>((worker * 31 + k * 7) % 23)) - T(11);
+  for (std::size_t k = 0; k < x.size(); ++k)
+    x.data()[k] = static_cast<T>(static_cast<short>((worker * 31 + k * 7) % 23)) - T(11);
   return x;
 }
 
@@ -120,7 +122,8 @@ BOOST_AUTO_TEST_CASE(several_dimensions_and_several_groups_at_once, *test::at_le
     std::vector<xt::xtensor<int, 3>> x;
     for (std::size_t k = 0; k < everyone.size(); ++k) {
       const std::size_t i = k / n, j = k % n;
-      x.push_back(filled<int, 3>(of_one_shape ? std::array<std::size_t, 3>{5, 7, 2} : std::array<std::size_t, 3>{i + 1, 3 - j % 3, 2}, k));
+      x.push_back(filled<int, 3>(
+          of_one_shape ? std::array<std::size_t, 3>{5, 7, 2} : std::array<std::size_t, 3>{i + 1, 3 - j % 3, 2}, k));
     }
     return x;
   };
@@ -149,7 +152,8 @@ BOOST_AUTO_TEST_CASE(workers_outside_the_partition_get_a_copy_of_what_they_gave,
   reduce_scatter r(p, dimensions<1>);
   sequentially::reduce_scatter sr(p, dimensions<1>);
   std::vector<xt::xtensor<std::complex<float>, 2>> x;
-  for (std::size_t k = 0; k <= last; ++k) x.push_back(filled<std::complex<float>, 2>({3, k == 0 || k == last ? std::size_t{5} : k}, k));
+  for (std::size_t k = 0; k <= last; ++k)
+    x.push_back(filled<std::complex<float>, 2>({3, k == 0 || k == last ? std::size_t{5} : k}, k));
   compare(everyone, g, sg, x);
   compare(everyone, r, sr, x);
 }
@@ -174,7 +178,8 @@ BOOST_AUTO_TEST_CASE(views_and_lazy_expressions_are_read_and_views_are_filled) {
   const auto inner = xt::view(mine, xt::range(1, 4), xt::range(2, 4));
   xt::xtensor<float, 2> big = xt::zeros<float>(std::array<std::size_t, 2>{5, 2 * n + 2});
   g.into(inner, xt::view(big, xt::range(1, 4), xt::range(std::size_t{1}, 2 * n + 1)));
-  for (std::size_t k = 0; k < n; ++k) BOOST_TEST((big(2, 2 * k + 1) == static_cast<float>(k + 1) && big(2, 2 * k + 2) == static_cast<float>(k + 1)));
+  for (std::size_t k = 0; k < n; ++k)
+    BOOST_TEST((big(2, 2 * k + 1) == static_cast<float>(k + 1) && big(2, 2 * k + 2) == static_cast<float>(k + 1)));
   BOOST_TEST((big(0, 1) == 0.F && big(4, 1) == 0.F && big(2, 0) == 0.F && big(2, 2 * n + 1) == 0.F));
   BOOST_TEST(g(inner * 2.F)(0, 0) == 2.F);
 }
@@ -199,7 +204,8 @@ BOOST_AUTO_TEST_CASE(blocks_of_some_megabytes_arrive_whole_and_steady_calls_exch
     const auto part = r(whole);
     bool summed = true;
     const std::size_t first = balanced_part(row, n, everyone.id()).start * 2000;
-    for (std::size_t k = 0; k < part.size(); ++k) summed = summed && part.data()[k] == static_cast<float>(n) * whole.data()[first + k];
+    for (std::size_t k = 0; k < part.size(); ++k)
+      summed = summed && part.data()[k] == static_cast<float>(n) * whole.data()[first + k];
     BOOST_TEST(summed);
   }
   BOOST_TEST(g.structures_made() == 1U);

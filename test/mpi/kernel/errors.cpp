@@ -9,6 +9,8 @@
 #include <partita/nn/softmax_cross_entropy.hpp>
 
 #include <boost/mpi/collectives/all_gather.hpp>
+#include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <typeinfo>
@@ -93,9 +95,12 @@ BOOST_AUTO_TEST_CASE(blocks_of_one_sum_that_differ, *test::at_least(2)) {
   const auto all = everyone.partition(extents(everyone.size()));
   const auto root = everyone.partition<1>();
   const auto x = ones(2, everyone.id() == 1 ? 4 : 3);
-  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { sum_reduce(all, root)(x); });
-  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { broadcast(root, all).adjoint(x); });
-  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { all_sum_reduce(all, dimensions<0>)(x); });
+  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape",
+                                   [&] { sum_reduce(all, root)(x); });
+  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape",
+                                   [&] { broadcast(root, all).adjoint(x); });
+  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape",
+                                   [&] { all_sum_reduce(all, dimensions<0>)(x); });
   // the same number of elements in another shape is another block
   const auto turned = everyone.id() == 1 ? ones(2, 3) : ones(3, 2);
   expect_error_on_all<shape_error>("from [2, 2] to [3, 3]", [&] { all_sum_reduce(all, dimensions<0>)(turned); });
@@ -122,11 +127,15 @@ BOOST_AUTO_TEST_CASE(views_that_have_not_the_shape_of_the_result_on_one_worker) 
   const auto across = everyone.partition(extents(1, everyone.size()));
   matrix view({2, everyone.id() + 1 == everyone.size() ? std::size_t{2} : std::size_t{3}});
   const auto x = ones(2, 3);
-  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { broadcast(all, all).into(x, view); });
-  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { sum_reduce(all, all).into(x, view); });
-  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { all_sum_reduce(all, dimensions<0>).into(x, view); });
+  expect_error_on_all<shape_error>("requires a view of the shape of the result",
+                                   [&] { broadcast(all, all).into(x, view); });
+  expect_error_on_all<shape_error>("requires a view of the shape of the result",
+                                   [&] { sum_reduce(all, all).into(x, view); });
+  expect_error_on_all<shape_error>("requires a view of the shape of the result",
+                                   [&] { all_sum_reduce(all, dimensions<0>).into(x, view); });
   matrix tall = xt::zeros<double>({2 * everyone.size() + 1, std::size_t{1}});
-  expect_error_on_all<shape_error>("requires a view of the shape of the result", [&] { repartition(all, across).into(x, tall); });
+  expect_error_on_all<shape_error>("requires a view of the shape of the result",
+                                   [&] { repartition(all, across).into(x, tall); });
   for (double element : tall) BOOST_TEST(element == 0.0);  // nothing was moved
   expect_all_well(everyone);
 }
@@ -141,21 +150,69 @@ BOOST_AUTO_TEST_CASE(different_calls_on_different_workers, *test::at_least(2)) {
   const broadcast b(root, p), other(second, p);
   const sum_reduce s(p, root);
   const auto differ = "workers make different calls";
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? other(x) : b(x); });           // another partition
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? s(x) : b(x); });               // another kernel
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? b.adjoint(x) : b(x); });       // the other direction
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(b(single)) : void(b(x)); });             // another element type
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(b(xt::xtensor<double, 1>{1.})) : void(b(x)); });  // another rank
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? other(x) : b(x); });               // another partition
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? s(x) : b(x); });                   // another kernel
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? b.adjoint(x) : b(x); });           // the other direction
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(b(single)) : void(b(x)); });  // another element type
+  expect_error_on_all<disagreement_error>(
+      differ, [&] { odd ? void(b(xt::xtensor<double, 1>{1.})) : void(b(x)); });  // another rank
   const repartition r(everyone.partition(extents(everyone.size(), 1)), everyone.partition(extents(1, everyone.size())));
   const all_sum_reduce a(p, dimensions<0>);
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(a(x)) : void(r(x)); });
   const broadcast viewed(root, p, shared_view);
   const sum_reduce exact(p, root, reproducible);
   const all_sum_reduce exact_for_all(p, dimensions<0>, reproducible);
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(viewed(x)) : void(b(x)); });              // another policy
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(viewed(x)) : void(b(x)); });  // another policy
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? exact(x) : s(x); });
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? exact_for_all(x) : a(x); });
   expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_apart, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const bool odd = everyone.id() == 1;
+  const auto p = everyone.partition(extents(n));
+  const all_sum_reduce sum(p, dimensions<0>);
+  const xt::xtensor<double, 1> x{1, 2};
+  const xt::xtensor<std::int64_t, 1> whole{1, 2};
+  // both of 8 bytes, and told apart by their names; and who makes which
+  expect_error_on_all<disagreement_error>("elements of type double (8 bytes)",
+                                          [&] { odd ? void(sum(whole)) : void(sum(x)); });
+  expect_error_on_all<disagreement_error>("elements of type long (8 bytes)",
+                                          [&] { odd ? void(sum(whole)) : void(sum(x)); });
+  const auto others = n == 2 ? "worker 0 makes partita::all_sum_reduce" : " other";
+  expect_error_on_all<disagreement_error>(others, [&] { odd ? void(sum(whole)) : void(sum(x)); });
+  expect_error_on_all<disagreement_error>(", worker 1 makes partita::all_sum_reduce",
+                                          [&] { odd ? void(sum(whole)) : void(sum(x)); });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_is_missing_on_one_worker_while_a_structure_is_worked_out) {
+  const world everyone(test::workers());
+  expect_error_on_all<communication_error>("worker 0 has no memory to prepare", [&] {
+    detail::structure_cache<int> cache;
+    const detail::complaint none;
+    detail::agreed_structure(
+        *everyone.state(), cache, {77, none}, [](int) { return true; },
+        [&](detail::complaint&) -> int { return everyone.id() == 0 ? throw std::bad_alloc() : 1; },
+        [] { return text("a call"); });
+  });
+  expect_all_well(everyone);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_without_agreement_is_the_same_and_still_checked) {
+  const world agreeing(test::workers()), trusting(test::workers(), checks::local);
+  const xt::xtensor<std::size_t, 1> labels{0, 3, 1}, wrong{0, 3, 7};
+  const auto loss_of = [&](const world& w, const auto& of) {
+    const interval mine = balanced_part(7, w.size(), w.id());
+    matrix scores = ones(3, mine.size());
+    for (std::size_t j = 0; j < mine.size(); ++j) scores(1, j) = 0.5 * static_cast<double>(mine.start + j);
+    softmax_cross_entropy<double> loss(w.partition(extents(1, w.size())));
+    return loss(scores, of);
+  };
+  BOOST_TEST(loss_of(agreeing, labels) == loss_of(trusting, labels));
+  expect_error_on_all<shape_error>("label 2 is 7", [&] { loss_of(trusting, wrong); });
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_left, *test::at_least(2)) {
@@ -171,17 +228,21 @@ BOOST_AUTO_TEST_CASE(a_worker_that_left, *test::at_least(2)) {
   }
   everyone.reset();
   BOOST_TEST((leaves || said.find("has left the world") != std::string::npos), "it said: " << said);
-  BOOST_TEST((leaves || said_again.find("a worker has left the world") != std::string::npos), "it said: " << said_again);
+  BOOST_TEST((leaves || said_again.find("a worker has left the world") != std::string::npos),
+             "it said: " << said_again);
   BOOST_TEST(MPI_Wtime() - start < 5.0);  // nobody waits for who has gone, not even to leave
   expect_all_well(world(test::workers()));
 }
 
 BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_partitions, *test::at_least(6)) {
   const world everyone(test::workers());
-  const auto p_x = everyone.partition(extents(1, 3)), p_y = everyone.partition(extents(1, 2)), p_w = everyone.partition(extents(2, 3));
+  const auto p_x = everyone.partition(extents(1, 3)), p_y = everyone.partition(extents(1, 2)),
+             p_w = everyone.partition(extents(2, 3));
   const linear_options o{.in_features = 7, .out_features = 5};
-  expect_error_on_all<partition_error>("p_x cuts the features into 2, p_w into 3", [&] { linear<double>(p_y, p_y, p_w, o); });
-  expect_error_on_all<partition_error>("p_y cuts the features into 3, p_w into 2", [&] { linear<double>(p_x, p_x, p_w, o); });
+  expect_error_on_all<partition_error>("p_x cuts the features into 2, p_w into 3",
+                                       [&] { linear<double>(p_y, p_y, p_w, o); });
+  expect_error_on_all<partition_error>("p_y cuts the features into 3, p_w into 2",
+                                       [&] { linear<double>(p_x, p_x, p_w, o); });
   const auto cut = everyone.partition(extents(2, 3));
   expect_error_on_all<partition_error>("a batch dimension, into 2", [&] { linear<double>(cut, p_y, p_w, o); });
   expect_all_well(everyone);
@@ -190,17 +251,24 @@ BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_partitions, *test::at_least(6)) {
 BOOST_AUTO_TEST_CASE(a_parallel_linear_layer_of_wrong_partitions, *test::at_least(4)) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents(1, 4)), half = everyone.partition(extents(1, 2));
-  const auto column = everyone.partition(extents(4, 1)), row = everyone.partition(extents(1, 4)), both = everyone.partition(extents(2, 2));
+  const auto column = everyone.partition(extents(4, 1)), row = everyone.partition(extents(1, 4)),
+             both = everyone.partition(extents(2, 2));
   const auto turned = everyone.partition(extents(1, 4), workers{3, 2, 1, 0});
   const linear_options o{.in_features = 7, .out_features = 5};
   using columns = linear<double, column_parallel>;
   using rows = linear<double, row_parallel>;
-  expect_error_on_all<partition_error>("p_w cuts the input features into 2; choose p_w with 1 column, or weight_stationary", [&] { columns(p, p, both, o); });
-  expect_error_on_all<partition_error>("p_w cuts the output features into 2; choose p_w with 1 row, or weight_stationary", [&] { rows(p, p, both, o); });
-  expect_error_on_all<partition_error>("p_x cuts the features into 2, p_w into 4", [&] { columns(half, p, column, o); });
+  expect_error_on_all<partition_error>(
+      "p_w cuts the input features into 2; choose p_w with 1 column, or weight_stationary",
+      [&] { columns(p, p, both, o); });
+  expect_error_on_all<partition_error>(
+      "p_w cuts the output features into 2; choose p_w with 1 row, or weight_stationary", [&] { rows(p, p, both, o); });
+  expect_error_on_all<partition_error>("p_x cuts the features into 2, p_w into 4",
+                                       [&] { columns(half, p, column, o); });
   expect_error_on_all<partition_error>("p_y cuts the features into 2, p_w into 4", [&] { rows(p, half, row, o); });
-  expect_error_on_all<partition_error>("got p_x on [3, 2, 1, 0], p_y on [0, 1, 2, 3]", [&] { columns(turned, p, column, o); });
-  expect_error_on_all<partition_error>("make the three from the same workers in the same order", [&] { rows(p, turned, row, o); });
+  expect_error_on_all<partition_error>("got p_x on [3, 2, 1, 0], p_y on [0, 1, 2, 3]",
+                                       [&] { columns(turned, p, column, o); });
+  expect_error_on_all<partition_error>("make the three from the same workers in the same order",
+                                       [&] { rows(p, turned, row, o); });
   expect_all_well(everyone);
 }
 
@@ -208,15 +276,17 @@ template <linear_algorithm Algorithm>
 void expect_refusals(const world& everyone, std::size_t f_out, std::size_t f_in) {
   const std::size_t n = everyone.size(), last = n - 1;
   const auto p = everyone.partition(extents(1, n));
-  linear<double, Algorithm> layer(p, p, everyone.partition(extents(f_out, f_in)), {.in_features = 2 * n, .out_features = 3 * n});
+  linear<double, Algorithm> layer(p, p, everyone.partition(extents(f_out, f_in)),
+                                  {.in_features = 2 * n, .out_features = 3 * n});
   const auto x = ones(4, 2);
-  expect_error_on_all<shape_error>("features in the last dimension of x", [&] { layer(ones(4, everyone.id() == last ? 3 : 2)); });
+  expect_error_on_all<shape_error>("features in the last dimension of x",
+                                   [&] { layer(ones(4, everyone.id() == last ? 3 : 2)); });
   expect_error_on_all<shape_error>("requires a forward call before", [&] { layer.adjoint(ones(4, 3)); });
   layer(x);
-  expect_error_on_all<shape_error>("requires dy of the shape of the last result", [&] { layer.adjoint(ones(everyone.id() == last ? 5 : 4, 3)); });
+  expect_error_on_all<shape_error>("requires dy of the shape of the last result",
+                                   [&] { layer.adjoint(ones(everyone.id() == last ? 5 : 4, 3)); });
   for (double g : layer.weight_gradient()) BOOST_TEST(g == 0);  // what is refused leaves the gradients alone
-  if (n > 1)
-    expect_error_on_all<shape_error>("", [&] { layer(ones(everyone.id() == last ? 5 : 4, 2)); });
+  if (n > 1) expect_error_on_all<shape_error>("", [&] { layer(ones(everyone.id() == last ? 5 : 4, 2)); });
   layer(x);
   layer.adjoint(ones(4, 3));
   expect_all_well(everyone);
@@ -247,10 +317,11 @@ BOOST_AUTO_TEST_CASE(a_linear_layer_of_wrong_features) {
 
 BOOST_AUTO_TEST_CASE(batches_of_a_layer_that_differ, *test::at_least(2)) {
   const world everyone(test::workers());
-  const auto p_x = everyone.partition(extents(1, everyone.size())), p_w = everyone.partition(extents(1, everyone.size()));
+  const auto p_x = everyone.partition(extents(1, everyone.size())),
+             p_w = everyone.partition(extents(1, everyone.size()));
   linear<double> layer(p_x, everyone.partition<1, 1>(), p_w, {.in_features = everyone.size(), .out_features = 2});
   const auto x = ones(everyone.id() == 1 ? 4 : 3, 1);
-  expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape", [&] { layer(x); });
+  expect_error_on_all<shape_error>("partita::linear(x): requires x of one batch", [&] { layer(x); });
   expect_all_well(everyone);
 }
 
@@ -261,7 +332,8 @@ BOOST_AUTO_TEST_CASE(labels_and_scores_that_do_not_fit) {
   const auto scores = ones(2, 2);
   const xt::xtensor<int, 1> labels{0, 1}, few{0}, high{0, static_cast<int>(2 * everyone.size())}, negative{0, -1};
   expect_error_on_all<shape_error>("one label for each row", [&] { loss(scores, few); });
-  expect_error_on_all<shape_error>("labels below the number of classes", [&] { loss(scores, everyone.id() == 0 ? high : labels); });
+  expect_error_on_all<shape_error>("labels below the number of classes",
+                                   [&] { loss(scores, everyone.id() == 0 ? high : labels); });
   expect_error_on_all<shape_error>("labels below the number of classes", [&] { loss(scores, negative); });
   if (everyone.size() > 1) {
     const auto uneven = ones(2, everyone.id() == 1 ? 5 : 2);

@@ -1,5 +1,5 @@
-// Broadcast and sum-reduce of every size of block: through slots, through shared blocks in chunks, from any root, with the
-// root outside, with groups that overlap, and in a loop that allocates nothing.
+// Broadcast and sum-reduce of every size of block: through slots, through shared blocks in chunks, from any root, with
+// the root outside, with groups that overlap, and in a loop that allocates nothing.
 #include "mpi_test.hpp"
 
 #include <algorithm>
@@ -32,8 +32,7 @@ xt::xtensor<T, 1> ramp(std::size_t n, std::size_t shift) {
 template <class Y, class T>
 bool is_ramp(const Y& y, std::size_t n, std::size_t shift, T factor) {
   bool right = y.size() == n;
-  for (std::size_t i = 0; right && i < n; ++i)
-    right = y(i) == factor * static_cast<T>(i % 1000 + shift);
+  for (std::size_t i = 0; right && i < n; ++i) right = y(i) == factor * static_cast<T>(i % 1000 + shift);
   return right;
 }
 
@@ -46,7 +45,8 @@ T of_any_size(std::size_t i, std::size_t worker) {
   } else {
     const std::size_t mixed = (i * 2654435761U + worker * 40503U) % 100003;
     const T sign = mixed % 2 == 0 ? T(1) : T(-1);
-    return sign * static_cast<T>(1 + mixed) / static_cast<T>(7 + mixed % 1009) * std::ldexp(T(1), static_cast<int>(mixed % 61) - 30);
+    return sign * static_cast<T>(1 + mixed) / static_cast<T>(7 + mixed % 1009) *
+           std::ldexp(T(1), static_cast<int>(mixed % 61) - 30);
   }
 }
 template <class T>
@@ -71,8 +71,8 @@ T rounded_once(std::size_t count, Value value) {
 /// How many workers have to be told by message: one for each node, or all, where no memory is shared.
 std::size_t workers_apart(const world& everyone) {
   const std::size_t n = everyone.size();
-  const node& members = node::of(everyone.state()->communicator());
-  std::size_t alone = members.size() > 1 && !arena::of_environment(members).shared() ? 1 : 0;
+  const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
+  std::size_t alone = members.size() > 1 && !partita::detail::arena::of_environment(members).shared() ? 1 : 0;
   std::vector<std::size_t> first(n);
   const std::size_t mine = members.worker(0);
   MPI_Allgather(&mine, sizeof mine, MPI_BYTE, first.data(), sizeof mine, MPI_BYTE, everyone.communicator());
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(sums_are_the_same_bits_every_time) {
 BOOST_AUTO_TEST_CASE(sums_are_added_up_along_the_tree_that_messages_take) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size();
-  const node& members = node::of(everyone.state()->communicator());
+  const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
   if (members.size() != P) return;  // with several nodes, node by node
   const auto all = everyone.partition(extents<dynamic>(P));
   for (std::size_t n : {100U, 1025U, 150001U}) {
@@ -230,7 +230,8 @@ BOOST_AUTO_TEST_CASE(reproducible_sums_are_the_same_whatever_number_of_workers_g
   for (std::size_t used = 2; used <= P; ++used) {
     const auto some = everyone.partition(extents<dynamic>(used));
     const std::array<std::size_t, 1> none{0}, shape{n};
-    xt::xtensor<double, 1> x = me < used ? xt::xtensor<double, 1>(xt::zeros<double>(shape)) : xt::xtensor<double, 1>(none);
+    xt::xtensor<double, 1> x =
+        me < used ? xt::xtensor<double, 1>(xt::zeros<double>(shape)) : xt::xtensor<double, 1>(none);
     if (me == 0) x = of_all_sizes<double>(n, 0);
     if (me + 1 == used) x = of_all_sizes<double>(n, 1);
     const auto y = all_sum_reduce(some, dimensions<0>, reproducible)(x);
@@ -260,7 +261,9 @@ BOOST_AUTO_TEST_CASE(a_steady_call_sends_a_message_to_each_node_or_worker_but_th
     const auto x = ramp<float>(n, 0), source = ramp<float>(everyone.id() == 0 ? n : 0, 0);
     b(source), s(x), a(x);  // the first call also tells the block shapes
     const std::size_t apart = workers_apart(everyone);
-    BOOST_TEST(messages_in(everyone, [&] { b(source); }) == apart - 1);
+    // who gets a block and gives none has nothing that tells its shape, so all agree first, at every level of checks
+    const std::size_t agreement = apart == 1 ? 0 : P;
+    BOOST_TEST(messages_in(everyone, [&] { b(source); }) == apart - 1 + agreement);
     BOOST_TEST(messages_in(everyone, [&] { s(x); }) == apart - 1);
     BOOST_TEST(messages_in(everyone, [&] { a(x); }) == 2 * (apart - 1));
   }
@@ -294,7 +297,7 @@ BOOST_AUTO_TEST_CASE(a_view_of_the_roots_block_has_its_values_for_as_long_as_it_
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id();
   const auto all = everyone.partition(extents<dynamic>(P));
-  for (std::size_t root = 0; root < P; root += P > 2 ? P - 1 : 1) {
+  for (std::size_t root = 0; root<P; root += P> 2 ? P - 1 : 1) {
     const auto one = everyone.partition(extents<1>{}, workers(root, root + 1));
     std::vector<shared_view_of<double, 1>> kept;
     for (std::size_t n : sizes)
@@ -341,11 +344,10 @@ BOOST_AUTO_TEST_CASE(views_in_a_steady_loop_take_no_fresh_block_and_allocate_not
   const auto one = everyone.partition(extents<1>{});
   const broadcast b(one, all, shared_view);
   const auto x = ramp<float>(me == 0 ? 100000 : 0, 1);
-  const auto once = [&] {
-    const auto y = b(x), z = b(x);
-  };
+  const auto once = [&] { const auto y = b(x), z = b(x); };
   for (int k = 0; k < 8; ++k) once();
-  const arena& memory = arena::of_environment(node::of(everyone.state()->communicator()));
+  const partita::detail::arena& memory =
+      partita::detail::arena::of_environment(partita::detail::node::of(everyone.state()->communicator()));
   const std::size_t blocks = memory.fresh_blocks(), before = test::allocations();
   for (int k = 0; k < 20; ++k) once();
   BOOST_TEST(memory.fresh_blocks() <= blocks + 2);  // who lends may still wait for who is slow
@@ -363,9 +365,10 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_takes_no_fresh_block) {
     const auto dx = b.adjoint(y), dx2 = b.adjoint(y2);
   };
   for (int k = 0; k < 3; ++k) once();
-  const auto& node_of_all = node::of(everyone.state()->communicator());
-  const auto policy = transport_policy::from_environment();
-  const arena& memory = arena::of(node_of_all, policy.shared ? policy.arena_bytes : 0);
+  const auto& node_of_all = partita::detail::node::of(everyone.state()->communicator());
+  const auto policy = partita::detail::transport_policy::from_environment();
+  const partita::detail::arena& memory =
+      partita::detail::arena::of(node_of_all, policy.shared ? policy.arena_bytes : 0);
   const std::size_t before = memory.fresh_blocks();
   for (int k = 0; k < 10; ++k) once();
   BOOST_TEST(memory.fresh_blocks() == before);

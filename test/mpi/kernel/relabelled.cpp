@@ -56,7 +56,8 @@ BOOST_AUTO_TEST_CASE(what_the_cost_says_is_what_the_plans_of_all_workers_send, *
              sent_by_all(everyone, repartition(p_x, turned, permute<1, 0>), flat));
   const auto dealt = to_cuts(cut::block_cyclic(9, 4, 2), cut::balanced(7, 1));
   const auto cyclic = relabelled(p_x, p_y, global, dealt);
-  BOOST_TEST(cost_of(p_x, cyclic, global, dealt).elements_moved == sent_by_all(everyone, repartition(p_x, cyclic, dealt), global));
+  BOOST_TEST(cost_of(p_x, cyclic, global, dealt).elements_moved ==
+             sent_by_all(everyone, repartition(p_x, cyclic, dealt), global));
   BOOST_TEST(cost_of(p_x, cyclic, global, dealt).elements_moved <= cost_of(p_x, p_y, global, dealt).elements_moved);
 }
 

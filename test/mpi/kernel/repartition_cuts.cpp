@@ -1,8 +1,8 @@
-// Repartitions whose sides are cut as the caller says and whose dimensions change places: what every worker gets is what the
-// sequential executor says, the adjoint is one, and what cannot be is refused on all workers alike.
+// Repartitions whose sides are cut as the caller says and whose dimensions change places: what every worker gets is
+// what the sequential executor says, the adjoint is one, and what cannot be is refused on all workers alike.
 #include "mpi_test.hpp"
-#include "refused.hpp"
 #include "random_cases.hpp"
+#include "refused.hpp"
 
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
@@ -121,10 +121,8 @@ workers random_workers(std::mt19937& random, std::size_t count, std::size_t worl
 
 template <class T>
 T number(std::int32_t n) {
-  if constexpr (std::is_same_v<T, std::complex<float>>)
-    return {static_cast<float>(n), static_cast<float>(-2 * n)};
-  else
-    return static_cast<T>(n);
+  if constexpr (std::is_same_v<T, std::complex<float>>) return {static_cast<float>(n), static_cast<float>(-2 * n)};
+  else return static_cast<T>(n);
 }
 
 /// Both directions of one random repartition against the sequential executor, and against each other.
@@ -139,13 +137,21 @@ void agrees(unsigned seed) {
   shape<Rank> extents{};
   for (std::size_t& n : extents) n = random() % 20 == 0 ? 0 : 1 + random() % (Rank == 1 ? 60 : Rank == 2 ? 23 : 9);
   const auto turned = in_result_order(extents, axes);
-  const auto given = decomposition<Rank>::make([&](std::size_t d) { return random_cut(random, extents[d], from_grid[d]); });
-  const auto wanted = decomposition<Rank>::make([&](std::size_t d) { return random_cut(random, turned[d], to_grid[d]); });
-  const auto p_x = everyone.partition(dynamic_extents<Rank>(from_grid), random_workers(random, volume_of(from_grid), world_size));
-  const auto p_y = everyone.partition(dynamic_extents<Rank>(to_grid), random_workers(random, volume_of(to_grid), world_size));
+  const auto given =
+      decomposition<Rank>::make([&](std::size_t d) { return random_cut(random, extents[d], from_grid[d]); });
+  const auto wanted =
+      decomposition<Rank>::make([&](std::size_t d) { return random_cut(random, turned[d], to_grid[d]); });
+  const auto p_x =
+      everyone.partition(dynamic_extents<Rank>(from_grid), random_workers(random, volume_of(from_grid), world_size));
+  const auto p_y =
+      everyone.partition(dynamic_extents<Rank>(to_grid), random_workers(random, volume_of(to_grid), world_size));
 
-  const auto value = [&](const position<Rank>& i) { return number<T>(static_cast<std::int32_t>(number_of(i, extents) % 1009) + 1); };
-  const auto other = [&](const position<Rank>& j) { return number<T>(static_cast<std::int32_t>(number_of(j, turned) * 7 % 211) - 90); };
+  const auto value = [&](const position<Rank>& i) {
+    return number<T>(static_cast<std::int32_t>(number_of(i, extents) % 1009) + 1);
+  };
+  const auto other = [&](const position<Rank>& j) {
+    return number<T>(static_cast<std::int32_t>(number_of(j, turned) * 7 % 211) - 90);
+  };
   const auto x = blocks_of<T>(p_x.grid(), given, world_size, value);
   const auto dy = blocks_of<T>(p_y.grid(), wanted, world_size, other);
 
@@ -158,9 +164,11 @@ void agrees(unsigned seed) {
   BOOST_TEST(r.plans_made() == 1U);
   BOOST_TEST((r.plan(extents) == s.plan(extents, me)));
   if constexpr (std::is_arithmetic_v<T>)
-    BOOST_TEST(over_all(everyone, dot(y, dy[me])) == over_all(everyone, dot(x[me], dx)), "<K x, y> and <x, K* y>, seed " << seed);
+    BOOST_TEST(over_all(everyone, dot(y, dy[me])) == over_all(everyone, dot(x[me], dx)),
+               "<K x, y> and <x, K* y>, seed " << seed);
 
-  const repartition fresh(p_x, p_y, to_cuts(wanted), from_cuts(given), permute<P...>);  // the adjoint alone, before any call
+  const repartition fresh(p_x, p_y, to_cuts(wanted), from_cuts(given),
+                          permute<P...>);  // the adjoint alone, before any call
   BOOST_TEST(same(fresh.adjoint(dy[me]), dx), "adjoint first, seed " << seed);
 }
 
@@ -214,7 +222,8 @@ BOOST_AUTO_TEST_CASE(a_block_cyclic_result_lies_as_scalapack_says) {
   for (std::size_t down = 1; down <= n; ++down) {
     if (n % down != 0) continue;
     const auto p = everyone.partition(dynamic_extents<2>(down, n / down));
-    for (const auto& [extents, block] : {std::pair<shape<2>, shape<2>>{{9, 9}, {2, 2}}, {{13, 7}, {3, 2}}, {{64, 48}, {8, 16}}, {{2, 3}, {4, 1}}}) {
+    for (const auto& [extents, block] :
+         {std::pair<shape<2>, shape<2>>{{9, 9}, {2, 2}}, {{13, 7}, {3, 2}}, {{64, 48}, {8, 16}}, {{2, 3}, {4, 1}}}) {
       const shape<2> size = extents, nb = block, np = p.grid().shape();
       const auto value = [&](const position<2>& i) { return static_cast<float>(number_of(i, size)); };
       const auto whole = blocks_of<float>(one.grid(), decomposition<2>::balanced(size, {1, 1}), n, value);
@@ -225,7 +234,9 @@ BOOST_AUTO_TEST_CASE(a_block_cyclic_result_lies_as_scalapack_says) {
       bool right = true;
       for (std::size_t d = 0; d < 2; ++d) {  // NUMROC
         const std::size_t blocks = size[d] / nb[d], extra = blocks % np[d];
-        const std::size_t numroc = blocks / np[d] * nb[d] + (me[d] < extra ? nb[d] : me[d] == extra ? size[d] % nb[d] : 0);
+        const std::size_t numroc = blocks / np[d] * nb[d] + (me[d] < extra    ? nb[d]
+                                                             : me[d] == extra ? size[d] % nb[d]
+                                                                              : 0);
         right = right && a.shape(d) == numroc;
       }
       for (std::size_t i = 0; i < size[0]; ++i)
@@ -234,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_block_cyclic_result_lies_as_scalapack_says) {
           bool here = true;
           position<2> local{};
           for (std::size_t d = 0; d < 2; ++d) {
-            here = here && global[d] / nb[d] % np[d] == me[d];                                // INDXG2P
+            here = here && global[d] / nb[d] % np[d] == me[d];                   // INDXG2P
             local[d] = global[d] / (nb[d] * np[d]) * nb[d] + global[d] % nb[d];  // INDXG2L
           }
           if (here) right = right && a(local[0], local[1]) == value(global);
@@ -242,10 +253,8 @@ BOOST_AUTO_TEST_CASE(a_block_cyclic_result_lies_as_scalapack_says) {
       BOOST_TEST(right, "extents " << size[0] << " x " << size[1] << " on " << np[0] << " x " << np[1]);
       const repartition gather(p, one, from_cuts(cyclic));
       const auto gathered = gather(a), back = deal.adjoint(a);
-      if (one.active())
-        BOOST_TEST((same(gathered, whole[0]) && same(back, whole[0])));
-      else
-        BOOST_TEST((gathered.size() == 0 && back.size() == 0));
+      if (one.active()) BOOST_TEST((same(gathered, whole[0]) && same(back, whole[0])));
+      else BOOST_TEST((gathered.size() == 0 && back.size() == 0));
     }
   }
 }
@@ -282,10 +291,12 @@ BOOST_AUTO_TEST_CASE(a_source_cut_anyhow_is_told_by_its_blocks) {
   std::iota(sizes.begin(), sizes.end(), std::size_t{1});
   std::reverse_copy(sizes.begin(), sizes.end(), backwards.begin());
   const decomposition<2> given{{cut::at(sizes), cut::balanced(6, 1)}};
-  const auto x = block_of_cuts<double>(given, c.p.index(), [](const position<2>& i) { return static_cast<double>(i[0] * 6 + i[1]); });
+  const auto x = block_of_cuts<double>(given, c.p.index(),
+                                       [](const position<2>& i) { return static_cast<double>(i[0] * 6 + i[1]); });
   const repartition r(c.p, c.p, to_cuts(cut::at(backwards), cut::balanced(6, 1)));
   const auto y = r(x);
-  const std::size_t first = std::accumulate(backwards.begin(), backwards.begin() + static_cast<std::ptrdiff_t>(me), std::size_t{0});
+  const std::size_t first =
+      std::accumulate(backwards.begin(), backwards.begin() + static_cast<std::ptrdiff_t>(me), std::size_t{0});
   BOOST_TEST(y.shape(0) == c.n - me);
   for (std::size_t i = 0; i < y.shape(0); ++i)
     for (std::size_t j = 0; j < 6; ++j) BOOST_TEST(y(i, j) == static_cast<double>((first + i) * 6 + j));
@@ -309,7 +320,8 @@ BOOST_AUTO_TEST_CASE(staggered_blocks_are_dealt_in_blocks_and_come_back, *test::
   const repartition r(p, p, permute<1, 0>, to_cuts(wanted));
   const auto y = r(x[me]);
   if (p.active())
-    BOOST_TEST(same(y, block_of_cuts<float>(wanted, p.index(), [&](const position<2>& i) { return value(i[1], i[0]); })));
+    BOOST_TEST(
+        same(y, block_of_cuts<float>(wanted, p.index(), [&](const position<2>& i) { return value(i[1], i[0]); })));
   sequentially::repartition s(p, p, permute<1, 0>, to_cuts(wanted));
   BOOST_TEST(same(y, s(x)[me]));
   BOOST_TEST(same(r.adjoint(y), x[me]));
@@ -318,7 +330,8 @@ BOOST_AUTO_TEST_CASE(staggered_blocks_are_dealt_in_blocks_and_come_back, *test::
 BOOST_AUTO_TEST_CASE(a_worker_that_only_gives_keeps_the_extent_that_becomes_the_first, *test::at_least(2)) {
   const world everyone(test::workers());
   const auto p_x = everyone.partition<1, 1>(workers{1}), p_y = everyone.partition<1, 1>();
-  xt::xtensor<float, 2> x = everyone.id() == 1 ? xt::xtensor<float, 2>(xt::ones<float>({3, 5})) : zero_volume<float, 2>(0);
+  xt::xtensor<float, 2> x =
+      everyone.id() == 1 ? xt::xtensor<float, 2>(xt::ones<float>({3, 5})) : zero_volume<float, 2>(0);
   const auto y = repartition(p_x, p_y, permute<1, 0>)(x);
   const auto z = repartition(p_x, p_y, permute<1, 0>, discard_batch)(x);
   if (everyone.id() == 0) BOOST_TEST((y.shape(0) == 5U && y.shape(1) == 3U));
@@ -332,10 +345,14 @@ BOOST_AUTO_TEST_CASE(cuts_for_other_partitions_are_refused_where_the_kernel_is_m
   BOOST_TEST(has(sentence, "requires as many parts along each dimension as p_y has workers"));
   BOOST_TEST(has(sentence, "choose a partition of"));
   BOOST_TEST(has(refused<partition_error>([&] { repartition(c.p, c.p, from_cuts(too_many)); }), "as p_x has workers"));
-  const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1}), larger = decomposition<2>::balanced({13, 6}, {c.n, 1});
-  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(larger)); }), "requires cuts that add up"));
-  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(fits), permute<1, 0>); }), "requires cuts that add up"));
-  BOOST_TEST(has(refused<partition_error>([&] { sequentially::repartition(c.p, c.p, to_cuts(too_many)); }), "as p_y has workers"));
+  const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1}),
+             larger = decomposition<2>::balanced({13, 6}, {c.n, 1});
+  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(larger)); }),
+                 "requires cuts that add up"));
+  BOOST_TEST(has(refused<shape_error>([&] { repartition(c.p, c.p, from_cuts(fits), to_cuts(fits), permute<1, 0>); }),
+                 "requires cuts that add up"));
+  BOOST_TEST(has(refused<partition_error>([&] { sequentially::repartition(c.p, c.p, to_cuts(too_many)); }),
+                 "as p_y has workers"));
 }
 
 BOOST_AUTO_TEST_CASE(cuts_of_other_extents_are_refused_by_all_workers_and_right_ones_work_afterwards) {
@@ -343,13 +360,16 @@ BOOST_AUTO_TEST_CASE(cuts_of_other_extents_are_refused_by_all_workers_and_right_
   const auto fits = decomposition<2>::balanced({12, 6}, {c.n, 1});
   const repartition r(c.p, c.p, to_cuts(fits));
   const auto sentence = refused<shape_error>([&] { r(other.x<float>()); });
-  BOOST_TEST(has(sentence, "the result has extents [13, 6], to_cuts(...) cuts [12, 6]; make the cuts for [13, 6]"), sentence);
+  BOOST_TEST(has(sentence, "the result has extents [13, 6], to_cuts(...) cuts [12, 6]; make the cuts for [13, 6]"),
+             sentence);
   BOOST_TEST(has(refused<shape_error>([&] { r.plan({13, 6}); }), "make the cuts for [13, 6]"));
   BOOST_TEST(same(r(c.x<float>()), c.x<float>()));
 
   const repartition given(c.p, c.p, from_cuts(fits));
-  BOOST_TEST(has(refused<shape_error>([&] { given(other.x<float>()); }), "requires blocks that are cut as from_cuts(...) says"));
-  BOOST_TEST(has(refused<shape_error>([&] { given.adjoint(other.x<float>()); }), "x has extents [13, 6], from_cuts(...) cuts [12, 6]"));
+  BOOST_TEST(has(refused<shape_error>([&] { given(other.x<float>()); }),
+                 "requires blocks that are cut as from_cuts(...) says"));
+  BOOST_TEST(has(refused<shape_error>([&] { given.adjoint(other.x<float>()); }),
+                 "x has extents [13, 6], from_cuts(...) cuts [12, 6]"));
   const bool last = c.everyone.id() + 1 == c.n;  // one worker alone is wrong, all hear of it
   const xt::xtensor<float, 2> wrong = xt::ones<float>({99, 6});
   BOOST_TEST(has(refused<shape_error>([&] { given(last ? wrong : c.x<float>()); }), "got a block of [99, 6]"));

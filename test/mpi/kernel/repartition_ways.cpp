@@ -1,9 +1,9 @@
 // Repartition by whatever way its workers can reach each other, begun and ended apart, into blocks of the caller, and
 // in a steady loop.
-#include "mpi_test.hpp"
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"
 #include "../support/page_faults.hpp"
+#include "mpi_test.hpp"
 
 #include <partita/kernel/repartition.hpp>
 
@@ -130,7 +130,8 @@ BOOST_AUTO_TEST_CASE(on_one_node_a_repeated_call_neither_allocates_nor_speaks_to
   const std::size_t allocated_since = test::allocations() - allocated, said_since = test::messages() - said;
   BOOST_TEST(allocated_since == 0U);
   const char* const nodes = std::getenv("PARTITA_NODES");
-  if (partita::arena::shared_by_environment() && (nodes == nullptr || std::atoi(nodes) < 2)) BOOST_TEST(said_since == 0U);
+  if (partita::detail::arena::shared_by_environment() && (nodes == nullptr || std::atoi(nodes) < 2))
+    BOOST_TEST(said_since == 0U);
   BOOST_TEST(sum >= 0);
 }
 

@@ -1,5 +1,5 @@
-// Sums that are begun, left alone and ended: the same bits as at one go, others on their way at the same time, let go or
-// overtaken, and begun without waiting for anybody.
+// Sums that are begun, left alone and ended: the same bits as at one go, others on their way at the same time, let go
+// or overtaken, and begun without waiting for anybody.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
@@ -23,6 +23,7 @@
 namespace {
 
 using namespace partita;
+using partita::detail::hooked;
 using test::hears_from;
 using test::refused;
 using test::same_bits;
@@ -36,7 +37,8 @@ xt::xtensor<double, 1> block(std::size_t n, std::size_t worker, std::size_t shif
   xt::xtensor<double, 1> x(shape);
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t mixed = (i * 2654435761U + (worker + 7 * shift) * 40503U) % 100003;
-    x(i) = (mixed % 2 == 0 ? 1.0 : -1.0) * std::ldexp(1.0 + static_cast<double>(mixed) / 1009, static_cast<int>(mixed % 61) - 30);
+    x(i) = (mixed % 2 == 0 ? 1.0 : -1.0) *
+           std::ldexp(1.0 + static_cast<double>(mixed) / 1009, static_cast<int>(mixed % 61) - 30);
   }
   return x;
 }
@@ -131,7 +133,8 @@ BOOST_AUTO_TEST_CASE(end_when_another_call_of_their_kernel_begins) {
   const kernels k;
   for (std::size_t n : sizes) {
     const auto x = block(n, k.me), x2 = block(n, k.me, 1);
-    const auto y = k.to_last(x), y2 = k.to_last(x2), sum = k.total(x), sum2 = k.total(x2), part = k.parts(x), part2 = k.parts(x2);
+    const auto y = k.to_last(x), y2 = k.to_last(x2), sum = k.total(x), sum2 = k.total(x2), part = k.parts(x),
+               part2 = k.parts(x2);
     auto first = k.to_last.start(x);
     auto second = k.to_last.start(x2);
     const auto dy = k.to_last.adjoint(y);
@@ -225,14 +228,14 @@ BOOST_AUTO_TEST_CASE(outlive_their_kernel_and_end_when_their_elements_cannot_be_
       if (k.me == k.P - 1) throw std::string("out of numbers");
     };
     try {
-      auto never = k.from_last.start_adjoint(x, {}, failing);
+      auto never = hooked::start_adjoint(k.from_last, x, {}, failing);
       never.finish();
       BOOST_TEST(k.me != k.P - 1);
     } catch (const std::string&) {
       BOOST_TEST(k.me == k.P - 1);
     }
     try {
-      auto never = k.whole.start_adjoint(x, {}, failing);
+      auto never = hooked::start_adjoint(k.whole, x, {}, failing);
       never.finish();
     } catch (const std::string&) {
     }
@@ -247,15 +250,26 @@ BOOST_AUTO_TEST_CASE(are_refused_at_their_start_and_nothing_is_under_way_then) {
   bool filled = false;
   const auto x = block(5, k.me), odd = block(last ? 6 : 5, k.me);
   if (k.P > 1) {
-    BOOST_TEST(refused<shape_error>([&] { k.to_last.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
-    BOOST_TEST(refused<shape_error>([&] { k.total.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
-    BOOST_TEST(refused<shape_error>([&] { k.parts.start(odd); }).find("requires the blocks that are summed to have one shape") != std::string::npos);
-    BOOST_TEST(refused<disagreement_error>([&] { last ? static_cast<void>(k.to_last.start(x)) : static_cast<void>(k.total.start(x)); }) != "");
-    BOOST_TEST(refused<disagreement_error>([&] { last ? static_cast<void>(k.total.start(x)) : static_cast<void>(k.total(x)); }).find("bytes, by start; every worker") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] {
+                 k.to_last.start(odd);
+               }).find("requires the blocks that are summed to have one shape") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] {
+                 k.total.start(odd);
+               }).find("requires the blocks that are summed to have one shape") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] {
+                 k.parts.start(odd);
+               }).find("requires the blocks that are summed to have one shape") != std::string::npos);
+    BOOST_TEST(refused<disagreement_error>(
+                   [&] { last ? static_cast<void>(k.to_last.start(x)) : static_cast<void>(k.total.start(x)); }) != "");
+    BOOST_TEST(refused<disagreement_error>([&] {
+                 last ? static_cast<void>(k.total.start(x)) : static_cast<void>(k.total(x));
+               }).find("type double (8 bytes), by start; every worker") != std::string::npos);
   }
   const text objection = last ? "the last worker will not" : "";
-  BOOST_TEST(refused<shape_error>([&] { k.from_last.start_adjoint(x, objection, [&] { filled = true; }); }) == "the last worker will not");
-  BOOST_TEST(refused<shape_error>([&] { k.whole.start_adjoint(x, objection, [&] { filled = true; }); }) == "the last worker will not");
+  BOOST_TEST(refused<shape_error>([&] { hooked::start_adjoint(k.from_last, x, objection, [&] { filled = true; }); }) ==
+             "the last worker will not");
+  BOOST_TEST(refused<shape_error>([&] { hooked::start_adjoint(k.whole, x, objection, [&] { filled = true; }); }) ==
+             "the last worker will not");
   BOOST_TEST(!filled);
   const auto total = k.total(x);
   auto later = k.total.start(x);
@@ -271,7 +285,8 @@ BOOST_AUTO_TEST_CASE(begin_without_waiting_for_anybody, *test::at_least(2)) {
     const auto y = k.to_last(x), sum = k.total(x), dx = k.from_last.adjoint(x);
     for (int early = 0; early < outside.size(); ++early) {
       // one worker begins, computes and says so before any other comes to the call
-      if (me != early && !hears_from(outside, early)) BOOST_TEST(false, "worker " << early << " waits at the start of a sum");
+      if (me != early && !hears_from(outside, early))
+        BOOST_TEST(false, "worker " << early << " waits at the start of a sum");
       auto first = k.to_last.start(x);
       auto second = k.total.start(x);
       auto third = k.from_last.start_adjoint(x);
@@ -293,14 +308,16 @@ BOOST_AUTO_TEST_CASE(wait_for_nobodys_elements_once_all_have_agreed, *test::at_l
     const auto expected = k.from_last.adjoint(x), part = k.parts(x);
     for (int early = 0; early < outside.size(); ++early) {
       dy.fill(0);
-      auto later = k.from_last.start_adjoint(dy, {}, [&] {
-        if (me != early && !hears_from(outside, early)) BOOST_TEST(false, "worker " << early << " waits for the elements of others");
+      auto later = hooked::start_adjoint(k.from_last, dy, {}, [&] {
+        if (me != early && !hears_from(outside, early))
+          BOOST_TEST(false, "worker " << early << " waits for the elements of others");
         std::copy(x.begin(), x.end(), dy.begin());
       });
       if (me == early) tell_all(outside);
       BOOST_TEST(same_bits(later.finish(), expected));
-      auto part_later = k.whole.start_adjoint(dy, {}, [&] {
-        if (me != early && !hears_from(outside, early)) BOOST_TEST(false, "worker " << early << " waits for the elements of others");
+      auto part_later = hooked::start_adjoint(k.whole, dy, {}, [&] {
+        if (me != early && !hears_from(outside, early))
+          BOOST_TEST(false, "worker " << early << " waits for the elements of others");
       });
       if (me == early) tell_all(outside);
       BOOST_TEST(same_bits(part_later.finish(), part));
@@ -325,7 +342,8 @@ BOOST_AUTO_TEST_CASE(are_on_their_way_by_message_when_they_have_begun, *test::at
       auto later = s.start(x);
       auto beside = a.start(x);
       BOOST_TEST(same_bits(plain(x), sum));  // whose messages do not meet the others
-      if (me == 1 - root && !hears_from(outside, static_cast<int>(root))) BOOST_TEST(false, "the root waits for the end of who gives");
+      if (me == 1 - root && !hears_from(outside, static_cast<int>(root)))
+        BOOST_TEST(false, "the root waits for the end of who gives");
       BOOST_TEST(same_bits(later.finish(), y));
       if (me == root) outside.send(static_cast<int>(1 - root), 1);
       BOOST_TEST(same_bits(beside.finish(), sum));

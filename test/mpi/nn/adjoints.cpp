@@ -72,7 +72,8 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_a_network_is_the_derivative_of_its_loss) {
   linear<double> second(p_one, p_x, p_w, {.in_features = 6, .out_features = 4});
   xavier_uniform(first, 1);
   xavier_uniform(second, 2);
-  sequential network(std::move(first), hyperbolic_tangent<double>(), repartition(p_x, p_one), sigmoid<double>(), std::move(second));
+  sequential network(std::move(first), hyperbolic_tangent<double>(), repartition(p_x, p_one), sigmoid<double>(),
+                     std::move(second));
   softmax_cross_entropy<double> loss(p_x);
   const matrix x = columns_of(p_one, 2, 3, x_at);
   const xt::xtensor<int, 1> labels{1, 3};
@@ -107,14 +108,18 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_on_all_workers_with_one_senten
   const matrix x = columns_of(p_x, 2, 4 * n, x_at);
   const bool last = everyone.id() + 1 == n;
 
-  BOOST_TEST(refused([&] { layer.adjoint(columns_of(p_y, 2, 3, dy_at)); }).find("requires a forward call before") != std::string::npos);
+  BOOST_TEST(refused([&] { layer.adjoint(columns_of(p_y, 2, 3, dy_at)); }).find("requires a forward call before") !=
+             std::string::npos);
   const matrix too_wide = xt::ones<double>({2, 5});
   const std::string features = refused([&] { layer(last ? too_wide : x); });
-  BOOST_TEST(features.find("requires 4 features in the last dimension of x on worker " + std::to_string(n - 1)) != std::string::npos);
+  BOOST_TEST(features.find("requires 4 features in the last dimension of x on worker " + std::to_string(n - 1)) !=
+             std::string::npos);
   BOOST_TEST(features.find("got 5") != std::string::npos);
   const matrix y = layer(x);
   const matrix wrong_dy = xt::ones<double>({3, 3});
-  BOOST_TEST(refused([&] { layer.adjoint(p_y.active() ? wrong_dy : y); }).find("requires dy of the shape of the last result") != std::string::npos);
+  BOOST_TEST(refused([&] {
+               layer.adjoint(p_y.active() ? wrong_dy : y);
+             }).find("requires dy of the shape of the last result") != std::string::npos);
   const matrix kept = layer.weight();
   if (last) layer.weight() = xt::ones<double>({2, 2});
   BOOST_TEST(refused([&] { layer(x); }).find("requires a weight block of") != std::string::npos);
@@ -122,11 +127,16 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_on_all_workers_with_one_senten
   BOOST_TEST((layer(x) == y));
 
   if (n > 1)
-    BOOST_CHECK_THROW(linear<double>(p_x, p_y, everyone.partition(extents<dynamic, dynamic>(n, 1)), {.in_features = 4, .out_features = 3}),
+    BOOST_CHECK_THROW(linear<double>(p_x, p_y, everyone.partition(extents<dynamic, dynamic>(n, 1)),
+                                     {.in_features = 4, .out_features = 3}),
                       partition_error);
   softmax_cross_entropy<double> loss(p_x);
-  BOOST_TEST(refused([&] { loss(x, xt::xtensor<int, 1>{0, static_cast<int>(4 * n)}); }).find("requires labels below the number of classes") != std::string::npos);
-  BOOST_TEST(refused([&] { loss(x, xt::xtensor<int, 1>{0, 1, 2}); }).find("requires one label for each row") != std::string::npos);
+  BOOST_TEST(refused([&] {
+               loss(x, xt::xtensor<int, 1>{0, static_cast<int>(4 * n)});
+             }).find("requires labels below the number of classes") != std::string::npos);
+  BOOST_TEST(refused([&] {
+               loss(x, xt::xtensor<int, 1>{0, 1, 2});
+             }).find("requires one label for each row") != std::string::npos);
   BOOST_TEST(std::isfinite(loss(x, xt::xtensor<int, 1>{0, 1})));
 }
 

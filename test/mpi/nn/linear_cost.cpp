@@ -29,7 +29,8 @@ struct placed_layer {
         p_w(everyone.partition(extents<dynamic, dynamic>(grid[0], grid[1]))),
         p_x(everyone.partition(extents<1, dynamic>(parts(grid[1])))),
         p_y(everyone.partition(extents<1, dynamic>(parts(grid[0])), column(grid))),
-        layer(p_x, p_y, p_w, {.in_features = given.in_features, .out_features = given.out_features, .bias = given.bias}),
+        layer(p_x, p_y, p_w,
+              {.in_features = given.in_features, .out_features = given.out_features, .bias = given.bias}),
         x(block(p_x, given.in_features)),
         dy(block(p_y, given.out_features)) {}
 
@@ -37,7 +38,9 @@ struct placed_layer {
     layer(x);
     layer.adjoint(dy);
   }
-  linear_cost predicted() const { return p_w.active() ? predict(Algorithm, problem, shape, p_w.index()) : linear_cost{}; }
+  linear_cost predicted() const {
+    return p_w.active() ? predict(Algorithm, problem, shape, p_w.index()) : linear_cost{};
+  }
 
  private:
   std::size_t parts(std::size_t along) const { return Algorithm == weight_stationary ? along : shape[0] * shape[1]; }
@@ -61,7 +64,8 @@ void for_each_layer(const world& everyone, F f) {
       if ((Algorithm == column_parallel && f_in != 1) || (Algorithm == row_parallel && f_out != 1)) continue;
       for (const linear_problem& problem : {linear_problem{24, 60, 36}, {5, 7, 11}, {96, 130, 40, 4, false}}) {
         placed_layer<Algorithm> placed(everyone, problem, {f_out, f_in});
-        const std::string name = std::to_string(f_out) + " x " + std::to_string(f_in) + ", " + std::to_string(problem.in_features) + " features";
+        const std::string name = std::to_string(f_out) + " x " + std::to_string(f_in) + ", " +
+                                 std::to_string(problem.in_features) + " features";
         BOOST_TEST_CONTEXT(name) f(placed);
       }
     }
@@ -87,8 +91,9 @@ void expect_memory(const world& everyone) {
     placed.round();
     pooled.restart();
     placed.round();
-    const std::size_t weights = (placed.layer.weight().size() + placed.layer.weight_gradient().size() + placed.layer.bias().size() +
-                                 placed.layer.bias_gradient().size()) * sizeof(float);
+    const std::size_t weights = (placed.layer.weight().size() + placed.layer.weight_gradient().size() +
+                                 placed.layer.bias().size() + placed.layer.bias_gradient().size()) *
+                                sizeof(float);
     const std::size_t held = pooled.most - before + weights;
     BOOST_TEST(held == placed.predicted().memory);
   });
@@ -106,7 +111,8 @@ struct without_shared_memory {
 BOOST_AUTO_TEST_SUITE(the_cost_of_a_linear_layer)
 
 BOOST_AUTO_TEST_CASE(the_bytes_sent_are_those_predicted) {
-  if (std::getenv("PARTITA_SHARED") != nullptr || std::getenv("PARTITA_NODES") != nullptr) return;  // the environment has decided
+  if (std::getenv("PARTITA_SHARED") != nullptr || std::getenv("PARTITA_NODES") != nullptr)
+    return;  // the environment has decided
   const without_shared_memory here;
   const world everyone(test::workers());
   expect_bytes<weight_stationary>(everyone);

@@ -1,4 +1,5 @@
-// The adjoint of a linear layer computes the gradient of the weights while dx is summed: shown by the order of events, not by a clock.
+// The adjoint of a linear layer computes the gradient of the weights while dx is summed: shown by the order of events,
+// not by a clock.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -22,7 +23,8 @@ matrix block(const P& p, std::size_t rows, std::size_t features, std::size_t shi
   const interval own = balanced_part(features, p.size(), p.index()[1]);
   matrix x({rows, own.size()});
   for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t j = 0; j < own.size(); ++j) x(r, j) = static_cast<double>((3 * r + 5 * (own.start + j) + shift) % 9) - 4;
+    for (std::size_t j = 0; j < own.size(); ++j)
+      x(r, j) = static_cast<double>((3 * r + 5 * (own.start + j) + shift) % 9) - 4;
   return x;
 }
 
@@ -36,7 +38,8 @@ template <linear_algorithm Algorithm>
 void expect_overlap(const world& everyone, std::size_t f_x, std::size_t f_out, std::size_t f_in, std::size_t features) {
   const boost::mpi::communicator outside = test::workers();
   const auto p_x = everyone.partition(extents(1, f_x)), p_y = everyone.partition(extents(1, f_out));
-  linear<double, Algorithm> layer(p_x, p_y, everyone.partition(extents(f_out, f_in)), {.in_features = features, .out_features = features});
+  linear<double, Algorithm> layer(p_x, p_y, everyone.partition(extents(f_out, f_in)),
+                                  {.in_features = features, .out_features = features});
   initialise(layer, weight_at);
   const matrix x = block(p_x, 12, features, 0), dy = block(p_y, 12, features, 4);
   layer(x);
@@ -83,7 +86,8 @@ BOOST_AUTO_TEST_CASE(multiplies_nothing_if_it_is_refused) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();
   const auto p = everyone.partition(extents(1, n));
-  linear<double, column_parallel> layer(p, p, everyone.partition(extents(n, 1)), {.in_features = 4 * n, .out_features = 4 * n});
+  linear<double, column_parallel> layer(p, p, everyone.partition(extents(n, 1)),
+                                        {.in_features = 4 * n, .out_features = 4 * n});
   initialise(layer, weight_at);
   const matrix x = block(p, 5, 4 * n, 0), dy = block(p, 5, 4 * n, 1), wrong = xt::ones<double>({4, 4});
   layer(x);

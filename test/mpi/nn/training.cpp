@@ -1,4 +1,4 @@
-// What it takes to train: losses, optimisers and whole networks, against formulas and against one worker alone.
+// What it takes to train: losses and whole networks, against formulas and against one worker alone.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/repartition.hpp>
@@ -64,69 +64,19 @@ BOOST_AUTO_TEST_CASE(a_loss_over_some_workers_is_known_to_all) {
   const world everyone(test::workers());
   const auto last = everyone.partition<1, 1>(workers{everyone.size() - 1});
   softmax_cross_entropy<double> loss(last);
-  const xt::xtensor<double, 2> scores = last.active() ? xt::xtensor<double, 2>{{0, 0}, {0, 0}} : zero_volume<double, 2>(2);
+  const xt::xtensor<double, 2> scores =
+      last.active() ? xt::xtensor<double, 2>{{0, 0}, {0, 0}} : zero_volume<double, 2>(2);
   const xt::xtensor<int, 1> labels{0, 1};
   BOOST_TEST(close(loss(scores, labels), std::log(2.0)));
   BOOST_TEST(loss.adjoint().size() == scores.size());
 }
 
-BOOST_AUTO_TEST_CASE(stochastic_gradient_descent_is_its_formula) {
-  xt::xtensor<double, 1> w{1, -2, 3}, g{0.5, 0.25, -1};
-  sgd<double> plain({parameter<double>(w, g)}, {.learning_rate = 0.1});
-  plain.step();
-  plain.step();
-  BOOST_TEST((w == xt::xtensor<double, 1>{1 - 0.1 * 0.5 - 0.1 * 0.5, -2 - 0.1 * 0.25 - 0.1 * 0.25, 3 + 0.1 + 0.1}));
-
-  w = {1, -2, 3};
-  sgd<double> heavy({parameter<double>(w, g)}, {.learning_rate = 0.1, .momentum = 0.9});
-  double v = 0, wanted = 1;
-  for (int step = 0; step < 5; ++step) {
-    heavy.step();
-    v = 0.9 * v + 0.5;
-    wanted -= 0.1 * v;
-  }
-  BOOST_TEST(close(w(0), wanted));
-}
-
-BOOST_AUTO_TEST_CASE(adam_is_its_formula) {
-  xt::xtensor<double, 2> w{{1, -2}}, g{{0.5, -3}};
-  adam<double> optimiser({parameter<double>(w, g)}, {.learning_rate = 0.01});
-  double m = 0, v = 0, wanted = -2;
-  for (int step = 1; step <= 10; ++step) {
-    g(0, 1) = -3 + step;
-    optimiser.step();
-    m = 0.9 * m + 0.1 * g(0, 1);
-    v = 0.999 * v + 0.001 * g(0, 1) * g(0, 1);
-    wanted -= 0.01 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
-    if (step == 1) BOOST_TEST(std::abs(w(0, 0) - (1 - 0.01)) < 1e-9);  // the first step is the learning rate, whatever the gradient
-  }
-  BOOST_TEST(close(w(0, 1), wanted));
-}
-
-BOOST_AUTO_TEST_CASE(activations_are_their_functions_and_derivatives) {
-  const xt::xtensor<double, 2> x{{-2, 0, 0.5}, {1, -0.25, 3}}, dy{{1, 2, 3}, {4, 5, 6}};
-  relu<double> r;
-  hyperbolic_tangent<double> t;
-  sigmoid<double> s;
-  const auto yr = r(x), yt = t(x), ys = s(x);
-  const auto dr = r.adjoint(dy), dt = t.adjoint(dy), ds = s.adjoint(dy);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    const double v = x.data()[k], d = dy.data()[k], logistic = 1 / (1 + std::exp(-v));
-    BOOST_TEST(yr.data()[k] == std::max(v, 0.0));
-    BOOST_TEST(dr.data()[k] == (v > 0 ? d : 0.0));
-    BOOST_TEST(close(yt.data()[k], std::tanh(v)));
-    BOOST_TEST(close(dt.data()[k], d / (std::cosh(v) * std::cosh(v))));
-    BOOST_TEST(close(ys.data()[k], logistic));
-    BOOST_TEST(close(ds.data()[k], d * logistic * (1 - logistic)));
-  }
-  BOOST_CHECK_THROW(r.adjoint(xt::xtensor<double, 1>{1}), shape_error);
-}
-
 BOOST_AUTO_TEST_CASE(a_network_on_all_workers_is_the_network_on_one) {
   const auto network = [](const world& on, std::size_t lines, std::size_t columns) {
-    const auto x = on.partition(extents(1, columns)), y = on.partition(extents(1, lines)), w = on.partition(extents(lines, columns)),
-               back = on.partition(extents(columns, lines));
-    linear<double> first(x, y, w, {.in_features = 9, .out_features = 7}), second(y, x, back, {.in_features = 7, .out_features = 5});
+    const auto x = on.partition(extents(1, columns)), y = on.partition(extents(1, lines)),
+               w = on.partition(extents(lines, columns)), back = on.partition(extents(columns, lines));
+    linear<double> first(x, y, w, {.in_features = 9, .out_features = 7}),
+        second(y, x, back, {.in_features = 7, .out_features = 5});
     const auto weight = [](std::size_t i, std::size_t j) { return static_cast<double>((3 * i + 5 * j) % 7) - 3; };
     initialise(first, weight), initialise(second, weight);
     return sequential(std::move(first), relu<double>(), std::move(second));
@@ -150,7 +100,8 @@ BOOST_AUTO_TEST_CASE(a_network_on_all_workers_is_the_network_on_one) {
   const auto expect_same_layer = [](auto& some, auto& all) {
     const box<2> mine = some.weight_box();
     const auto own = [&](const auto& tensor) {
-      return xt::xtensor<double, 2>(xt::view(tensor, xt::range(mine.start[0], mine.stop[0]), xt::range(mine.start[1], mine.stop[1])));
+      return xt::xtensor<double, 2>(
+          xt::view(tensor, xt::range(mine.start[0], mine.stop[0]), xt::range(mine.start[1], mine.stop[1])));
     };
     BOOST_TEST((some.weight_gradient() == own(all.weight_gradient())));
     BOOST_TEST((some.weight() == own(all.weight())));

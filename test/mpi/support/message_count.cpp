@@ -76,7 +76,8 @@ int MPI_Allreduce(const void* mine, void* all, int n, MPI_Datatype type, MPI_Op 
   ++count;
   return PMPI_Allreduce(mine, all, n, type, op, comm);
 }
-int MPI_Iallreduce(const void* mine, void* all, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+int MPI_Iallreduce(const void* mine, void* all, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request* request) {
   ++count;
   return PMPI_Iallreduce(mine, all, n, type, op, comm, request);
 }

@@ -8,8 +8,9 @@
 
 namespace test {
 
-/// The minor page faults of this worker in the best of five windows of so many calls: one of ours would come again in each,
-/// those of MPI and of the machine come now and then. Inside a sanitizer or valgrind, which have pages of their own, zero.
+/// The minor page faults of this worker in the best of five windows of so many calls: one of ours would come again in
+/// each, those of MPI and of the machine come now and then. Inside a sanitizer or valgrind, which have pages of their
+/// own, zero.
 template <class Call>
 long least_page_faults(int calls, Call call) {
   const auto so_far = [] {

@@ -8,13 +8,14 @@ test::product_watch& test::watched_products() {
   return watch;
 }
 
-// Another name here, the same one for the linker: what cblas.h calls an enumeration differs from one BLAS to the next, and all pass it as
-// an int.
-extern "C" void watched_product(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a, int lda,
-                                const double* b, int ldb, double beta, double* c, int ldc) __asm__("cblas_dgemm");
+// Another name here, the same one for the linker: what cblas.h calls an enumeration differs from one BLAS to the next,
+// and all pass it as an int.
+extern "C" void watched_product(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
+                                const double* a, int lda, const double* b, int ldb, double beta, double* c,
+                                int ldc) __asm__("cblas_dgemm");
 
-extern "C" void watched_product(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a, int lda,
-                                const double* b, int ldb, double beta, double* c, int ldc) {
+extern "C" void watched_product(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
+                                const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
   using function = decltype(&watched_product);
   static const auto next = reinterpret_cast<function>(dlsym(RTLD_NEXT, "cblas_dgemm"));
   const test::product_watch& watch = test::watched_products();

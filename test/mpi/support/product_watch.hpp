@@ -1,4 +1,5 @@
-// What a test does before and after each product of matrices of double that this worker computes: to say what happens while it does.
+// What a test does before and after each product of matrices of double that this worker computes: to say what happens
+// while it does.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,9 @@
 // Calls whose types show that they cannot work do not compile, for each of the faults of array broadcasting and beyond.
 //
-// expect SAME_RANK_DIMS_NOT_IDENTITY: requires operands of equal rank to have no broadcast_dimensions, or exactly 0, 1, ..., rank - 1; leave them out
-// expect RANK_MISMATCH_WITHOUT_DIMS: requires equal ranks, a scalar, or broadcast_dimensions; pass broadcast_dimensions<...>
+// expect SAME_RANK_DIMS_NOT_IDENTITY: requires operands of equal rank to have no broadcast_dimensions, or exactly 0, 1,
+//   ..., rank - 1; leave them out
+// expect RANK_MISMATCH_WITHOUT_DIMS: requires equal ranks, a scalar, or broadcast_dimensions; pass
+//   broadcast_dimensions<...>
 // expect DIMS_SIZE_MISMATCH: requires one entry of broadcast_dimensions for each dimension of the smaller operand
 // expect DIM_NEGATIVE: requires entries of broadcast_dimensions that are not negative
 // expect DIM_TOO_LARGE: requires entries of broadcast_dimensions below the rank of the larger operand
@@ -65,7 +67,8 @@ int main() {
 #elif defined(IN_DIM_ORDER)
   dynamic_matrix = broadcast_in_dim(m, extents<3, 2>{}, broadcast_dimensions<1, 0>);
 #elif defined(IN_DIM_HLO)
-  dynamic_matrix = broadcast_in_dim(xt::xtensor_fixed<double, xt::xshape<1>>{1.}, extents<2, 3>{}, broadcast_dimensions<1>, hlo);
+  dynamic_matrix =
+      broadcast_in_dim(xt::xtensor_fixed<double, xt::xshape<1>>{1.}, extents<2, 3>{}, broadcast_dimensions<1>, hlo);
 #elif defined(PREDICATE)
   dynamic_matrix = select(m, m, m);
 #elif defined(SELECT_SHAPES)
@@ -73,5 +76,6 @@ int main() {
 #elif defined(CLAMP_SHAPES)
   dynamic_matrix = clamp(v, m, 1);
 #endif
-  return static_cast<int>(dynamic_matrix(0, 0) + integers(0, 0) + dynamic_vector(0) + wide(0, 0) + square(0, 0) + cuboid(0, 0, 0)) > 9;
+  return static_cast<int>(dynamic_matrix(0, 0) + integers(0, 0) + dynamic_vector(0) + wide(0, 0) + square(0, 0) +
+                          cuboid(0, 0, 0)) > 9;
 }

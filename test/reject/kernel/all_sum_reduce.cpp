@@ -4,7 +4,13 @@
 // expect NO_SUCH_DIMENSION_KEPT: requires dimensions below rank\(p\)
 // expect TWICE: partita::all_sum_reduce\(p, dimensions<...>\): requires each dimension once
 // expect SUM_OF_BOOLS: partita::all_sum_reduce\(p\)\(x\): requires elements that can be summed; bool cannot
-// expect NONE_NAMED: argument deduction (of .* )?failed|no viable constructor or deduction guide
+// expect NONE_NAMED: partita::all_sum_reduce\(p, dimensions\): requires the dimensions to sum along
+// expect AN_INT: partita::all_sum_reduce\(p, dimensions\): requires the dimensions to sum along
+// expect BOOLS_INTO: partita::all_sum_reduce\(p\)\(x\): requires elements that can be summed; bool cannot
+// expect CONST_VIEW: partita: kernel.into\(x, view\): requires a view with memory .* which is not const
+// expect RANK_OF_RUN_TIME: partita::all_sum_reduce\(p\)\(x\): requires an xtensor expression whose rank is part of its
+//   type; as_rank<2>\(a\) gives it one
+// expect STARTED: partita::all_sum_reduce\(p\)\(x\): requires an xtensor expression whose rank is part of its type
 // expect NEGATIVE: narrow
 #include <partita/kernel/all_sum_reduce.hpp>
 
@@ -25,6 +31,17 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   a(flags);
 #elif defined(NONE_NAMED)
   all_sum_reduce refused(p);
+#elif defined(AN_INT)
+  all_sum_reduce refused(p, 0);
+#elif defined(BOOLS_INTO)
+  auto sums = flags;
+  a.into(flags, sums);
+#elif defined(CONST_VIEW)
+  a.into(x, x);
+#elif defined(RANK_OF_RUN_TIME)
+  a(xt::xarray<double>(x));
+#elif defined(STARTED)
+  a.start(xt::xarray<double>(x));
 #elif defined(NEGATIVE)
   all_sum_reduce refused(p, dimensions<-1>);
 #endif

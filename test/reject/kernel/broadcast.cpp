@@ -1,11 +1,15 @@
 // A broadcast between partitions that do not fit is refused by the compiler, with the requirement and the way out.
 //
-// expect RANKS: partita::broadcast\(p_x, p_y\): requires rank\(p_x\) <= rank\(p_y\); use sum_reduce for the opposite direction
-// expect EXTENTS: partita::broadcast\(p_x, p_y\): requires every extent of p_x, extended on the left with ones, to be 1 or the extent of p_y; pass transpose_src or transpose_dest
-// expect EXTENDED_ON_THE_LEFT: requires every extent of p_x, extended on the left with ones, to be 1 or the extent of p_y
+// expect RANKS: partita::broadcast\(p_x, p_y\): requires rank\(p_x\) <= rank\(p_y\); use sum_reduce for the opposite
+//   direction
+// expect EXTENTS: partita::broadcast\(p_x, p_y\): requires every extent of p_x, extended on the left with ones, to be 1
+//   or the extent of p_y; pass transpose_src or transpose_dest
+// expect EXTENDED_ON_THE_LEFT: requires every extent of p_x, extended on the left with ones, to be 1 or the extent of
+//   p_y
 // expect MIXED: requires every extent of p_x, extended on the left with ones, to be 1 or the extent of p_y
 // expect TRANSPOSED: requires every extent of p_x, extended on the left with ones, to be 1 or the extent of p_y
-// expect POLICY: partita::broadcast\(p_x, p_y, policies...\): requires policies among transpose_src, transpose_dest, discard_batch
+// expect POLICY: partita::broadcast\(p_x, p_y, policies...\): requires policies among transpose_src, transpose_dest,
+//   discard_batch
 // expect ELEMENTS: partita::broadcast\(p_x, p_y\)\(x\): requires elements that MPI can move
 // expect SUM_OF_BOOLS: partita::broadcast\(p_x, p_y\).adjoint\(dy\): requires elements that can be summed; bool cannot
 // expect VIEW: partita: kernel.into\(x, view\): requires a view with memory

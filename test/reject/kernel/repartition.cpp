@@ -10,7 +10,8 @@
 // expect TWO_FORMS: requires at most one permute<...>.* one strategy and one choice of messages
 // expect CUTS_OF_ANOTHER_RANK: requires one cut for each dimension of the partitions
 // expect SOURCE_OF_ANOTHER_RANK: requires one cut for each dimension of the partitions
-// expect POLICY_OF_ANOTHER_KERNEL: requires policies among discard_batch, permute<...>, from_cuts.{5}, to_cuts.{5}, strategy and messages
+// expect POLICY_OF_ANOTHER_KERNEL: requires policies among discard_batch, permute<...>, from_cuts.{5}, to_cuts.{5},
+//   strategy and messages
 // expect SEQUENTIAL_TOO: requires each of 0, 1, ..., rank - 1 once
 // expect PARTITIONS_OF_TWO_RANKS: requires partitions of equal rank; reshape.. one of them with extents of 1
 // expect BLOCK_OF_ANOTHER_RANK: requires a block of the rank of its partitions
@@ -26,11 +27,11 @@ struct unknown_to_mpi {
   double* somewhere = nullptr;
 };
 
-void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused]] const xt::xtensor<unknown_to_mpi, 2>& pointers,
-           const decomposition<2>& cuts) {
+void calls(const world& everyone, const xt::xtensor<float, 2>& x,
+           [[maybe_unused]] const xt::xtensor<unknown_to_mpi, 2>& pointers, const decomposition<2>& cuts) {
   const auto p = everyone.partition<2, 1>();
-  const repartition legal(p, p, permute<1, 0>, from_cuts(cuts), to_cuts(cut::at({3, 1}), cut::balanced(5, 1)), discard_batch,
-                          strategy::message, messages::chunked);
+  const repartition legal(p, p, permute<1, 0>, from_cuts(cuts), to_cuts(cut::at({3, 1}), cut::balanced(5, 1)),
+                          discard_batch, strategy::message, messages::chunked);
   legal(x);
 #if defined(PERMUTES_TOO_FEW)
   repartition(p, p, permute<0>);

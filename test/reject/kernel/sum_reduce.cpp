@@ -1,10 +1,14 @@
 // A sum-reduce between partitions that do not fit is refused by the compiler, with the requirement and the way out.
 //
-// expect RANKS: partita::sum_reduce\(p_x, p_y\): requires rank\(p_y\) <= rank\(p_x\); use broadcast for the opposite direction
-// expect EXTENTS: partita::sum_reduce\(p_x, p_y\): requires every extent of p_y, extended on the left with ones, to be 1 or the extent of p_x; pass transpose_src or transpose_dest
+// expect RANKS: partita::sum_reduce\(p_x, p_y\): requires rank\(p_y\) <= rank\(p_x\); use broadcast for the opposite
+//   direction
+// expect EXTENTS: partita::sum_reduce\(p_x, p_y\): requires every extent of p_y, extended on the left with ones, to be
+//   1 or the extent of p_x; pass transpose_src or transpose_dest
 // expect TRANSPOSED: requires every extent of p_y, extended on the left with ones, to be 1 or the extent of p_x
-// expect POLICY: partita::sum_reduce\(p_x, p_y, policies...\): requires policies among transpose_src, transpose_dest, discard_batch
-// expect SUM_OF_BOOLS: partita::sum_reduce\(p_x, p_y\)\(x\): requires elements that can be summed; bool cannot, cast to an integer type
+// expect POLICY: partita::sum_reduce\(p_x, p_y, policies...\): requires policies among transpose_src, transpose_dest,
+//   discard_batch
+// expect SUM_OF_BOOLS: partita::sum_reduce\(p_x, p_y\)\(x\): requires elements that can be summed; bool cannot, cast to
+//   an integer type
 #include <partita/kernel/sum_reduce.hpp>
 
 using namespace partita;

@@ -2,25 +2,36 @@
 //
 // expect WEIGHT_RANK: partita::linear\(p_x, p_y, p_w\): requires p_w = f_out x f_in, of rank 2
 // expect NO_FEATURES: requires p_x = 1 x ... x f_in and p_y = 1 x ... x f_out, of rank 1 at least
-// expect INPUT_FEATURES: partita::linear\(p_x, p_y, p_w\): requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
+// expect INPUT_FEATURES: partita::linear\(p_x, p_y, p_w\): requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w
+//   = f_out x f_in
 // expect OUTPUT_FEATURES: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
 // expect BATCH_IS_CUT: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
-// expect COLUMN_PARALLEL: partita::linear<T, column_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x ... x f and p_w = f x 1
-// expect ROW_PARALLEL: partita::linear<T, row_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x ... x f and p_w = 1 x f
+// expect COLUMN_PARALLEL: partita::linear<T, column_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x
+//   ... x f and p_w = f x 1
+// expect ROW_PARALLEL: partita::linear<T, row_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x ... x f
+//   and p_w = 1 x f
 // expect ELEMENTS: partita::linear<T>\(x\): requires elements of type T; cast x first
 // expect ADJOINT_ELEMENTS: partita::linear<T>.adjoint\(dy\): requires elements of type T; cast dy first
 // expect SCALAR: partita::linear<T>\(x\): requires x of rank 1 at least: batch x ... x in_features
+// expect NO_RANK: partita::linear<T>\(x\): requires an x whose rank is part of its type, as an xt::xtensor; give
+//   as_rank<2>\(x\)
+// expect ADJOINT_NO_RANK: partita::linear<T>.adjoint\(dy\): requires a dy whose rank is part of its type
+// expect NO_TYPE: partita::linear\(p_x, p_y, p_w, options\): requires an element type, which partitions do not tell
+// expect NO_OPTIONS: partita::linear<T>\(p_x, p_y, p_w, options\): requires options; say at least
+// expect NEITHER: partita::linear\(p_x, p_y, p_w, options\): requires an element type
 #include <partita/nn/linear.hpp>
 
 using namespace partita;
 
-void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xtensor<double, 2>& other, const xt::xtensor<float, 0>& scalar) {
+void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xtensor<double, 2>& other,
+           const xt::xtensor<float, 0>& scalar) {
   const auto p_x = everyone.partition<1, 4>();
   const auto p_y = everyone.partition<1, 1, 3>();
   const auto p_w = everyone.partition<3, 4>();
   const linear_options options{.in_features = 16, .out_features = 12};
   linear<float> layer(p_x, p_y, p_w, options);
-  linear<float> known_later(everyone.partition(extents<1, dynamic>(4)), p_y, everyone.partition(extents<3, dynamic>(4)), options);
+  linear<float> known_later(everyone.partition(extents<1, dynamic>(4)), p_y, everyone.partition(extents<3, dynamic>(4)),
+                            options);
   linear<float, column_parallel> columns(p_x, p_x, everyone.partition<4, 1>(), options);
   linear<float, row_parallel> rows(p_x, p_x, everyone.partition<1, 4>(), options);
   layer.adjoint(layer(x));
@@ -44,6 +55,16 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   layer.adjoint(other);
 #elif defined(SCALAR)
   layer(scalar);
+#elif defined(NO_RANK)
+  layer(xt::xarray<float>(x));
+#elif defined(ADJOINT_NO_RANK)
+  layer.adjoint(xt::xarray<float>(x));
+#elif defined(NO_TYPE)
+  linear refused(p_x, p_y, p_w, {.in_features = 16, .out_features = 12});
+#elif defined(NO_OPTIONS)
+  linear<float> refused(p_x, p_y, p_w);
+#elif defined(NEITHER)
+  linear refused(p_x, p_y, p_w);
 #endif
   static_cast<void>(other);
   static_cast<void>(scalar);

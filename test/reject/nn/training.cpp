@@ -1,9 +1,11 @@
 // What trains a network refuses blocks that it cannot mean.
 //
-// expect LOSS_RANK: partita::softmax_cross_entropy<T>\(scores, labels\): requires scores of rank 2 \(batch x classes\) and element type T
+// expect LOSS_RANK: partita::softmax_cross_entropy<T>\(scores, labels\): requires scores of rank 2 \(batch x classes\)
+//   and element type T
 // expect LOSS_ELEMENTS: requires scores of rank 2 \(batch x classes\) and element type T
 // expect LOSS_PARTITION: partita::softmax_cross_entropy\(p\): requires p = 1 x ... x f, of rank 1 at least
 // expect ACTIVATION_ELEMENTS: partita::activation<T>\(x\): requires elements of type T; cast x first
+// expect ACTIVATION_NO_RANK: partita::activation<T>\(x\): requires an x whose rank is part of its type
 // expect NO_PARAMETERS: partita::sequential::parameters\(\): requires a layer that has parameters
 #include <partita/nn/activation.hpp>
 #include <partita/nn/sequential.hpp>
@@ -11,7 +13,8 @@
 
 using namespace partita;
 
-void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xtensor<double, 3>& higher, const xt::xtensor<int, 1>& labels) {
+void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xtensor<double, 3>& higher,
+           const xt::xtensor<int, 1>& labels) {
   softmax_cross_entropy<float> loss(everyone.partition<1, 4>());
   loss(x, labels);
   relu<float> activate;
@@ -26,6 +29,8 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   softmax_cross_entropy<float> refused(everyone.partition(extents<>{}));
 #elif defined(ACTIVATION_ELEMENTS)
   activate(higher);
+#elif defined(ACTIVATION_NO_RANK)
+  activate(xt::xarray<float>(x));
 #elif defined(NO_PARAMETERS)
   network.parameters();
 #endif

@@ -1,7 +1,10 @@
-// Extents that do not broadcast are refused with the sentence of their fault, and g++ also shows the shapes and a way out.
+// Extents that do not broadcast are refused with the sentence of their fault, and g++ also shows the shapes and a way
+// out.
 //
-// expect SAME_RANK_DIMS_NOT_IDENTITY: requires operands of equal rank to have no broadcast_dimensions, or exactly 0, 1, ..., rank - 1; leave them out
-// expect RANK_MISMATCH_WITHOUT_DIMS: requires equal ranks, a scalar, or broadcast_dimensions; pass broadcast_dimensions<...>
+// expect SAME_RANK_DIMS_NOT_IDENTITY: requires operands of equal rank to have no broadcast_dimensions, or exactly 0, 1,
+//   ..., rank - 1; leave them out
+// expect RANK_MISMATCH_WITHOUT_DIMS: requires equal ranks, a scalar, or broadcast_dimensions; pass
+//   broadcast_dimensions<...>
 // expect DIMS_SIZE_MISMATCH: requires one entry of broadcast_dimensions for each dimension of the smaller operand
 // expect DIM_NEGATIVE: requires entries of broadcast_dimensions that are not negative
 // expect DIM_TOO_LARGE: requires entries of broadcast_dimensions below the rank of the larger operand

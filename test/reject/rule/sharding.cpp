@@ -19,6 +19,12 @@
 // expect LAYOUT_OF_OTHER_RANK: partita::spec: requires one entry of the sharding for each dimension
 // expect AXIS_CUTS_TWICE: partita::sharding: requires every mesh axis at most once
 // expect CUT_AND_PARTIAL: partita::sharding: requires an axis that cuts no dimension
+// expect CUT_AND_REDUCED: partita::sharding: requires an axis that cuts no dimension
+// expect PARTIAL_AND_REDUCED: partita::sharding: requires an axis that is not in use
+// expect COTANGENT_OF_A_MAXIMUM: partita::cotangent: requires a value that is partial by sums
+// expect TOO_MANY_OPERANDS: : requires from
+// expect NO_SUCH_GROUPS: partita::rules::group_norm: requires x
+// expect MERGED_UNKNOWN: partita::reshaped: requires extents that are known
 #include <partita/rule/sharding/registry.hpp>
 
 using namespace partita;
@@ -44,12 +50,15 @@ constexpr auto wrong = propagate(m, product, {x});
 constexpr auto wrong = propagate(m, rule("(ab),a->b"), {spec{m.layout(""), {10}}, spec{m.layout(""), {4}}});
 constexpr auto wrong_too = propagate(m, rule("a,(ab)->b"), {spec{m.layout(""), {4}}, spec{m.layout(""), {10}}});
 #elif defined(ONE_AXIS_TWICE)
-constexpr auto wrong = propagate(m, product, {x, spec{m.layout("", "data"), {64, 256}}}, policy().with(policy::conflict::error));
+constexpr auto wrong =
+    propagate(m, product, {x, spec{m.layout("", "data"), {64, 256}}}, policy().with(policy::conflict::error));
 #elif defined(CUT_DIFFERENTLY)
 constexpr auto wrong =
-    propagate(m, product, {spec{m.layout("", "", "data"), {8, 128, 64}}, spec{m.layout("model", ""), {64, 256}}}, policy::paddle_classic);
+    propagate(m, product, {spec{m.layout("", "", "data"), {8, 128, 64}}, spec{m.layout("model", ""), {64, 256}}},
+              policy::paddle_classic);
 #elif defined(MUST_MOVE)
-constexpr auto wrong = propagate(m, rules::softmax(), {spec{m.layout("", "data"), {8, 64}}}, policy().with(policy::reshard::forbid));
+constexpr auto wrong =
+    propagate(m, rules::softmax(), {spec{m.layout("", "data"), {8, 64}}}, policy().with(policy::reshard::forbid));
 #elif defined(OTHER_MESH)
 constexpr auto wrong = propagate(m, product, {x, spec{other.layout("", "data"), {64, 256}}});
 #elif defined(OTHER_NUMBER_OF_ELEMENTS)
@@ -59,7 +68,7 @@ constexpr auto wrong = propagate(m, rules::softmax(2), {spec{m.layout("", ""), {
 #elif defined(NO_SUCH_LETTER)
 constexpr rule wrong = product.replicate("z");
 #elif defined(NO_COMMON_REDUCTION)
-constexpr rule wrong = rule("abc->a").reduces("b", reduce::max);
+constexpr rule wrong = rule("abc->a").reduces("b", owed_reduction::max);
 #elif defined(NO_RULE)
 constexpr rule wrong = registry::standard()("my_op", {{8, 64}});
 #elif defined(ELLIPSIS_IN_GRADIENT)
@@ -70,4 +79,17 @@ constexpr spec wrong{m.layout("data"), {8, 64}};
 constexpr sharding wrong = m.layout("data", "data");
 #elif defined(CUT_AND_PARTIAL)
 constexpr sharding wrong = m.layout("data", "").partial("data");
+#elif defined(CUT_AND_REDUCED)
+constexpr sharding wrong = m.layout("data", "").reduced("data");
+#elif defined(PARTIAL_AND_REDUCED)
+constexpr sharding wrong = m.layout("data", "").partial("model").reduced("model");
+#elif defined(COTANGENT_OF_A_MAXIMUM)
+constexpr sharding wrong = cotangent(m.layout("data", "").partial("model", owed_reduction::max));
+#elif defined(TOO_MANY_OPERANDS)
+constexpr std::array<shape_list, 73> many{};
+constexpr rule wrong = rules::add_n({many.data(), many.size()});
+#elif defined(NO_SUCH_GROUPS)
+constexpr rule wrong = rules::group_norm(3)({{4, 8, 5}});
+#elif defined(MERGED_UNKNOWN)
+constexpr rule wrong = rules::reshape({-1, 32})({shape_list{dynamic, std::size_t{16}}});
 #endif

@@ -25,6 +25,7 @@ static_assert(text("abc") == basic_text<3>("abc") && !(text("abc") == text("abd"
 // what does not fit is cut, and the cut is marked
 static_assert((basic_text<8>() << "12345678") == "12345678");
 static_assert((basic_text<8>() << "123456789") == "12345...");
-static_assert((basic_text<8>() << "1234567890" << "more") == "12345...");
+static_assert((basic_text<8>() << "1234567890"
+                               << "more") == "12345...");
 
 }  // namespace

@@ -74,13 +74,6 @@ static_assert(fault_of<extents<2, 3, 4>, extents<3, 4>, 1, 3> == broadcast_fault
 static_assert(fault_of<extents<16, 8, 4>, extents<8, 4>, 2, 1> == broadcast_fault::indim_size_mismatch);
 static_assert(fault_of<extents<4, 4, 4>, extents<4, 4>, 2, 1> == broadcast_fault::dims_not_strictly_increasing);
 
-// what is known early is judged early; what is not known yet breaks no rule
-static_assert(broadcastable<extents<dynamic, 3>, extents<3>, 1>);
-static_assert(!broadcastable<extents<dynamic, 3>, extents<4>, 1>);
-static_assert(std::is_same_v<broadcast_extents<extents<dynamic, 3>, extents<2, 1>>::type, extents<2, 3>>);
-static_assert(std::is_same_v<broadcast_extents<extents<dynamic>, extents<1>>::type, extents<dynamic>>);
-static_assert(std::is_same_v<broadcast_extents<extents<dynamic>, extents<dynamic>>::type, extents<dynamic>>);
-
 // one map lifts shapes and says what the adjoint sums over
 constexpr auto composed = resolve_array_broadcast(shape_list{1U, 2U}, shape_list{4U, 3U, 1U}, {1, 2});
 static_assert(composed.result == shape_list{4U, 3U, 2U});
@@ -89,35 +82,5 @@ static_assert(composed.lhs.source(0) == dimension_map::unmapped && composed.lhs.
 static_assert(!composed.lhs.spans(1, shape_list{1U, 2U}, composed.result));
 static_assert(composed.lhs.spans(2, shape_list{1U, 2U}, composed.result));
 static_assert(composed.lhs.is_increasing() && composed.lhs.is_trailing());
-
-// sentences show both shapes and the way out, at compile time and at run time alike
-constexpr text told(const shape_list& l, const shape_list& r, const broadcast_dimensions_list& dims) {
-  return explain_verdict(judge_array_broadcast(l, r, dims), "add", l, r, dims);
-}
-static_assert(told({2U, 3U}, {3U}, {}) ==
-              "partita::add(lhs, rhs): requires equal ranks, a scalar, or broadcast_dimensions; lhs is [2, 3], rhs is "
-              "[3]; broadcast_dimensions<1> would be valid");
-static_assert(told({3U}, {3U, 3U}, {}).contains("broadcast_dimensions<0> or <1> would be valid"));
-static_assert(told({3U, 4U}, {4U, 3U, 2U}, {1, 0}).contains("no broadcast_dimensions fit these shapes"));
-static_assert(told({3U, 4U}, {4U, 3U, 2U}, {1, 0}).contains("entry 0 is 1 and entry 1 is 0"));
-static_assert(told({3U, 4U}, {4U, 3U, 2U}, {1, 0}).contains("transpose lhs first"));
-static_assert(told({2U, 2U}, {2U, 2U}, {1, 0}).contains("leave them out, or transpose first"));
-static_assert(told({7U, 2U, 5U}, {7U, 2U, 6U}, {}).contains("dimension 2 has 5 against 6"));
-static_assert(told({2U, 3U}, {}, {0}).contains("leave broadcast_dimensions out for a scalar"));
-static_assert(told({2U, 3U}, {3U}, {0}).contains("dimension 0 of rhs (extent 3) is mapped to dimension 0 of lhs (extent 2)"));
-
-// broadcast_in_dim: three levels of strictness
-constexpr broadcast_fault in_dim(const shape_list& x, const shape_list& y, const broadcast_dimensions_list& dims,
-                                 strictness level) {
-  return judge_broadcast_in_dim(x, y, dims, level).fault;
-}
-static_assert(in_dim({3U}, {2U, 3U, 4U}, {1}, strictness::client) == broadcast_fault::none);
-static_assert(in_dim({1U, 3U}, {2U, 3U}, {0, 1}, strictness::stablehlo) == broadcast_fault::none);
-static_assert(in_dim({1U, 3U}, {2U, 3U}, {0, 1}, strictness::hlo) == broadcast_fault::operand_size_mismatch);
-static_assert(in_dim({2U, 3U}, {3U, 2U}, {1, 0}, strictness::client) == broadcast_fault::dims_not_strictly_increasing);
-static_assert(in_dim({2U, 3U}, {3U, 2U}, {1, 0}, strictness::hlo) == broadcast_fault::none);
-static_assert(in_dim({1U, 1U}, {2U, 2U}, {0, 0}, strictness::stablehlo) == broadcast_fault::dims_not_unique);
-static_assert(in_dim({1U, 2U, 3U}, {3U}, {0, 1, 2}, strictness::client) ==
-              broadcast_fault::operand_rank_exceeds_output_rank);
 
 }  // namespace

@@ -52,7 +52,8 @@ static_assert(product_holds({6, 12, 48, 24}, {72, 3, 16, 24}));
 
 // --- the default policy ---
 
-constexpr auto s = propagate(m, product, {spec{m.layout("data", "", ""), {8, 128, 64}}, spec{m.layout("", "model"), {64, 256}}});
+constexpr auto s =
+    propagate(m, product, {spec{m.layout("data", "", ""), {8, 128, 64}}, spec{m.layout("", "model"), {64, 256}}});
 static_assert(s.results[0] == m.layout("data", "", "model"));
 static_assert(s.operands[0] == m.layout("data", "", "") && s.operands[1] == m.layout("", "model"));
 static_assert(s.reshards.empty());
@@ -65,17 +66,21 @@ static_assert(contracted.reshards.empty());
 // what is cut in one operand is sliced in the other: no bytes
 constexpr auto sliced = propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout(""), {6}}});
 static_assert(sliced.results[0] == m.layout("data", "") && sliced.bytes() == 0);
-constexpr auto longer = propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout("data+model", ""), {8, 6}}});
+constexpr auto longer =
+    propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout("data+model", ""), {8, 6}}});
 static_assert(longer.results[0] == m.layout("data+model", "") && longer.bytes() == 0);
 
 // a contested axis stays where fewer bytes move
-constexpr auto small_moves = propagate(m, product, {spec{m.layout("model", "", ""), {8, 2, 2}}, spec{m.layout("", "model"), {2, 4096}}});
+constexpr auto small_moves =
+    propagate(m, product, {spec{m.layout("model", "", ""), {8, 2, 2}}, spec{m.layout("", "model"), {2, 4096}}});
 static_assert(small_moves.results[0] == m.layout("", "", "model"));
-constexpr auto first_wins = propagate(m, product, {spec{m.layout("model", "", ""), {8, 2, 2}}, spec{m.layout("", "model"), {2, 4096}}},
-                                      policy().with(policy::conflict::first_wins));
+constexpr auto first_wins =
+    propagate(m, product, {spec{m.layout("model", "", ""), {8, 2, 2}}, spec{m.layout("", "model"), {2, 4096}}},
+              policy().with(policy::conflict::first_wins));
 static_assert(first_wins.results[0] == m.layout("model", "", ""));
-constexpr auto larger_wins = propagate(m, product, {spec{m.layout("model", "", ""), {8, 2, 2}}, spec{m.layout("", "model"), {2, 4096}}},
-                                       policy().with(policy::conflict::larger_dim_wins));
+constexpr auto larger_wins =
+    propagate(m, product, {spec{m.layout("model", "", ""), {8, 2, 2}}, spec{m.layout("", "model"), {2, 4096}}},
+              policy().with(policy::conflict::larger_dim_wins));
 static_assert(larger_wins.results[0] == m.layout("", "", "model"));
 
 // a dimension that does not divide: as it is said, or not at all
@@ -100,12 +105,14 @@ static_assert(ragged.results[0] == m.layout(""));  // 12 and 8 elements are not 
 constexpr shape_list column{1, 8};
 constexpr rule grown = rules::expand({4, 8})({column});
 constexpr spec row{column}, wide{m.layout("model", ""), {4, 8}};
-static_assert(propagate(m, grown, spec_list(&row, 1), spec_list(&wide, 1), direction::backward).results[0] == m.layout("model", ""));
-static_assert(propagate(m, grown, spec_list(&row, 1), spec_list(&wide, 1), direction::backward, policy::paddle_classic).results[0] ==
-              m.layout("", ""));
+static_assert(propagate(m, grown, spec_list(&row, 1), spec_list(&wide, 1), direction::backward).results[0] ==
+              m.layout("model", ""));
+static_assert(propagate(m, grown, spec_list(&row, 1), spec_list(&wide, 1), direction::backward, policy::paddle_classic)
+                  .results[0] == m.layout("", ""));
 
 // what must go on replicating does
-constexpr auto pinned = propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout("", "").replicate("data"), {8, 6}}});
+constexpr auto pinned =
+    propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout("", "").replicate("data"), {8, 6}}});
 static_assert(pinned.results[0] == m.layout("", ""));
 
 // --- both directions ---
@@ -135,36 +142,46 @@ constexpr auto squared = propagate(m, rules::multiply, {owing, owing});
 static_assert(squared.results[0] == m.layout("data", "") && squared.reshards.size() == 2);
 constexpr auto activated = propagate(m, rules::elementwise, {owing});
 static_assert(activated.results[0] == m.layout("data", "") && activated.operands[0] == m.layout("data", ""));
-constexpr spec largest{m.layout("data", "").partial("model", reduce::max), {8, 6}};
-static_assert(propagate(m, rules::relu, {largest}).results[0] == m.layout("data", "").partial("model", reduce::max));
+constexpr spec largest{m.layout("data", "").partial("model", owed_reduction::max), {8, 6}};
+static_assert(propagate(m, rules::relu, {largest}).results[0] ==
+              m.layout("data", "").partial("model", owed_reduction::max));
 static_assert(propagate(m, rules::scale, {largest}).results[0] == m.layout("data", ""));
-static_assert(propagate(m, rules::max({1}), {largest}).results[0] == m.layout("data").partial("model", reduce::max));
+static_assert(propagate(m, rules::max({1}), {largest}).results[0] ==
+              m.layout("data").partial("model", owed_reduction::max));
 static_assert(propagate(m, rules::sum({1}), {largest}).results[0] == m.layout("data"));
 static_assert(propagate(m, rules::max({1}), {owing}).results[0] == m.layout("data"));
-static_assert(propagate(m, rules::assign, {largest}).results[0] == m.layout("data", "").partial("model", reduce::max));
-static_assert(propagate(m, rules::mean({0}), {spec{m.layout("data"), {7}}}).results[0] == m.layout());  // 4 and 3 weigh differently
-static_assert(propagate(m, rules::mean({0}), {spec{m.layout("data"), {8}}}).results[0] == m.layout().partial("data", reduce::avg));
-static_assert(propagate(m, rules::softmax(), {spec{m.layout("data", "model"), {8, 8}}}).operands[0] == m.layout("data", ""));
+static_assert(propagate(m, rules::assign, {largest}).results[0] ==
+              m.layout("data", "").partial("model", owed_reduction::max));
+static_assert(propagate(m, rules::mean({0}), {spec{m.layout("data"), {7}}}).results[0] ==
+              m.layout());  // 4 and 3 weigh differently
+static_assert(propagate(m, rules::mean({0}), {spec{m.layout("data"), {8}}}).results[0] ==
+              m.layout().partial("data", owed_reduction::avg));
+static_assert(propagate(m, rules::softmax(), {spec{m.layout("data", "model"), {8, 8}}}).operands[0] ==
+              m.layout("data", ""));
 
 // --- gradients: derived ---
 
 constexpr shape_list x_shape{8, 128, 64}, w_shape{64, 256};
 constexpr rule product_gradient = gradient(bound(product, {x_shape, w_shape}));
 static_assert((text() << "" << product_gradient) == "bmk,kn,bmn->bmk,kn");
-constexpr auto backwards = propagate(m, product_gradient, {spec{m.layout("data", "", ""), x_shape}, spec{m.layout("", "model"), w_shape},
-                                                           spec{m.layout("data", "", "model"), {8, 128, 256}}});
+constexpr auto backwards = propagate(m, product_gradient,
+                                     {spec{m.layout("data", "", ""), x_shape}, spec{m.layout("", "model"), w_shape},
+                                      spec{m.layout("data", "", "model"), {8, 128, 256}}});
 static_assert(backwards.results[0] == m.layout("data", "", "").partial("model"));
 static_assert(backwards.results[1] == m.layout("", "model").partial("data"));
 static_assert(backwards.reshards.empty());
 constexpr rule bias_gradient = gradient(bound(rules::add({{8, 6}, {6}}), {{8, 6}, {6}}));
-static_assert(propagate(m, bias_gradient, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout(""), {6}}, spec{m.layout("data", ""), {8, 6}}}).results[1] ==
-              m.layout("").partial("data"));
+static_assert(propagate(m, bias_gradient,
+                        {spec{m.layout("data", ""), {8, 6}}, spec{m.layout(""), {6}},
+                         spec{m.layout("data", ""), {8, 6}}})
+                  .results[1] == m.layout("").partial("data"));
 
 // --- a result that depends on some operands only ---
 
 constexpr auto weights = propagate(m, rules::linear_weight_gradient,
                                    {spec{m.layout("data", "model"), {8, 16}}, spec{m.layout("data", ""), {8, 12}}});
-static_assert(weights.results[0] == m.layout("model", "").partial("data") && weights.results[1] == m.layout("").partial("data"));
+static_assert(weights.results[0] == m.layout("model", "").partial("data") &&
+              weights.results[1] == m.layout("").partial("data"));
 
 // --- the registry ---
 
@@ -172,7 +189,8 @@ constexpr registry known = registry::standard();
 static_assert(known.knows("matmul") && !known.knows("my_op"));
 constexpr registry more = registry::standard().add("my_op", "abc,c->ab");
 static_assert((text() << "" << more("my_op", {{2, 3, 4}, {4}})) == "abc,c->ab");
-static_assert(propagate(m, registry(registry::fallback::replicate)("unheard_of", {{8, 6}}), {whole}).operands[0] == m.layout("", ""));
+static_assert(propagate(m, registry(registry::fallback::replicate)("unheard_of", {{8, 6}}), {whole}).operands[0] ==
+              m.layout("", ""));
 
 // --- the log says why ---
 
@@ -181,8 +199,10 @@ constexpr bool says(const propagation& p, decision::what done) {
     if (d.done == done) return true;
   return false;
 }
-static_assert(says(s, decision::what::took) && says(contracted, decision::what::owes) && says(small_moves, decision::what::lost));
-static_assert(says(even, decision::what::uneven) && says(inner, decision::what::does_not_fit) && says(longer, decision::what::extended));
+static_assert(says(s, decision::what::took) && says(contracted, decision::what::owes) &&
+              says(small_moves, decision::what::lost));
+static_assert(says(even, decision::what::uneven) && says(inner, decision::what::does_not_fit) &&
+              says(longer, decision::what::extended));
 static_assert(says(pinned, decision::what::keeps_replicating) && says(scaled, decision::what::passes_partial));
 static_assert(says(one_owes, decision::what::finishes_partial));
 

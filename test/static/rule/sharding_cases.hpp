@@ -1,4 +1,5 @@
-// How the proofs of sharding propagation are written: operands, then the shardings of operands and results that must follow.
+// How the proofs of sharding propagation are written: operands, then the shardings of operands and results that must
+// follow.
 #pragma once
 
 #include <initializer_list>
@@ -8,14 +9,19 @@ namespace sharding_cases {
 
 using namespace partita;
 
-constexpr mesh m4 = mesh::of_shape(std::array{4}), m22 = mesh::of_shape(std::array{2, 2}), m23 = mesh::of_shape(std::array{2, 3}),
-               m24 = mesh::of_shape(std::array{2, 4}), m222 = mesh::of_shape(std::array{2, 2, 2});
+constexpr mesh m4 = mesh::of_shape(std::array{4}), m22 = mesh::of_shape(std::array{2, 2}),
+               m23 = mesh::of_shape(std::array{2, 3}), m24 = mesh::of_shape(std::array{2, 4}),
+               m222 = mesh::of_shape(std::array{2, 2, 2});
 
 /// For each dimension the axis that cuts it, -1 for none.
 struct by_axis {
   const mesh& on;
-  constexpr sharding operator()(std::initializer_list<int> mapping) const { return sharding::of_dims_mapping(on, mapping); }
-  constexpr spec operator()(const shape_list& shape, std::initializer_list<int> mapping) const { return spec((*this)(mapping), shape); }
+  constexpr sharding operator()(std::initializer_list<int> mapping) const {
+    return sharding::of_dims_mapping(on, mapping);
+  }
+  constexpr spec operator()(const shape_list& shape, std::initializer_list<int> mapping) const {
+    return spec((*this)(mapping), shape);
+  }
 };
 /// For each dimension all axes that cut it.
 struct by_axes {
@@ -36,7 +42,9 @@ struct by_axes {
 };
 
 /// A sharding that owes over an axis, too.
-constexpr sharding owing(const sharding& s, std::size_t a, reduce kind = reduce::sum) { return s.partial(a, kind); }
+constexpr sharding owing(const sharding& s, std::size_t a, owed_reduction kind = owed_reduction::sum) {
+  return s.partial(a, kind);
+}
 
 constexpr bool matches(const propagation& got, std::initializer_list<sharding> expected) {
   std::size_t t = 0;
@@ -47,26 +55,30 @@ constexpr bool matches(const propagation& got, std::initializer_list<sharding> e
 
 /// What follows from the operands.
 template <class Operation>
-constexpr bool forward(const policy& by, const Operation& op, std::initializer_list<spec> operands, std::initializer_list<sharding> expected) {
+constexpr bool forward(const policy& by, const Operation& op, std::initializer_list<spec> operands,
+                       std::initializer_list<sharding> expected) {
   const shape_span shapes = spec_list(operands);
   const propagation got = propagate(operands.begin()->layout.on, rule(op(shapes)), spec_list(operands), by);
   return matches(got, expected) && got.operands.size() + got.results.size() == expected.size();
 }
-constexpr bool forward(const policy& by, const rule& r, std::initializer_list<spec> operands, std::initializer_list<sharding> expected) {
+constexpr bool forward(const policy& by, const rule& r, std::initializer_list<spec> operands,
+                       std::initializer_list<sharding> expected) {
   return matches(propagate(operands.begin()->layout.on, r, spec_list(operands), by), expected);
 }
 /// What follows from the results, for operands of these shapes.
 template <class Operation>
-constexpr bool backward(const policy& by, const Operation& op, std::initializer_list<shape_list> shapes, std::initializer_list<sharding> results,
-                        std::initializer_list<sharding> expected) {
+constexpr bool backward(const policy& by, const Operation& op, std::initializer_list<shape_list> shapes,
+                        std::initializer_list<sharding> results, std::initializer_list<sharding> expected) {
   const shape_span all(shapes);
   const rule r = bound(op(all), all);
-  std::array<spec, most_operands> x{};
-  std::array<spec, most_results> y{};
+  std::array<spec, 12> x{};
+  std::array<spec, 12> y{};
   std::size_t i = 0, j = 0;
   for (const shape_list& shape : shapes) x[i++] = spec(shape);
   for (const sharding& s : results) y[j] = spec(s, result_shape(r, j)), ++j;
-  return matches(propagate(results.begin()->on, r, spec_list(x.data(), i), spec_list(y.data(), j), direction::backward, by), expected);
+  return matches(
+      propagate(results.begin()->on, r, spec_list(x.data(), i), spec_list(y.data(), j), direction::backward, by),
+      expected);
 }
 
 }  // namespace sharding_cases

@@ -9,11 +9,14 @@ static_assert(forward(policy::paddle_classic, rules::vocabulary_embedding,
 static_assert(forward(policy::paddle_classic, rules::vocabulary_embedding,
                       {by_axis{m24}({512, 768}, {1, -1}), by_axis{m24}({4, 1024}, {-1, -1})},
                       {by_axis{m24}({1, -1}), by_axis{m24}({-1, -1}), owing(by_axis{m24}({-1, -1, -1}), 1)}));
-static_assert(backward(policy::paddle_classic, rules::embedding(), {shape_list{4, 1024}, shape_list{512, 768}}, {by_axis{m24}({1, -1, -1})},
+static_assert(backward(policy::paddle_classic, rules::embedding(), {shape_list{4, 1024}, shape_list{512, 768}},
+                       {by_axis{m24}({1, -1, -1})},
                        {by_axis{m24}({1, -1}), by_axis{m24}({-1, -1}), by_axis{m24}({1, -1, -1})}));
-static_assert(backward(policy::paddle_classic, rules::embedding(), {shape_list{4, 1024}, shape_list{512, 768}}, {by_axis{m24}({-1, 0, 1})},
+static_assert(backward(policy::paddle_classic, rules::embedding(), {shape_list{4, 1024}, shape_list{512, 768}},
+                       {by_axis{m24}({-1, 0, 1})},
                        {by_axis{m24}({-1, 0}), by_axis{m24}({-1, 1}), by_axis{m24}({-1, 0, 1})}));
-static_assert(backward(policy::paddle_classic, rules::embedding(), {shape_list{4, 1024}, shape_list{512, 768}}, {by_axis{m24}({1, 0, -1})},
+static_assert(backward(policy::paddle_classic, rules::embedding(), {shape_list{4, 1024}, shape_list{512, 768}},
+                       {by_axis{m24}({1, 0, -1})},
                        {by_axis{m24}({1, 0}), by_axis{m24}({-1, -1}), by_axis{m24}({1, 0, -1})}));
 static_assert(forward(policy::paddle_classic, rules::embedding(),
                       {by_axis{m24}({4, 1024}, {1, -1}), by_axis{m24}({512, 768}, {-1, 0})},
@@ -24,7 +27,8 @@ static_assert(forward(policy::paddle_classic, rules::embedding(),
 static_assert(forward(policy::paddle_classic, rules::gather(1),
                       {by_axis{m23}({64, 32, 48}, {0, 1, -1}), by_axis{m23}({16}, {1})},
                       {by_axis{m23}({0, -1, -1}), by_axis{m23}({1}), by_axis{m23}({0, 1, -1})}));
-static_assert(backward(policy::paddle_classic, rules::gather(1), {shape_list{64, 32, 48}, shape_list{16}}, {by_axis{m23}({1, 0, -1})},
+static_assert(backward(policy::paddle_classic, rules::gather(1), {shape_list{64, 32, 48}, shape_list{16}},
+                       {by_axis{m23}({1, 0, -1})},
                        {by_axis{m23}({1, -1, -1}), by_axis{m23}({0}), by_axis{m23}({1, 0, -1})}));
 static_assert(forward(policy::paddle_classic, rules::gather(0),
                       {by_axis{m4}({64, 32, 48}, {0, -1, -1}), by_axis{m4}({16}, {0})},
@@ -35,10 +39,11 @@ static_assert(forward(policy::paddle_classic, rules::gather_nd,
 static_assert(forward(policy::paddle_classic, rules::gather_nd,
                       {by_axis{m24}({10}, {-1}), by_axis{m24}({8, 1}, {0, -1})},
                       {by_axis{m24}({-1}), by_axis{m24}({0, -1}), by_axis{m24}({0})}));
-static_assert(backward(policy::paddle_classic, rules::gather_nd, {shape_list{10, 20}, shape_list{2, 4, 1}}, {by_axis{m24}({0, -1, -1})},
+static_assert(backward(policy::paddle_classic, rules::gather_nd, {shape_list{10, 20}, shape_list{2, 4, 1}},
+                       {by_axis{m24}({0, -1, -1})},
                        {by_axis{m24}({-1, -1}), by_axis{m24}({0, -1, -1}), by_axis{m24}({0, -1, -1})}));
-static_assert(backward(policy::paddle_classic, rules::gather_nd, {shape_list{10}, shape_list{8, 1}}, {by_axis{m24}({0})},
-                       {by_axis{m24}({-1}), by_axis{m24}({0, -1}), by_axis{m24}({0})}));
+static_assert(backward(policy::paddle_classic, rules::gather_nd, {shape_list{10}, shape_list{8, 1}},
+                       {by_axis{m24}({0})}, {by_axis{m24}({-1}), by_axis{m24}({0, -1}), by_axis{m24}({0})}));
 static_assert(forward(policy::paddle_coshard, rules::index_select(1),
                       {by_axes{m222}({8, 16, 32}, {{0, 1}, {2}, {}}), by_axes{m222}({8}, {{}})},
                       {by_axes{m222}({{0, 1}, {}, {}}), by_axes{m222}({{}}), by_axes{m222}({{0, 1}, {}, {}})}));
@@ -54,8 +59,7 @@ static_assert(forward(policy::paddle_coshard, rules::index_select(1),
 static_assert(forward(policy::paddle_coshard, rules::index_select(1),
                       {by_axes{m222}({8, 16, 32}, {{0}, {}, {}}), by_axes{m222}({8}, {{0, 1}})},
                       {by_axes{m222}({{0}, {}, {}}), by_axes{m222}({{1}}), by_axes{m222}({{0}, {1}, {}})}));
-static_assert(forward(policy::paddle_classic, rules::one_hot(30000),
-                      {by_axis{m24}({4, 1024}, {0, 1})},
+static_assert(forward(policy::paddle_classic, rules::one_hot(30000), {by_axis{m24}({4, 1024}, {0, 1})},
                       {by_axis{m24}({0, 1}), by_axis{m24}({0, 1, -1})}));
 static_assert(backward(policy::paddle_classic, rules::one_hot(30000), {shape_list{4, 1024}}, {by_axis{m24}({0, 1, -1})},
                        {by_axis{m24}({0, 1}), by_axis{m24}({0, 1, -1})}));

@@ -253,7 +253,8 @@ BOOST_AUTO_TEST_CASE(an_address_that_no_element_type_would_have_is_copied_from_a
   }
 }
 
-/// Of a line in `to`, of any byte in `from`, as blocks of a pool and of malloc lie; rows of `from` at changing places of a line.
+/// Of a line in `to`, of any byte in `from`, as blocks of a pool and of malloc lie; rows of `from` at changing places
+/// of a line.
 BOOST_AUTO_TEST_CASE(rows_that_begin_anywhere_in_a_line_arrive_where_lines_begin) {
   constexpr std::size_t line = 64, rows = 5;
   std::vector<unsigned char> room(rows * 2048 + line), from(rows * 1500 + line);
@@ -271,7 +272,8 @@ BOOST_AUTO_TEST_CASE(rows_that_begin_anywhere_in_a_line_arrive_where_lines_begin
           for (std::size_t i = 0; i < rows; ++i) {
             const unsigned char* const row = to + i * (2048 - 64);
             const unsigned char* const wanted = from.data() + start + i * static_cast<std::size_t>(step);
-            right = right && std::equal(row, row + n, wanted) && std::all_of(row + n, row + 2048 - 64, [](int b) { return b == 0; });
+            right = right && std::equal(row, row + n, wanted) &&
+                    std::all_of(row + n, row + 2048 - 64, [](int b) { return b == 0; });
           }
         }
   BOOST_TEST(right);

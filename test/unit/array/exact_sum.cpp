@@ -81,9 +81,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_cancels_is_gone_and_what_is_left_is_kept, T, 
   const T most = limits::max(), least = limits::denorm_min(), one = 1, half_ulp = limits::epsilon() / 2;
   BOOST_TEST(sum_of<T>({most, most, -most}) == most);
   BOOST_TEST(sum_of<T>({most, least, -most}) == least);
-  BOOST_TEST(sum_of<T>({one, half_ulp, least}) == one + limits::epsilon());   // above the middle
-  BOOST_TEST(sum_of<T>({one, half_ulp, -least}) == one);                      // below
-  BOOST_TEST(sum_of<T>({one, half_ulp, T(0)}) == one);                        // ties to even
+  BOOST_TEST(sum_of<T>({one, half_ulp, least}) == one + limits::epsilon());  // above the middle
+  BOOST_TEST(sum_of<T>({one, half_ulp, -least}) == one);                     // below
+  BOOST_TEST(sum_of<T>({one, half_ulp, T(0)}) == one);                       // ties to even
   BOOST_TEST(sum_of<T>({one + limits::epsilon(), half_ulp, T(0)}) == one + 2 * limits::epsilon());
   BOOST_TEST(sum_of<T>({-one, -half_ulp, -least}) == -one - limits::epsilon());
   BOOST_TEST(sum_of<T>({least, least, -least}) == least);

@@ -1,5 +1,6 @@
 // Products of any shape, whichever way BLAS is asked for them: integers, so equal to the sums written out.
 #include <boost/test/unit_test.hpp>
+#include <complex>
 #include <partita/array/gemm.hpp>
 
 namespace {
@@ -13,7 +14,8 @@ xt::xtensor<double, 2> integers(std::size_t rows, std::size_t columns, std::size
 }
 
 /// Compares c = a b + beta c (or c = a b + row) with the sums, at some places.
-bool right(const strided<const double, 2>& a, const strided<const double, 2>& b, double beta, const double* row = nullptr) {
+bool right(const strided<const double, 2>& a, const strided<const double, 2>& b, double beta,
+           const double* row = nullptr) {
   const std::size_t m = a.shape[0], n = b.shape[1];
   xt::xtensor<double, 2> wide = integers(m, n + 3, 1);
   const xt::xtensor<double, 2> before = wide;
@@ -44,10 +46,12 @@ BOOST_AUTO_TEST_CASE(one_row_few_rows_and_many_rows_are_the_same_sums) {
   for (const std::size_t m : {1U, 2U, 7U, 64U, 65U})
     for (const auto& [k, n] : {std::array<std::size_t, 2>{3, 1}, {1, 4}, {513, 600}, {600, 437}})
       for (const double beta : {0.0, 1.0}) {
-        const auto a = integers(m, k, 2), a_turned = integers(k, m, 2), b = integers(k, n, 3), b_turned = integers(n, k, 3);
+        const auto a = integers(m, k, 2), a_turned = integers(k, m, 2), b = integers(k, n, 3),
+                   b_turned = integers(n, k, 3);
         BOOST_TEST(right(block_of(a), block_of(b), beta));
         BOOST_TEST(right(block_of(a), transposed<const double>(block_of(b_turned)), beta));
-        BOOST_TEST(right(transposed<const double>(block_of(a_turned)), transposed<const double>(block_of(b_turned)), beta));
+        BOOST_TEST(
+            right(transposed<const double>(block_of(a_turned)), transposed<const double>(block_of(b_turned)), beta));
         BOOST_TEST(right(transposed<const double>(block_of(a_turned)), block_of(b), beta));
         const auto row = integers(1, n, 4);
         BOOST_TEST(right(block_of(a), block_of(b), 0, row.data()));
@@ -61,6 +65,46 @@ BOOST_AUTO_TEST_CASE(no_extent_gives_nothing_or_zeros) {
   BOOST_TEST(right(block_of(a), block_of(b), 1));
   const auto row = integers(1, 3, 4);
   BOOST_TEST(right(block_of(a), block_of(b), 0, row.data()));
+}
+
+BOOST_AUTO_TEST_CASE(a_factor_is_conjugated_however_it_lies_in_memory) {
+  using number = std::complex<double>;
+  const auto complex_integers = [](std::size_t rows, std::size_t columns, std::size_t seed) {
+    xt::xtensor<number, 2> m({rows, columns});
+    for (std::size_t k = 0; k < m.size(); ++k)
+      m.data()[k] = {static_cast<double>((k * 7 + seed) % 5) - 2, static_cast<double>((k * 3 + seed) % 7) - 3};
+    return m;
+  };
+  struct sizes {
+    std::size_t m, k, n;
+  };
+  for (const sizes& size : {sizes{1, 1, 1}, {1, 5, 3}, {4, 1, 6}, {3, 8, 5}, {8, 3, 5}, {0, 2, 3}, {2, 0, 3}}) {
+    const std::size_t m = size.m, k = size.k, n = size.n;
+    for (const number beta : {number(0), number(1), number(2, -1)}) {
+      const auto a = complex_integers(m, k, 2), a_turned = complex_integers(k, m, 4), b = complex_integers(k, n, 3),
+                 b_turned = complex_integers(n, k, 5), wide = complex_integers(2 * k, 2 * n, 6);
+      const auto expect = [&](const strided<const number, 2>& left, const strided<const number, 2>& right) {
+        xt::xtensor<number, 2> c = complex_integers(m, n, 1), wanted = c;
+        const auto at = [](const strided<const number, 2>& x, std::size_t i, std::size_t j) {
+          return *x.part({i, j}, {1, 1}).data;
+        };
+        for (std::size_t i = 0; i < m; ++i)
+          for (std::size_t j = 0; j < n; ++j) {
+            number sum = beta * c(i, j);
+            for (std::size_t l = 0; l < k; ++l) sum += at(left, i, l) * std::conj(at(right, l, j));
+            wanted(i, j) = sum;
+          }
+        multiply_by_conjugate<number>(left, right, beta, block_of(c));
+        BOOST_TEST((c == wanted));
+      };
+      expect(block_of(a), block_of(b));
+      expect(block_of(a), transposed<const number>(block_of(b_turned)));
+      expect(transposed<const number>(block_of(a_turned)), block_of(b));
+      expect(transposed<const number>(block_of(a_turned)), transposed<const number>(block_of(b_turned)));
+      const auto every_second = xt::view(wide, xt::range(0, k), xt::range(0, 2 * n, 2));
+      expect(block_of(a), block_of(every_second));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

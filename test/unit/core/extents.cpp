@@ -19,4 +19,14 @@ BOOST_AUTO_TEST_CASE(a_static_entry_given_its_own_value_is_accepted) {
   BOOST_CHECK((extents<2, 3>(extents(2, 3)) == extents(2, 3)));
 }
 
+BOOST_AUTO_TEST_CASE(a_value_that_was_negative_is_a_shape_error) {
+  BOOST_CHECK_EXCEPTION((extents(3, -1)), shape_error, [](const shape_error& e) {
+    return e.sentence() ==
+           "partita::extents: requires extents that are not negative, got -1 (as an unsigned number "
+           "18446744073709551615) as value 1; extents are counts";
+  });
+  BOOST_CHECK_THROW((extents<dynamic, 3>(std::array<std::size_t, 1>{dynamic})), shape_error);
+  BOOST_CHECK_THROW((extents<dynamic, 3>(std::array<std::size_t, 2>{dynamic, 3})), shape_error);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

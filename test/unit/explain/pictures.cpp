@@ -38,7 +38,8 @@ parsed parse(const std::string& svg) {
     if (name == "rect") {
       ++found.rectangles;
       const long x = number("x"), y = number("y"), w = number("width"), h = number("height");
-      found.inside = found.inside && w > 0 && h > 0 && x >= left && y >= top && x + w <= left + width && y + h <= top + height;
+      found.inside =
+          found.inside && w > 0 && h > 0 && x >= left && y >= top && x + w <= left + width && y + h <= top + height;
     } else if (name == "text") {
       ++found.words;
       const long x = number("x"), y = number("y");
@@ -51,7 +52,9 @@ parsed parse(const std::string& svg) {
   return found;
 }
 
-bool says(const parsed& picture, const std::string& words) { return picture.all_words.find(words) != std::string::npos; }
+bool says(const parsed& picture, const std::string& words) {
+  return picture.all_words.find(words) != std::string::npos;
+}
 
 }  // namespace
 
@@ -67,9 +70,11 @@ BOOST_AUTO_TEST_CASE(a_broadcast_shows_every_worker_and_both_directions) {
 }
 
 BOOST_AUTO_TEST_CASE(a_transposed_broadcast_pairs_by_number) {
-  const auto found = parse(to_svg(worker_broadcast_picture(grid(extents<2, 3>{}), grid(extents<3, 2>{}), transpose_src)));
+  const auto found =
+      parse(to_svg(worker_broadcast_picture(grid(extents<2, 3>{}), grid(extents<3, 2>{}), transpose_src)));
   BOOST_TEST(says(found, "p_x, 2 × 3, transposed"));
-  for (const char* line : {"x₀ goes to worker 0", "x₁ goes to worker 1", "x₅ goes to worker 5"}) BOOST_TEST(says(found, line));
+  for (const char* line : {"x₀ goes to worker 0", "x₁ goes to worker 1", "x₅ goes to worker 5"})
+    BOOST_TEST(says(found, line));
 }
 
 BOOST_AUTO_TEST_CASE(a_broadcast_that_is_not_legal_has_no_picture) {
@@ -116,10 +121,12 @@ BOOST_AUTO_TEST_CASE(every_rank_shape_and_cut_stays_inside_the_view) {
   BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<4>{}), grid(extents<3>{}), extents<2>{}), 0)));
   BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 1>{}), grid(extents<1, 2>{}), extents<0, 5>{}), 0)));
   BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 1>{}), grid(extents<1, 2>{}), extents<8192, 2>{}), 0)));
-  BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 1, 2>{}), grid(extents<1, 2, 2>{}), extents<64, 64, 64>{}), 3)));
+  BOOST_TEST(inside(
+      to_svg(repartition_picture(grid(extents<2, 1, 2>{}), grid(extents<1, 2, 2>{}), extents<64, 64, 64>{}), 3)));
   BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<2, 2>{}), grid(extents<1, 3>{}),
                                                decomposition<2>::block_cyclic({8, 8}, {2, 2}, {2, 2}),
-                                               decomposition<2>::balanced({8, 8}, {1, 3})), 1)));
+                                               decomposition<2>::balanced({8, 8}, {1, 3})),
+                           1)));
   BOOST_TEST(inside(to_svg(worker_broadcast_picture(grid(extents<>{}), grid(extents<2, 2, 2, 2>{})))));
 }
 
@@ -130,12 +137,14 @@ BOOST_AUTO_TEST_CASE(boxes_cut_in_leading_dimensions_are_drawn_where_they_are) {
 }
 
 BOOST_AUTO_TEST_CASE(a_linear_layer_shows_weights_inputs_and_outputs) {
-  const auto found = parse(to_svg(linear_picture(grid(extents<1, 4>{}), grid(extents<1, 3>{}, workers(4, 7)), grid(extents<3, 4>{}))));
+  const auto found =
+      parse(to_svg(linear_picture(grid(extents<1, 4>{}), grid(extents<1, 3>{}, workers(4, 7)), grid(extents<3, 4>{}))));
   BOOST_TEST(found.inside);
   BOOST_TEST(found.rectangles == 1U + 4U + 3U + 12U);
   BOOST_TEST(found.paths == 2U * (4U + 3U));
   BOOST_TEST(says(found, "b₂"));
-  BOOST_CHECK_THROW(linear_picture(grid(extents<1, 2>{}), grid(extents<1, 3>{}), grid(extents<3, 4>{})), partition_error);
+  BOOST_CHECK_THROW(linear_picture(grid(extents<1, 2>{}), grid(extents<1, 3>{}), grid(extents<3, 4>{})),
+                    partition_error);
 }
 
 BOOST_AUTO_TEST_CASE(characters_that_mean_something_to_xml_are_escaped) {

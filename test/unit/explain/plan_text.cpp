@@ -17,7 +17,8 @@ const auto in_columns = decomposition<2>::balanced({6, 8}, {1, 3});
 template <class Small, class Large>
 group_plan groups_of(const grid<Small>& small, const grid<Large>& large, std::size_t worker,
                      group_plan::kind movement = group_plan::kind::broadcast) {
-  return plan_groups(small, large, worker_pairing<Large::rank()>(small.shape(), large.shape(), false, false), worker, movement);
+  return plan_groups(small, large, worker_pairing<Large::rank()>(small.shape(), large.shape(), false, false), worker,
+                     movement);
 }
 
 const grid three(extents<1, 3>{});
@@ -71,7 +72,8 @@ BOOST_AUTO_TEST_CASE(a_worker_of_neither_partition_takes_no_part) {
 BOOST_AUTO_TEST_CASE(a_peer_with_many_boxes_is_named_once) {
   const grid pair(extents<2>{});
   const auto cyclic = decomposition<1>::block_cyclic({8}, {2}, {2});
-  BOOST_TEST(to_text(plan_repartition(pair, cyclic, grid(extents<1>{}, workers{2}), decomposition<1>::balanced({8}, {1}), 0)) ==
+  BOOST_TEST(to_text(plan_repartition(pair, cyclic, grid(extents<1>{}, workers{2}),
+                                      decomposition<1>::balanced({8}, {1}), 0)) ==
              "worker 0, tensor 8: gives 4\n"
              "  to worker 2  [0, 2)  2 elements\n"
              "               [4, 6)  2 elements\n"
@@ -91,8 +93,10 @@ BOOST_AUTO_TEST_CASE(a_scalar_is_one_element) {
 BOOST_AUTO_TEST_CASE(a_broadcast_names_the_group_and_the_way_along_the_tree) {
   BOOST_TEST(to_text(groups_of(one, six, 0)) ==
              "worker 0 in broadcast: gives its block to workers 0 to 5; sends it to workers 4, 2, 1\n");
-  BOOST_TEST(to_text(groups_of(one, six, 2)) == "worker 2 in broadcast: takes the block of worker 0; sends it on to worker 3\n");
-  BOOST_TEST(to_text(groups_of(one, six, 3)) == "worker 3 in broadcast: takes the block of worker 0; by way of worker 2\n");
+  BOOST_TEST(to_text(groups_of(one, six, 2)) ==
+             "worker 2 in broadcast: takes the block of worker 0; sends it on to worker 3\n");
+  BOOST_TEST(to_text(groups_of(one, six, 3)) ==
+             "worker 3 in broadcast: takes the block of worker 0; by way of worker 2\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_sum_is_told_from_the_broadcast_that_is_its_adjoint) {
@@ -116,19 +120,26 @@ BOOST_AUTO_TEST_CASE(a_group_of_one_keeps_its_block) {
 
 BOOST_AUTO_TEST_CASE(an_all_sum_goes_up_and_down_one_tree) {
   BOOST_TEST(to_text(plan_sum_groups(six, {false}, 2)) ==
-             "worker 2 in all_sum_reduce: takes the sum of the blocks of workers 0 to 5; by way of worker 0, exchanges with worker 3\n");
+             "worker 2 in all_sum_reduce: takes the sum of the blocks of workers 0 to 5; by way of worker 0, exchanges "
+             "with worker 3\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_linear_layer_has_its_weights_and_both_movements) {
   const grid above(extents<1, 3>{});
-  const linear_plan plan{4, weight_stationary, true, false, {{4, 4}, {8, 8}}, groups_of(above, two_by_three, 4),
+  const linear_plan plan{4,
+                         weight_stationary,
+                         true,
+                         false,
+                         {{4, 4}, {8, 8}},
+                         groups_of(above, two_by_three, 4),
                          groups_of(above, two_by_three, 4, group_plan::kind::sum_reduce)};
   BOOST_TEST(to_text(plan) ==
              "worker 4 in linear: multiplies by W [4, 8) x [4, 8)\n"
              "worker 4 in broadcast: takes the block of worker 1\n"
              "worker 4 in sum_reduce: gives its block to the sum of worker 1\n");
   BOOST_TEST(to_text(linear_plan{}) ==
-             "worker 0 in linear: holds no weights\nworker 0 in broadcast: takes no part\nworker 0 in broadcast: takes no part\n");
+             "worker 0 in linear: holds no weights\nworker 0 in broadcast: takes no part\nworker 0 in broadcast: takes "
+             "no part\n");
   BOOST_TEST(streamed(plan) == std::string(to_text(plan)));
 }
 
@@ -136,14 +147,18 @@ BOOST_AUTO_TEST_CASE(long_lists_of_workers_are_cut) {
   std::vector<std::size_t> odd;
   for (std::size_t k = 0; k < 40; ++k) odd.push_back(2 * k + 1);
   const grid forty(extents<40>{}, workers(odd));
-  BOOST_TEST(to_text(groups_of(grid(extents<1>{}, workers{1}), forty, 3)) == "worker 3 in broadcast: takes the block of worker 1\n");
-  BOOST_TEST(streamed(groups_of(grid(extents<1>{}, workers{1}), forty, 1)).find("19, 21, 23 and 28 more; sends it to") != std::string::npos);
+  BOOST_TEST(to_text(groups_of(grid(extents<1>{}, workers{1}), forty, 3)) ==
+             "worker 3 in broadcast: takes the block of worker 1\n");
+  BOOST_TEST(
+      streamed(groups_of(grid(extents<1>{}, workers{1}), forty, 1)).find("19, 21, 23 and 28 more; sends it to") !=
+      std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_cost_over_all_workers_is_told_in_two_lines) {
   BOOST_TEST(to_text(cost_of(two_by_two, in_quarters, columns, in_columns), 4) ==
              "33 elements (132 bytes) moved in 6 messages, 15 elements (60 bytes) kept, by 4 workers\n"
-             "  the busiest sends 12 elements (48 bytes), receives 12 elements (48 bytes), meets 3 workers each way at most\n");
+             "  the busiest sends 12 elements (48 bytes), receives 12 elements (48 bytes), meets 3 workers each way at "
+             "most\n");
   BOOST_TEST(to_text(cost_of(two_by_two, in_quarters, two_by_two, in_quarters)) ==
              "0 elements moved in 0 messages, 48 elements kept, by 4 workers\n");
 }
@@ -151,7 +166,9 @@ BOOST_AUTO_TEST_CASE(the_cost_over_all_workers_is_told_in_two_lines) {
 BOOST_AUTO_TEST_CASE(an_element_wise_plan_has_a_line_for_each_operand) {
   const auto all = resolve_array_broadcast(shape_list{4U, 6U}, shape_list{6U}, {1});
   const grid four(extents<2, 2>{});
-  const elementwise_plan plan{all.result, {2U, 2U}, plan_operand(four, {4U, 6U}, all.lhs, four, all.result),
+  const elementwise_plan plan{all.result,
+                              {2U, 2U},
+                              plan_operand(four, {4U, 6U}, all.lhs, four, all.result),
                               plan_operand(one, {6U}, all.rhs, four, all.result)};
   BOOST_TEST(to_text(plan) ==
              "lhs: extents [4, 6] over [2, 2]: stays\n"

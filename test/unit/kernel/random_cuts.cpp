@@ -1,6 +1,6 @@
-// Repartitions between random cuts of both sides (balanced, at random places, block-cyclic, staggered) with the dimensions in
-// every order: each element of each block is the function of its global index that it must be, by ScaLAPACK's formulas where a
-// cut is block-cyclic, and the adjoint brings every block back.
+// Repartitions between random cuts of both sides (balanced, at random places, block-cyclic, staggered) with the
+// dimensions in every order: each element of each block is the function of its global index that it must be, by
+// ScaLAPACK's formulas where a cut is block-cyclic, and the adjoint brings every block back.
 #include <partita/kernel/sequentially.hpp>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ using indices = std::vector<std::size_t>;
 
 /// How many of the cases were of each kind.
 struct census {
-  std::size_t cases = 0, cyclic_sources = 0, cyclic_results = 0, explicit_sources = 0, explicit_results = 0, permuted = 0,
-              staggered = 0, empty_blocks = 0, idle_workers = 0;
+  std::size_t cases = 0, cyclic_sources = 0, cyclic_results = 0, explicit_sources = 0, explicit_results = 0,
+              permuted = 0, staggered = 0, empty_blocks = 0, idle_workers = 0;
 };
 
 std::size_t below(std::mt19937& random, std::size_t n) { return random() % n; }
@@ -161,12 +161,14 @@ text one_case(std::mt19937& random, census& seen) {
   const bool in_balance = below(random, 4) == 0;
   for (std::size_t d = 0; d < Rank; ++d) {
     wanted.push_back(random_cut(random, turned[d], to_grid[d]));
-    while (in_balance && wanted[d].how.how() != cut::kind::balanced) wanted[d] = random_cut(random, turned[d], to_grid[d]);
+    while (in_balance && wanted[d].how.how() != cut::kind::balanced)
+      wanted[d] = random_cut(random, turned[d], to_grid[d]);
   }
   source.hold(given);
   result.hold(wanted);
   const bool staggered = !in_balance && Rank > 1 && below(random, 4) == 0;
-  if (staggered) {  // the last dimension is cut at other places in each line, the others at the same; no cuts can say that
+  if (staggered) {  // the last dimension is cut at other places in each line, the others at the same; no cuts can say
+                    // that
     std::vector<known_cut> lines;
     for (std::size_t place = 0; place < source.by_place.size(); ++place) {
       const index<Rank> i = source.places.index(place);
@@ -229,8 +231,9 @@ BOOST_AUTO_TEST_CASE(thirty_thousand_random_cuts_in_every_order_of_the_dimension
   std::mt19937 random(20261121);
   census seen;
   using trial = text (*)(std::mt19937&, census&);
-  constexpr trial trials[] = {one_case<0>,       one_case<0, 1>,    one_case<1, 0>,    one_case<0, 1, 2>, one_case<0, 2, 1>,
-                              one_case<1, 0, 2>, one_case<1, 2, 0>, one_case<2, 0, 1>, one_case<2, 1, 0>, one_case<3, 1, 0, 2>};
+  constexpr trial trials[] = {one_case<0>,       one_case<0, 1>,      one_case<1, 0>,    one_case<0, 1, 2>,
+                              one_case<0, 2, 1>, one_case<1, 0, 2>,   one_case<1, 2, 0>, one_case<2, 0, 1>,
+                              one_case<2, 1, 0>, one_case<3, 1, 0, 2>};
   std::size_t wrong = 0;
   for (std::size_t k = 0; k < wanted && wrong < 5; ++k) {
     text problem;

@@ -1,5 +1,5 @@
-// A hundred thousand random repartitions, carried out for all workers inside this process: every element of every block is
-// the function of its global index that it must be, and the adjoint brings every block back.
+// A hundred thousand random repartitions, carried out for all workers inside this process: every element of every block
+// is the function of its global index that it must be, and the adjoint brings every block back.
 #include <partita/kernel/sequentially.hpp>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ using index = partita::index<Rank>;  // not the function of <strings.h>
 /// How many of the cases were of each kind: a generator that never makes one proves nothing about it.
 struct census {
   std::size_t plans = 0, uneven = 0, with_empty_blocks = 0, empty_tensors = 0, overlapping = 0, disjoint = 0,
-              same_workers = 0, idle_workers = 0, smaller_than_grid = 0, staggered = 0, one_source = 0, one_destination = 0;
+              same_workers = 0, idle_workers = 0, smaller_than_grid = 0, staggered = 0, one_source = 0,
+              one_destination = 0;
 };
 
 std::size_t below(std::mt19937& random, std::size_t n) { return random() % n; }
@@ -75,7 +76,8 @@ std::int32_t element(const index<Rank>& i, const std::array<std::size_t, Rank>& 
 }
 
 template <std::size_t Rank>
-xt::xtensor<std::int32_t, Rank> block_at(const std::array<std::size_t, Rank>& start, const std::array<std::size_t, Rank>& shape,
+xt::xtensor<std::int32_t, Rank> block_at(const std::array<std::size_t, Rank>& start,
+                                         const std::array<std::size_t, Rank>& shape,
                                          const std::array<std::size_t, Rank>& extents) {
   auto block = uninitialised<std::int32_t, Rank>(shape);
   const std::size_t n = volume_of(shape);
@@ -128,13 +130,15 @@ text one_plan(std::mt19937& random, census& seen) {
         if (line.empty()) line = random_sizes(random, extents[d], from_grid[d]);
         along = &line;
       }
-      starts[place][d] = std::accumulate(along->begin(), along->begin() + static_cast<std::ptrdiff_t>(i[d]), std::size_t{0});
+      starts[place][d] =
+          std::accumulate(along->begin(), along->begin() + static_cast<std::ptrdiff_t>(i[d]), std::size_t{0});
       shapes[place][d] = (*along)[i[d]];
     }
   }
 
   std::vector<xt::xtensor<std::int32_t, Rank>> x(world, zero_volume<std::int32_t, Rank>(7));
-  for (std::size_t place = 0; place < givers.size(); ++place) x[givers[place]] = block_at(starts[place], shapes[place], extents);
+  for (std::size_t place = 0; place < givers.size(); ++place)
+    x[givers[place]] = block_at(starts[place], shapes[place], extents);
 
   const grid<dynamic_extents<Rank>> p_x{dynamic_extents<Rank>(from_grid), workers(givers)};
   const grid<dynamic_extents<Rank>> p_y{dynamic_extents<Rank>(to_grid), workers(takers)};
@@ -162,14 +166,16 @@ text one_plan(std::mt19937& random, census& seen) {
       shape[d] = q + (j[d] < r ? 1 : 0);
     }
     if (!same(y[worker], block_at(start, shape, extents)))
-      return text("worker ") << worker << " has a wrong block at " << j << " of " << to_grid << ", tensor of " << extents;
+      return text("worker ") << worker << " has a wrong block at " << j << " of " << to_grid << ", tensor of "
+                             << extents;
   }
 
   const auto back = move.adjoint(y);
   for (std::size_t worker = 0; worker < world; ++worker) {
     const bool gives = std::find(givers.begin(), givers.end(), worker) != givers.end();
     if (gives ? !same(back[worker], x[worker]) : back[worker].size() != 0)
-      return text("the adjoint does not give worker ") << worker << " its block back, grids " << from_grid << " and " << to_grid;
+      return text("the adjoint does not give worker ")
+             << worker << " its block back, grids " << from_grid << " and " << to_grid;
   }
 
   ++seen.plans;
@@ -212,11 +218,20 @@ BOOST_AUTO_TEST_CASE(a_hundred_thousand_random_repartitions_are_exact) {
     text problem;
     try {
       switch (k % 5) {
-        case 0: problem = one_plan<1>(random, seen); break;
-        case 1: problem = one_plan<2>(random, seen); break;
-        case 2: problem = one_plan<3>(random, seen); break;
-        case 3: problem = one_plan<4>(random, seen); break;
-        default: problem = one_plan<5>(random, seen);
+        case 0:
+          problem = one_plan<1>(random, seen);
+          break;
+        case 1:
+          problem = one_plan<2>(random, seen);
+          break;
+        case 2:
+          problem = one_plan<3>(random, seen);
+          break;
+        case 3:
+          problem = one_plan<4>(random, seen);
+          break;
+        default:
+          problem = one_plan<5>(random, seen);
       }
     } catch (const error& e) {
       problem = text(e.what());
@@ -226,8 +241,9 @@ BOOST_AUTO_TEST_CASE(a_hundred_thousand_random_repartitions_are_exact) {
     BOOST_TEST_ERROR("plan " << k << ": " << problem.c_str());
   }
   BOOST_TEST(seen.plans == wanted);
-  for (const std::size_t kind : {seen.uneven, seen.with_empty_blocks, seen.overlapping, seen.disjoint, seen.same_workers,
-                                 seen.idle_workers, seen.smaller_than_grid, seen.staggered, seen.one_source, seen.one_destination})
+  for (const std::size_t kind :
+       {seen.uneven, seen.with_empty_blocks, seen.overlapping, seen.disjoint, seen.same_workers, seen.idle_workers,
+        seen.smaller_than_grid, seen.staggered, seen.one_source, seen.one_destination})
     BOOST_TEST(kind > wanted / 100);
   BOOST_TEST(seen.empty_tensors > wanted / 1000);
 }

@@ -15,7 +15,8 @@ constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 /// A feed-forward block with a residual.
 struct block {
   graph g{m};
-  value x = g.input({8, 128, 64}, "x"), up_weight = g.input({64, 256}, "up_weight"), down_weight = g.input({256, 64}, "down_weight");
+  value x = g.input({8, 128, 64}, "x"), up_weight = g.input({64, 256}, "up_weight"),
+        down_weight = g.input({256, 64}, "down_weight");
   value up = g.apply(rules::matmul, {x, up_weight}, "up");
   value active = g.apply(rules::elementwise, {up}, "gelu");
   value down = g.apply(rules::matmul, {active, down_weight}, "down");
@@ -28,15 +29,29 @@ graph random_program(std::mt19937_64& random, std::size_t operations, std::size_
   graph g(on);
   std::vector<value> all;
   for (std::size_t k = 0; k < 4; ++k) all.push_back(g.input({16, 16}));
-  const auto any = [&] { return all[all.size() < 12 || random() % 4 == 0 ? random() % all.size() : all.size() - 1 - random() % 12]; };
+  const auto any = [&] {
+    return all[all.size() < 12 || random() % 4 == 0 ? random() % all.size() : all.size() - 1 - random() % 12];
+  };
   for (std::size_t k = 0; k < operations; ++k) {
     switch (random() % 6) {
-      case 0: all.push_back(g.apply(rules::matmul, {any(), any()})); break;
-      case 1: all.push_back(g.apply(rules::add, {any(), any()})); break;
-      case 2: all.push_back(g.apply(rules::transpose({1, 0}), {any()})); break;
-      case 3: all.push_back(g.apply(rules::softmax(), {any()})); break;
-      case 4: all.push_back(g.apply(rules::elementwise, {any()})); break;
-      default: all.push_back(g.apply(reshape_rule({4, 4, 16}, {16, 16}), {g.apply(reshape_rule({16, 16}, {4, 4, 16}), {any()})}));
+      case 0:
+        all.push_back(g.apply(rules::matmul, {any(), any()}));
+        break;
+      case 1:
+        all.push_back(g.apply(rules::add, {any(), any()}));
+        break;
+      case 2:
+        all.push_back(g.apply(rules::transpose({1, 0}), {any()}));
+        break;
+      case 3:
+        all.push_back(g.apply(rules::softmax(), {any()}));
+        break;
+      case 4:
+        all.push_back(g.apply(rules::elementwise, {any()}));
+        break;
+      default:
+        all.push_back(
+            g.apply(reshape_rule({4, 4, 16}, {16, 16}), {g.apply(reshape_rule({16, 16}, {4, 4, 16}), {any()})}));
     }
   }
   for (std::size_t k = 0; k < annotations; ++k) {
@@ -83,7 +98,7 @@ BOOST_AUTO_TEST_CASE(what_is_known_at_the_end_reaches_the_beginning) {
   BOOST_TEST(done.reshards.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_lower_priority_is_heard_first) {
+BOOST_AUTO_TEST_CASE(a_lower_priority_goes_first) {
   const auto of_x = [](std::size_t rows, std::size_t columns) {
     graph g(m);
     const value x = g.input({64, 64}, "x"), y = g.input({64, 64}, "y");
@@ -141,12 +156,14 @@ BOOST_AUTO_TEST_CASE(completion_of_random_programs_is_deterministic_ends_and_onl
         broken += (seen & layout.cuts[d].set()) != 0;
         seen |= layout.cuts[d].set();
       }
-      for (std::size_t a = 0; a < layout.on.rank(); ++a) broken += layout.owed[a] != reduce::none && (seen >> a & 1U) != 0;
+      for (std::size_t a = 0; a < layout.on.rank(); ++a)
+        broken += layout.owed[a] != owed_reduction::none && (seen >> a & 1U) != 0;
     }
     // operations find what they need: what is read lies as needed, or is moved
     for (const graph_reshard& move : done.reshards) {
       const auto plan = done.plan(move);
-      broken += plan.empty() || !(plan[plan.size() - 1].after.cuts == move.to.cuts) || !(plan[plan.size() - 1].after.owed == move.to.owed);
+      broken += plan.empty() || !(plan[plan.size() - 1].after.cuts == move.to.cuts) ||
+                !(plan[plan.size() - 1].after.owed == move.to.owed);
     }
   }
   BOOST_TEST(different == 0U);
@@ -193,7 +210,8 @@ BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_los
              "    because up is, by 'c' of gelu abc->abc\n"
              "    because up_weight is, by 'n' of up amk,kn->amn\n"
              "    because up_weight is annotated (, model), priority 1\n");
-  BOOST_TEST(std::string(to_dot(done)).find("[color=red, fontcolor=red, label=\"all_reduce model\"]") != std::string::npos);
+  BOOST_TEST(std::string(to_dot(done)).find("[color=red, fontcolor=red, label=\"all_reduce model\"]") !=
+             std::string::npos);
   BOOST_TEST(std::string(to_svg(done)).find("all_reduce model of down") != std::string::npos);
 
   graph g(m);
@@ -201,16 +219,19 @@ BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_los
   g.constrain(x, m.layout("model", ""));
   g.constrain(y, m.layout("", "model"), 1);
   g.apply(rules::add, {x, y}, "sum");
-  BOOST_TEST(std::string(explain(complete(g), y)).find("lost in sum ab,ab->ab: model for 'b', lost: 'a' has it") != std::string::npos);
+  BOOST_TEST(std::string(explain(complete(g), y)).find("lost in sum ab,ab->ab: model for 'b', lost: 'a' has it") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_says_why) {
   graph g(m);
   const value x = g.input({64, 32});
   const auto says = [](const char* part) { return [part](const error& e) { return e.sentence().contains(part); }; };
-  BOOST_CHECK_EXCEPTION(g.constrain(x, m.layout("data")), shape_error, says("one entry of the sharding for each dimension"));
+  BOOST_CHECK_EXCEPTION(g.constrain(x, m.layout("data")), shape_error,
+                        says("one entry of the sharding for each dimension"));
   BOOST_CHECK_EXCEPTION(g.constrain(value{7}, m.layout("data")), shape_error, says("there is no value 7"));
-  BOOST_CHECK_EXCEPTION(g.constrain(x, mesh{axis{"data", 3}}.layout("data", "")), partition_error, says("lies on another"));
+  BOOST_CHECK_EXCEPTION(g.constrain(x, mesh{axis{"data", 3}}.layout("data", "")), partition_error,
+                        says("lies on another"));
   BOOST_CHECK_EXCEPTION(g.apply(rules::matmul, {x, x}), shape_error, says("one size of each factor"));
 }
 

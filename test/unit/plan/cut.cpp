@@ -3,11 +3,15 @@
 
 #include <boost/test/unit_test.hpp>
 #include <random>
+#include <string>
 #include <utility>
+
+#include "refused.hpp"
 
 namespace {
 
 using namespace partita;
+using test::refused;
 
 cut random_cut(std::size_t n, std::size_t p, std::mt19937& random) {
   if (random() % 3 == 0) return cut::balanced(n, p);
@@ -38,7 +42,8 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_range_are_those_that_hold_its_indices_in_ord
     }
     const std::size_t start = random() % (n + 1), stop = start + random() % (n - start + 1);
     std::size_t next = start, pieces = 0;
-    c.for_overlaps({start, stop}, [&](std::size_t part, interval range, std::size_t at) {
+    c.for_overlaps({start, stop}, [&](std::size_t part, interval range, std::size_t at, std::size_t size) {
+      right = right && size == c.size(part);
       right = right && range.start == next && range.stop > range.start;
       for (std::size_t i = range.start; i < range.stop; ++i)
         right = right && holder[i] == std::make_pair(part, at + i - range.start);
@@ -48,6 +53,58 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_range_are_those_that_hold_its_indices_in_ord
     right = right && next == stop && pieces <= c.count_overlaps({start, stop});
   }
   BOOST_TEST(right);
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_into_no_parts_is_refused_however_it_is_made) {
+  const std::string sentence =
+      "partita::cut: requires at least one part, got 7 indices over 0 parts; a partition has at least one worker along "
+      "each dimension";
+  BOOST_TEST(refused<shape_error>([] { cut::balanced(7, 0); }) == sentence);
+  BOOST_TEST(refused<shape_error>([] { cut::block_cyclic(7, 0, 2); }) == sentence);
+  BOOST_TEST(refused<shape_error>([] { balanced_part(7, 0, 0); }) == sentence);
+  BOOST_TEST(refused<shape_error>([] { balanced_owner(7, 0, 0); }) == sentence);
+  BOOST_TEST(refused<shape_error>([] { cut::at({}); }).find("0 indices over 0 parts") != std::string::npos);
+  BOOST_TEST(refused([] { cut::balanced(0, 1); }).empty());  // no indices are legal
+}
+
+BOOST_AUTO_TEST_CASE(a_part_or_a_range_that_the_cut_does_not_have_is_refused_by_every_kind) {
+  for (const cut& c : {cut::balanced(7, 2), cut::at({3, 4}), cut::block_cyclic(7, 2, 2)}) {
+    BOOST_TEST(refused<shape_error>([&] { c.size(2); }) ==
+               "partita::cut: requires a part below the number of parts 2, got part 2");
+    BOOST_TEST(refused<shape_error>([&] { c.for_pieces(5, [](interval, std::size_t) {}); }).find("got part 5") !=
+               std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] {
+                 c.for_overlaps({3, 8}, [](std::size_t, interval, std::size_t, std::size_t) {});
+               }) == "partita::cut: requires a range of the 7 indices that are cut, got [3, 8)");
+    BOOST_TEST(refused<shape_error>([&] { c.count_overlaps({3, 8}); }).find("got [3, 8)") != std::string::npos);
+    BOOST_TEST(c.count_overlaps({9, 9}) == 0U);  // an empty range has no place
+  }
+  BOOST_TEST(refused<shape_error>([] { balanced_part(7, 2, 2); }).find("got part 2") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([] { balanced_owner(7, 2, 7); }).find("got [7, 8)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_and_blocks_that_cannot_be_counted_are_refused) {
+  const std::size_t all = static_cast<std::size_t>(-1);
+  BOOST_TEST(refused<shape_error>([&] {
+               cut::at({3, all - 2});
+             }) ==
+             "partita::cut::at(sizes): requires sizes that sum up to at most 18446744073709551615, got 3 + "
+             "18446744073709551613 in part 1; a negative size is none");
+  BOOST_TEST(cut::at({3, all - 3}).extent() == all);
+  BOOST_TEST(refused<shape_error>([&] {
+               cut::block_cyclic(7, 4, all / 2);
+             }).find("4 parts and blocks of 9223372036854775807; give a smaller block") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] { cut::block_cyclic(all, 1, 1); }).find("requires n + p * block") !=
+             std::string::npos);
+  BOOST_TEST(refused<shape_error>([] { cut::block_cyclic(7, 2, 0); }).find("block of at least 1") != std::string::npos);
+  BOOST_TEST(balanced_part(all, 2, 1).stop == all);
+}
+
+BOOST_AUTO_TEST_CASE(equal_cuts_share_a_fingerprint_and_others_do_not) {
+  BOOST_TEST((cut::at({3, 4}).fingerprint() == cut::at({3, 4}).fingerprint()));
+  BOOST_TEST((cut::at({3, 4}).fingerprint() != cut::at({4, 3}).fingerprint()));
+  BOOST_TEST((cut::at({4, 3}).fingerprint() != cut::balanced(7, 2).fingerprint()));
+  BOOST_TEST((cut::block_cyclic(7, 2, 1).fingerprint() != cut::block_cyclic(7, 2, 2).fingerprint()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,7 +14,8 @@ struct program {
   std::vector<operation_case> of{};
 
   explicit program(const mesh& m) : g(m) {}
-  value apply(const rule& how, std::initializer_list<value> operands, const char* letters, operation_case::formula formula, bool by_order = false) {
+  value apply(const rule& how, std::initializer_list<value> operands, const char* letters,
+              operation_case::formula formula, bool by_order = false) {
     operation_case op;
     op.letters = letters;
     op.value = formula;
@@ -40,30 +41,38 @@ program random_program(const mesh& m, std::size_t n, std::size_t operations, std
     switch (random() % 7) {
       case 0:
       case 1:
-        all.push_back(p.apply("mk,kn->mn", {x, inputs[random() % 3]}, "mk,kn>mn", [](const views& v, std::size_t, const shape_list& i, const ranges& local) {
-          number sum = 0;
-          for (std::size_t c = local['k'].start; c < local['k'].stop; ++c) sum += v[0](shape_list{i[0], c}) * v[1](shape_list{c, i[1]});
-          return sum;
-        }));
+        all.push_back(p.apply("mk,kn->mn", {x, inputs[random() % 3]}, "mk,kn>mn",
+                              [](const views& v, std::size_t, const shape_list& i, const ranges& local) {
+                                number sum = 0;
+                                for (std::size_t c = local['k'].start; c < local['k'].stop; ++c)
+                                  sum += v[0](shape_list{i[0], c}) * v[1](shape_list{c, i[1]});
+                                return sum;
+                              }));
         break;
       case 2:
-        all.push_back(p.apply(rule("ab,ab->ab").with(linearity::additive), {x, any()}, "ab,ab>ab",
-                              [](const views& v, std::size_t, const shape_list& i, const ranges&) { return v[0](i) + v[1](i); }));
+        all.push_back(
+            p.apply(rule("ab,ab->ab").with(linearity::additive), {x, any()}, "ab,ab>ab",
+                    [](const views& v, std::size_t, const shape_list& i, const ranges&) { return v[0](i) + v[1](i); }));
         break;
       case 3:
         all.push_back(p.apply(rule("ab->ba").with(linearity::movement), {x}, "ab>ba",
-                              [](const views& v, std::size_t, const shape_list& i, const ranges&) { return v[0](shape_list{i[1], i[0]}); }));
+                              [](const views& v, std::size_t, const shape_list& i, const ranges&) {
+                                return v[0](shape_list{i[1], i[0]});
+                              }));
         break;
       case 4:  // not linear
         all.push_back(p.apply(rule("ab->ab").with(linearity::none), {x}, "ab>ab",
-                              [](const views& v, std::size_t, const shape_list& i, const ranges&) { return std::clamp<number>(v[0](i), -2, 2); }));
+                              [](const views& v, std::size_t, const shape_list& i, const ranges&) {
+                                return std::clamp<number>(v[0](i), -2, 2);
+                              }));
         break;
       case 5:  // along whole rows
-        all.push_back(p.apply(rule("ab->ab").replicate("b").with(linearity::none), {x}, "a_>a_", [n](const views& v, std::size_t, const shape_list& i, const ranges&) {
-          number most = v[0](shape_list{i[0], std::size_t{0}});
-          for (std::size_t c = 1; c < n; ++c) most = std::max(most, v[0](shape_list{i[0], c}));
-          return v[0](i) == most ? number{1} : number{0};
-        }));
+        all.push_back(p.apply(rule("ab->ab").replicate("b").with(linearity::none), {x}, "a_>a_",
+                              [n](const views& v, std::size_t, const shape_list& i, const ranges&) {
+                                number most = v[0](shape_list{i[0], std::size_t{0}});
+                                for (std::size_t c = 1; c < n; ++c) most = std::max(most, v[0](shape_list{i[0], c}));
+                                return v[0](i) == most ? number{1} : number{0};
+                              }));
         break;
       default: {
         const value flat = p.apply(reshape_rule({n, n}, {std::size_t{2}, n * n / 2}), {x}, "", {}, true);
@@ -80,10 +89,12 @@ program random_program(const mesh& m, std::size_t n, std::size_t operations, std
 }
 
 /// Moves what devices hold as a plan says, if there is one for tensor t of operation o.
-devices moved(const completion& done, std::size_t o, std::size_t t, devices held, const shape_list& shape, sharding& now) {
+devices moved(const completion& done, std::size_t o, std::size_t t, devices held, const shape_list& shape,
+              sharding& now) {
   for (const graph_reshard& move : done.reshards) {
     if (move.operation != o || move.tensor != t) continue;
-    if (!(move.from.cuts == now.cuts && move.from.owed == now.owed)) throw std::runtime_error("a move starts elsewhere");
+    if (!(move.from.cuts == now.cuts && move.from.owed == now.owed))
+      throw std::runtime_error("a move starts elsewhere");
     for (const reshard_step& one : done.plan(move)) {
       std::size_t received = 0;
       held = simulated::executed(one, now, held, shape, received);
@@ -136,7 +147,8 @@ BOOST_AUTO_TEST_CASE(a_completed_program_gives_on_all_devices_together_what_it_g
           operands.push_back(moved(done, o, i, held[v.number], op.operands[i], lies.back()));
           whole_blocks.push_back(whole_block(op.operands[i]));
         }
-        for (std::size_t i = 0; i < node.operands; ++i) whole_views.push_back({&whole[p.g.operand(node, i).number], &whole_blocks[i]});
+        for (std::size_t i = 0; i < node.operands; ++i)
+          whole_views.push_back({&whole[p.g.operand(node, i).number], &whole_blocks[i]});
         whole[result.number] = oracle::executed(op, whole_views, {whole_block(op.results[0])})[0];
         sharding made = made_by(done, o, node.operands, result);
         partial += made.is_partial();
@@ -149,7 +161,8 @@ BOOST_AUTO_TEST_CASE(a_completed_program_gives_on_all_devices_together_what_it_g
           out.push_back(oracle::executed(op, views, {mesh_block(made, op.results[0], d)})[0]);
         }
         held[result.number] = moved(done, o, node.operands, out, op.results[0], made);
-        if (!(reassembled(held[result.number], done[result], op.results[0]) == whole[result.number])) throw std::runtime_error("other values");
+        if (!(reassembled(held[result.number], done[result], op.results[0]) == whole[result.number]))
+          throw std::runtime_error("other values");
       }
     } catch (const std::runtime_error& e) {
       why = e.what();

@@ -1,4 +1,4 @@
-// Choices of workers and their arrangements: order kept, ranges kept as ranges, mistakes named.
+// Arrangements of workers: order kept, mistakes named.
 #include <partita/plan/grid.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -10,36 +10,6 @@ using namespace partita;
 using test::refused;
 
 BOOST_AUTO_TEST_SUITE(arranging_workers)
-
-BOOST_AUTO_TEST_CASE(a_contiguous_choice_is_a_range_however_it_is_written) {
-  BOOST_TEST(workers(4, 7).is_range());
-  BOOST_TEST((workers{4, 5, 6}.is_range()));
-  BOOST_TEST((workers{4, 5, 6} == workers(4, 7)));
-  BOOST_TEST(!(workers{5, 4, 6}.is_range()));
-  BOOST_TEST(!(workers{4, 5, 6} == workers{5, 4, 6}));
-  BOOST_TEST(workers(3, 3).empty());
-  BOOST_TEST((workers(3, 3) == workers(7, 7)));
-  const workers million(0, 1'000'000);
-  BOOST_TEST(million.size() == 1'000'000U);
-  BOOST_TEST(million.find(999'999) == 999'999U);
-  BOOST_TEST(!million.contains(1'000'000));
-}
-
-BOOST_AUTO_TEST_CASE(a_subset_of_a_choice_keeps_the_order_of_the_subset) {
-  const workers list{5, 2, 0, 1};
-  BOOST_TEST((list.subset(workers{3, 0}) == workers{1, 5}));
-  BOOST_TEST((workers(4, 9).subset(workers(1, 3)) == workers(5, 7)));
-  BOOST_TEST((workers(4, 9).subset(workers{2, 0}).subset(workers{1}) == workers{4}));
-  BOOST_TEST(workers(4, 1'000'000).subset(workers(2, 500'000)).is_range());
-}
-
-BOOST_AUTO_TEST_CASE(a_union_has_the_workers_of_the_first_in_order_then_those_of_the_second_that_are_new) {
-  BOOST_TEST((united(workers{5, 2}, workers{2, 7, 5, 0}) == workers{5, 2, 7, 0}));
-  BOOST_TEST((united(workers(0, 4), workers(2, 6)) == workers(0, 6)));
-  BOOST_TEST((united(workers(4, 6), workers(0, 2)) == workers{4, 5, 0, 1}));
-  BOOST_TEST((united(workers(2, 2), workers(3, 5)) == workers(3, 5)));
-  BOOST_TEST((united(workers(1, 9), workers(3, 5)) == workers(1, 9)));
-}
 
 BOOST_AUTO_TEST_CASE(a_grid_numbers_its_places_in_C_order_and_reshapes_without_moving_anybody) {
   const grid g(extents<2, 3>{}, workers{9, 8, 7, 3, 2, 1});
@@ -56,15 +26,48 @@ BOOST_AUTO_TEST_CASE(a_grid_numbers_its_places_in_C_order_and_reshapes_without_m
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_name_both_sides_and_the_way_out) {
-  BOOST_TEST(refused<partition_error>([] { workers{3, 1, 3}; }) ==
-             "partita::workers: requires each worker once, worker 3 is listed twice (again at place 2); remove one of them");
   BOOST_TEST(refused<partition_error>([] { grid(extents<2, 3>{}, workers(0, 5)); }) ==
-             "partita::partition: requires as many workers as the extents [2, 3] have places (6), got 5 workers; choose 6 workers or other extents");
-  BOOST_TEST(refused<partition_error>([] { workers(0, 3).subset(workers{1, 3}); }) ==
-             "partita::workers::subset: requires places below 3 (this many workers are chosen from), got place 3");
-  BOOST_TEST(refused<partition_error>([] { grid(extents<2, 3>{}).worker({0, 3}); }) ==
-             "partita::partition::worker(index): requires an index inside the extents [2, 3], got [0, 3]");
-  BOOST_TEST(refused<partition_error>([] { grid(extents<2, 3>{}).reshape(extents<2, 2>{}); }).find("requires as many workers as the extents [2, 2] have places (4), got 6") != std::string::npos);
+             "partita::partition: requires as many workers as the extents [2, 3] have places (6), got 5 workers; "
+             "choose 6 workers or other extents");
+  BOOST_TEST(refused<partition_error>([] {
+               grid(extents<2, 3>{}).worker({0, 3});
+             }) == "partita::partition::worker(index): requires an index inside the extents [2, 3], got [0, 3]");
+  BOOST_TEST(refused<partition_error>([] {
+               grid(extents<2, 3>{}).reshape(extents<2, 2>{});
+             }).find("requires as many workers as the extents [2, 2] have places (4), got 6") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_grid_of_nobody_is_refused) {
+  BOOST_TEST(
+      refused<partition_error>([] { grid(extents<2, 0>{}); }) ==
+      "partita::partition: requires at least one worker, got the extents [2, 0] on 0 workers; give extents of at "
+      "least 1 and choose a worker for each place");
+  BOOST_TEST(refused<partition_error>([] { grid(extents<0>{}, workers(3, 3)); }).find("at least one") !=
+             std::string::npos);
+  BOOST_TEST(refused<partition_error>([] { grid(extents<2>{}, workers(3, 3)); }).find("at least one") !=
+             std::string::npos);
+  BOOST_TEST(refused<partition_error>([] {
+               grid(extents<1>{}).reshape(extents<0>{});
+             }).find("the extents [0] on 1 workers") != std::string::npos);
+  BOOST_TEST((grid(extents<>{}, workers{3}).worker({}) == 3U));  // rank 0 is one worker
+}
+
+BOOST_AUTO_TEST_CASE(more_places_than_can_be_counted_are_refused) {
+  const extents huge(std::size_t{1} << 32, std::size_t{1} << 32);
+  const std::string sentence =
+      "partita::partition: requires a product of extents of at most 18446744073709551615, got the extents [4294967296, "
+      "4294967296]; give smaller extents";
+  BOOST_TEST(refused<partition_error>([&] { static_cast<void>(grid(huge)); }) == sentence);
+  BOOST_TEST(refused<partition_error>([&] { grid(huge, workers{}); }) == sentence);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_outside_is_refused) {
+  const grid g(extents<2, 3>{});
+  BOOST_TEST(refused<partition_error>([&] { g.index(6); }) ==
+             "partita::grid::index(place): requires a place below the number of workers 6, got 6");
+  BOOST_TEST(refused<partition_error>([&] {
+               g.worker(partita::index<2>{2, 0});
+             }).find("got [2, 0]") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

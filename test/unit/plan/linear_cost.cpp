@@ -4,6 +4,8 @@
 #include <partita/plan/linear_cost.hpp>
 #include <string>
 
+#include "refused.hpp"
+
 namespace {
 
 using namespace partita;
@@ -39,7 +41,8 @@ BOOST_AUTO_TEST_CASE(two_by_two_is_as_worked_out_by_hand) {
   BOOST_TEST(first.received == (6 + 9) * 8U);  // their products
   BOOST_TEST(first.messages == 4U);
   BOOST_TEST(first.memory == (2 * (6 + 3) + 6 + 9 + 6) * 8U);
-  BOOST_TEST(predict(weight_stationary, {3, 4, 6, 8}, {2, 2}, partita::index<2>{0, 1}).memory == (2 * 6 + 6 + 9 + 6) * 8U);  // no bias there
+  BOOST_TEST(predict(weight_stationary, {3, 4, 6, 8}, {2, 2}, partita::index<2>{0, 1}).memory ==
+             (2 * 6 + 6 + 9 + 6) * 8U);  // no bias there
 }
 
 BOOST_AUTO_TEST_CASE(nobody_has_more_to_do_than_the_first_worker) {
@@ -61,9 +64,24 @@ BOOST_AUTO_TEST_CASE(nobody_has_more_to_do_than_the_first_worker) {
 
 BOOST_AUTO_TEST_CASE(a_choice_is_told_in_words) {
   BOOST_TEST(words(choose({2, 4, 6}, 2, 2, 2)) ==
-             "column_parallel with p_w = 2 x 1; the busiest worker: 144 floating-point operations, 32 bytes sent and 32 received in 4 messages, "
+             "column_parallel with p_w = 2 x 1; the busiest worker: 144 floating-point operations, 32 bytes sent and "
+             "32 received in 4 messages, "
              "216 bytes held, 16 of them for staging\n");
-  BOOST_TEST(words(choose({2, 4, 6}, 2, 3, 5)) == "no algorithm of linear suits these partitions, this many workers and this memory\n");
+  BOOST_TEST(words(choose({2, 4, 6}, 2, 3, 5)) ==
+             "no algorithm of linear suits these partitions, this many workers and this memory\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_cost_that_cannot_be_counted_and_a_place_outside_are_refused) {
+  const std::size_t much = std::size_t{1} << 32;
+  const partita::linear_problem huge{.batch = much, .in_features = much, .out_features = much};
+  BOOST_TEST(test::refused<partita::shape_error>([&] {
+               partita::predict(partita::weight_stationary, huge, {1, 1});
+             }).find("partita::predict(linear): requires a product of extents of at most") == 0U);
+  const partita::linear_problem small{.batch = 2, .in_features = 4, .out_features = 4};
+  BOOST_TEST(test::refused<partita::shape_error>([&] {
+               partita::predict(partita::weight_stationary, small, {2, 2}, {0, 2});
+             }).find("requires a part below the number of parts 2, got part 2") != std::string::npos);
+  BOOST_TEST(!partita::choose(small, much, much, 4).possible);  // 2^64 workers are more than 4
 }
 
 BOOST_AUTO_TEST_SUITE_END()

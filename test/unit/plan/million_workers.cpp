@@ -16,7 +16,8 @@ BOOST_AUTO_TEST_CASE(what_one_sends_its_peer_receives) {
   const grid rows(extents<1000, 1000>{});
   const grid slabs(extents<500, 2000>{}, workers(million / 2, million / 2 + million));
   const std::array<std::size_t, 2> tensor{1'000'003, 1'000'033};
-  const auto from = decomposition<2>::balanced(tensor, rows.shape()), to = decomposition<2>::balanced(tensor, slabs.shape());
+  const auto from = decomposition<2>::balanced(tensor, rows.shape()),
+             to = decomposition<2>::balanced(tensor, slabs.shape());
   std::mt19937 random(7);
   for (int trial = 0; trial < 200; ++trial) {
     const std::size_t worker = random() % (million + million / 2);
@@ -29,7 +30,8 @@ BOOST_AUTO_TEST_CASE(what_one_sends_its_peer_receives) {
     for (const auto& send : plan.sends) {
       const auto peer = plan_repartition(rows, from, slabs, to, send.worker);
       bool found = false;
-      for (const auto& receive : peer.receives) found = found || (receive.worker == worker && receive.where == send.where);
+      for (const auto& receive : peer.receives)
+        found = found || (receive.worker == worker && receive.where == send.where);
       BOOST_TEST(found);
     }
   }

@@ -3,8 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 #include <map>
-#include "simulated_mesh.hpp"
 #include "random_cases.hpp"
+#include "simulated_mesh.hpp"
 
 namespace {
 
@@ -16,20 +16,23 @@ constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 // --- at compile time ---
 
 constexpr auto transposed = plan_reshard(m, m.layout("model", ""), m.layout("", "model"), extents<8, 256>{});
-static_assert(transposed.size() == 1 && transposed[0].done == step::all_to_all && transposed.bytes() == 8 * 256 / 4 * 4 * 3 / 4);
+static_assert(transposed.size() == 1 && transposed[0].done == step::all_to_all &&
+              transposed.bytes() == 8 * 256 / 4 * 4 * 3 / 4);
 constexpr auto finer = plan_reshard(m, m.layout("data", ""), m.layout("data+model", ""), extents<8, 256>{});
 static_assert(finer.size() == 1 && finer[0].done == step::slice && finer.bytes() == 0);
 constexpr auto exchanged = plan_reshard(m, m.layout("data+model", ""), m.layout("model+data", ""), extents<8, 256>{});
 static_assert(exchanged.size() == 1 && exchanged[0].done == step::permute && exchanged.bytes() == 256 * 4);
-constexpr auto finished = plan_reshard(m, m.layout("data", "").partial("model"), m.layout("data", "model"), extents<8, 256>{});
-static_assert(finished.size() == 1 && finished[0].done == step::reduce_scatter && finished[0].kind == reduce::sum);
+constexpr auto finished =
+    plan_reshard(m, m.layout("data", "").partial("model"), m.layout("data", "model"), extents<8, 256>{});
+static_assert(finished.size() == 1 && finished[0].done == step::reduce_scatter &&
+              finished[0].kind == owed_reduction::sum);
 static_assert(plan_reshard(m, m.layout("data", ""), m.layout("data", ""), extents<8, 256>{}).empty());
 
 // --- the same graph of shardings, searched by Bellman and Ford, with nothing in common with the planner ---
 
 struct place {
   std::vector<std::vector<std::size_t>> cuts;
-  std::vector<reduce> owed;
+  std::vector<owed_reduction> owed;
   friend auto operator<=>(const place&, const place&) = default;
 };
 
@@ -74,7 +77,8 @@ class every_way {
   }
   double ring(std::size_t a, double moved, double rounds) const {
     const double p = static_cast<double>(m_.size(a));
-    return over_.step + rounds * (p - 1) * over_.along[a].latency + rounds * (p - 1) / p * moved * over_.along[a].seconds_per_byte;
+    return over_.step + rounds * (p - 1) * over_.along[a].latency +
+           rounds * (p - 1) / p * moved * over_.along[a].seconds_per_byte;
   }
   template <class Use>
   void for_each_step(const place& p, Use use) const {
@@ -82,14 +86,14 @@ class every_way {
       std::size_t where = shape_.size();
       for (std::size_t d = 0; d < shape_.size(); ++d)
         if (std::find(p.cuts[d].begin(), p.cuts[d].end(), a) != p.cuts[d].end()) where = d;
-      const bool cuts = where < shape_.size(), owes = p.owed[a] != reduce::none;
+      const bool cuts = where < shape_.size(), owes = p.owed[a] != owed_reduction::none;
       if (cuts && p.cuts[where].back() != a) continue;
       place free = p;
-      free.owed[a] = reduce::none;
+      free.owed[a] = owed_reduction::none;
       if (cuts) free.cuts[where].pop_back();
       if (cuts) use(free, ring(a, bytes(free), 1));
       if (owes) use(free, ring(a, bytes(p), 2));
-      if (!cuts && !owes && to_.owed[a] != reduce::none) {
+      if (!cuts && !owes && to_.owed[a] != owed_reduction::none) {
         place next = p;
         next.owed[a] = to_.owed[a];
         use(next, over_.step);
@@ -108,7 +112,7 @@ class every_way {
   void exchanges(const place& p, Use use) const {
     std::vector<std::size_t> free, image;
     for (std::size_t a = 0; a < m_.rank(); ++a)
-      if (p.owed[a] == reduce::none) free.push_back(a);
+      if (p.owed[a] == owed_reduction::none) free.push_back(a);
     image = free;
     while (std::next_permutation(image.begin(), image.end())) {
       place next = p;
@@ -166,7 +170,8 @@ mesh random_mesh(std::mt19937_64& random, std::size_t most) {
 }
 mesh_links random_links(std::mt19937_64& random) {
   mesh_links over;
-  for (mesh_link& one : over.along) one = {static_cast<double>(random() % 4) * 1e-6, static_cast<double>(1 + random() % 20) * 1e-9};
+  for (mesh_link& one : over.along)
+    one = {static_cast<double>(random() % 4) * 1e-6, static_cast<double>(1 + random() % 20) * 1e-9};
   return over;
 }
 shape_list random_shape(std::mt19937_64& random, std::size_t most) {
@@ -175,10 +180,11 @@ shape_list random_shape(std::mt19937_64& random, std::size_t most) {
   for (std::size_t rank = random() % (most + 1); rank > 0; --rank) shape.push_back(extents[random() % 9]);
   return shape;
 }
-std::initializer_list<reduce> random_kinds(std::mt19937_64& random) {
-  static constexpr std::initializer_list<reduce> sums{reduce::sum, reduce::avg}, most{reduce::max}, least{reduce::min}, products{reduce::prod},
-      some{reduce::any}, every{reduce::all}, none{};
-  const std::initializer_list<reduce>* all[] = {&sums, &sums, &most, &least, &products, &some, &every, &none};
+std::initializer_list<owed_reduction> random_kinds(std::mt19937_64& random) {
+  static constexpr std::initializer_list<owed_reduction> sums{owed_reduction::sum, owed_reduction::avg},
+      most{owed_reduction::max}, least{owed_reduction::min}, products{owed_reduction::prod}, some{owed_reduction::any},
+      every{owed_reduction::all}, none{};
+  const std::initializer_list<owed_reduction>* all[] = {&sums, &sums, &most, &least, &products, &some, &every, &none};
   return *all[random() % 8];
 }
 
@@ -195,7 +201,8 @@ BOOST_AUTO_TEST_CASE(every_plan_over_random_shardings_gives_the_target_and_moves
     const mesh_links over = random_links(random);
     const auto owing = random_kinds(random);
     const sharding from = simulated::random_sharding(on, shape.size(), random, owing);
-    const sharding to = simulated::random_sharding(on, shape.size(), random, random() % 3 == 0 ? owing : random_kinds(random));
+    const sharding to =
+        simulated::random_sharding(on, shape.size(), random, random() % 3 == 0 ? owing : random_kinds(random));
     const bool logical = simulated::is_logical(from) || simulated::is_logical(to);
     const auto whole = simulated::random_tensor(shape, random, logical ? 0 : -3, logical ? 1 : 3);
     const auto plan = plan_reshard(on, from, to, shape, over);
@@ -211,7 +218,9 @@ BOOST_AUTO_TEST_CASE(every_plan_over_random_shardings_gives_the_target_and_moves
         // blocks are equal, so that what a worker receives is what it says; of a permutation it is the most
         if (even && !reduces) {
           const std::size_t bytes = one.bytes * on.size();
-          if (one.done == step::permute ? received * 4 > bytes : received * 4 + on.size() < bytes || received * 4 > bytes + on.size()) ++wrong;
+          if (one.done == step::permute ? received * 4 > bytes
+                                        : received * 4 + on.size() < bytes || received * 4 > bytes + on.size())
+            ++wrong;
         }
         now = one.after;
         ++steps;
@@ -220,7 +229,9 @@ BOOST_AUTO_TEST_CASE(every_plan_over_random_shardings_gives_the_target_and_moves
       if (!(simulated::reassembled(held, to, shape) == whole)) ++wrong;
     } catch (const std::exception& e) {
       ++wrong;
-      BOOST_TEST_MESSAGE((text() << "" << shape << ' ' << from << " -> " << to << ": " << e.what() << '\n' << plan).c_str());
+      BOOST_TEST_MESSAGE((text() << "" << shape << ' ' << from << " -> " << to << ": " << e.what() << '\n'
+                                 << plan)
+                             .c_str());
     }
     ++plans;
   }
@@ -238,10 +249,13 @@ BOOST_AUTO_TEST_CASE(no_sequence_of_steps_is_cheaper) {
     const auto owing = random_kinds(random);
     const sharding from = simulated::random_sharding(on, shape.size(), random, owing);
     const sharding to = simulated::random_sharding(on, shape.size(), random, owing);
-    const double planned = plan_reshard(on, from, to, shape, over).seconds(), least = every_way(on, from, to, shape, over).least();
+    const double planned = plan_reshard(on, from, to, shape, over).seconds(),
+                 least = every_way(on, from, to, shape, over).least();
     if (planned > least * (1 + 1e-9)) {
       ++dearer;
-      BOOST_TEST_MESSAGE((text() << "" << shape << ' ' << from << " -> " << to << '\n' << plan_reshard(on, from, to, shape, over)).c_str());
+      BOOST_TEST_MESSAGE((text() << "" << shape << ' ' << from << " -> " << to << '\n'
+                                 << plan_reshard(on, from, to, shape, over))
+                             .c_str());
     }
     cheaper_than_possible += planned < least * (1 - 1e-9);
   }
@@ -252,7 +266,8 @@ BOOST_AUTO_TEST_CASE(no_sequence_of_steps_is_cheaper) {
 BOOST_AUTO_TEST_CASE(a_slow_axis_is_reduced_over_with_less_where_a_fast_one_is_free) {
   // the hierarchical all-reduce: nobody wrote it down, it is only the cheapest way
   constexpr mesh racks{axis{"rack", 4}, axis{"card", 8}};
-  const auto plan = plan_reshard(racks, racks.layout("").partial("rack"), racks.layout(""), {1 << 20}, {{5e-6, 1e-9}, {1e-7, 1e-11}});
+  const auto plan =
+      plan_reshard(racks, racks.layout("").partial("rack"), racks.layout(""), {1 << 20}, {{5e-6, 1e-9}, {1e-7, 1e-11}});
   BOOST_REQUIRE(plan.size() == 3U);
   BOOST_TEST((plan[0].done == step::slice));
   BOOST_TEST((plan[1].done == step::all_reduce));
@@ -265,7 +280,8 @@ BOOST_AUTO_TEST_CASE(a_mesh_of_eight_axes_is_planned_for) {
   std::mt19937_64 random(3);
   const shape_list shape{4, 8, 6};
   for (std::size_t k = 0; k < 6; ++k) {
-    const sharding from = simulated::random_sharding(on, 3, random, {reduce::sum}), to = simulated::random_sharding(on, 3, random);
+    const sharding from = simulated::random_sharding(on, 3, random, {owed_reduction::sum}),
+                   to = simulated::random_sharding(on, 3, random);
     const auto whole = simulated::random_tensor(shape, random);
     auto held = simulated::cut(whole, from, 1);
     sharding now = from;
@@ -280,11 +296,14 @@ BOOST_AUTO_TEST_CASE(a_mesh_of_eight_axes_is_planned_for) {
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_planned_says_why) {
   const auto says = [](const char* part) { return [part](const error& e) { return e.sentence().contains(part); }; };
-  BOOST_CHECK_EXCEPTION(plan_reshard(m, m.layout(""), m.layout("", ""), {8, 8}), shape_error, says("shardings of the tensor's rank"));
+  BOOST_CHECK_EXCEPTION(plan_reshard(m, m.layout(""), m.layout("", ""), {8, 8}), shape_error,
+                        says("shardings of the tensor's rank"));
   constexpr mesh other{axis{"data", 2}};
-  BOOST_CHECK_EXCEPTION(plan_reshard(m, other.layout(""), m.layout(""), {8}), partition_error, says("shardings of one mesh"));
-  BOOST_CHECK_EXCEPTION(plan_reshard(m, m.layout("").partial("data", reduce::max).partial("model"), m.layout(""), {8}), partition_error,
-                        says("owes max and sum"));
+  BOOST_CHECK_EXCEPTION(plan_reshard(m, other.layout(""), m.layout(""), {8}), partition_error,
+                        says("shardings of one mesh"));
+  BOOST_CHECK_EXCEPTION(
+      plan_reshard(m, m.layout("").partial("data", owed_reduction::max).partial("model"), m.layout(""), {8}),
+      partition_error, says("owes max and sum"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

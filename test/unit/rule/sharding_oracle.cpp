@@ -1,5 +1,5 @@
-// The oracle: whatever propagation answers, simulated devices execute the operation on their blocks, and what they hold together
-// must be what the operation gives of the whole tensors.
+// The oracle: whatever propagation answers, simulated devices execute the operation on their blocks, and what they hold
+// together must be what the operation gives of the whole tensors.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <map>
@@ -13,12 +13,14 @@ using namespace oracle;
 mesh random_mesh(std::mt19937_64& random, std::size_t most_rank) {
   static const char* const names[] = {"a", "b", "c"};
   mesh m;
-  for (std::size_t a = 0, rank = 1 + random() % most_rank; a < rank; ++a) m.push_back(axis(names[a], one_of(random, {2, 2, 3, 4})));
+  for (std::size_t a = 0, rank = 1 + random() % most_rank; a < rank; ++a)
+    m.push_back(axis(names[a], one_of(random, {2, 2, 3, 4})));
   return m.size() <= 12 ? m : random_mesh(random, most_rank);
 }
-std::initializer_list<reduce> random_kinds(const operation_case& op, std::mt19937_64& random) {
-  static constexpr std::initializer_list<reduce> sums{reduce::sum, reduce::avg}, most{reduce::max}, least{reduce::min}, products{reduce::prod},
-      some{reduce::any}, every{reduce::all}, none{};
+std::initializer_list<owed_reduction> random_kinds(const operation_case& op, std::mt19937_64& random) {
+  static constexpr std::initializer_list<owed_reduction> sums{owed_reduction::sum, owed_reduction::avg},
+      most{owed_reduction::max}, least{owed_reduction::min}, products{owed_reduction::prod}, some{owed_reduction::any},
+      every{owed_reduction::all}, none{};
   const std::size_t which = random() % 8;
   const bool logical = op.low == 0 && op.high == 1;
   if (which < 3 && op.times == 1) return sums;
@@ -32,25 +34,30 @@ policy random_policy(std::mt19937_64& random) {
   using enum policy::conflict;
   static constexpr policy::conflict all[] = {cost, cost, first_wins, larger_dim_wins, most_shards, join, align};
   policy p = policy{}.with(all[random() % std::size(all)]);
-  static constexpr policy::uneven blocks[] = {policy::uneven::balanced, policy::uneven::balanced, policy::uneven::chunk, policy::uneven::forbid};
+  static constexpr policy::uneven blocks[] = {policy::uneven::balanced, policy::uneven::balanced, policy::uneven::chunk,
+                                              policy::uneven::forbid};
   p.blocks = blocks[random() % 4];
   p.by_precedence = random() % 2 == 0;
   if (random() % 4 == 0) p.merged = random() % 2 == 0 ? policy::compound::leading : policy::compound::gathered;
   return p;
 }
-text described(const operation_case& op, const mesh& m, const propagation& p, const std::vector<spec>& given, const std::string& why) {
+text described(const operation_case& op, const mesh& m, const propagation& p, const std::vector<spec>& given,
+               const std::string& why) {
   text out;
   out << op.name.c_str() << ' ' << op.how << " mesh";
   for (std::size_t a = 0; a < m.rank(); ++a) out << ' ' << m.axes[a].name() << ' ' << m.size(a);
-  for (std::size_t i = 0; i < given.size(); ++i) out << "\n  operand " << given[i].shape << ' ' << given[i].layout << " -> " << p.operands[i];
+  for (std::size_t i = 0; i < given.size(); ++i)
+    out << "\n  operand " << given[i].shape << ' ' << given[i].layout << " -> " << p.operands[i];
   for (std::size_t j = 0; j < p.results.size(); ++j) out << "\n  result " << op.results[j] << ' ' << p.results[j];
   return out << "\n  " << why.c_str();
 }
 
-std::vector<spec> random_specs(const operation_case& op, const mesh& m, std::mt19937_64& random, bool only_sums_of_linear = false) {
-  static constexpr std::initializer_list<reduce> sums{reduce::sum}, none{};
+std::vector<spec> random_specs(const operation_case& op, const mesh& m, std::mt19937_64& random,
+                               bool only_sums_of_linear = false) {
+  static constexpr std::initializer_list<owed_reduction> sums{owed_reduction::sum}, none{};
   // (a gradient takes the values of operands, too, and is linear in the gradients of results alone)
-  const bool linear = op.how.how != linearity::none && op.how.how != linearity::monotone && op.times == 1 && op.name.find("gradient") != 0;
+  const bool linear = op.how.how != linearity::none && op.how.how != linearity::monotone && op.times == 1 &&
+                      op.name.find("gradient") != 0;
   std::vector<spec> all;
   const auto kinds = only_sums_of_linear ? (linear ? sums : none) : random_kinds(op, random);
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
@@ -115,8 +122,8 @@ BOOST_AUTO_TEST_CASE(answers_backward_and_mixed_are_sound) {
     const auto given = random_specs(op, m, random);
     std::vector<spec> results;
     for (const shape_list& shape : op.results) results.emplace_back(random_sharding(m, shape.size(), random), shape);
-    if (results.size() > most_results) continue;
-    const auto p = propagate(m, op.how, given, results, random() % 2 == 0 ? direction::backward : direction::mixed, random_policy(random));
+    const auto p = propagate(m, op.how, given, results, random() % 2 == 0 ? direction::backward : direction::mixed,
+                             random_policy(random));
     const std::string why = wrong(op, truth_of(op, random), p.operands, p.results, random());
     if (!why.empty() && unsound[op.name]++ == 0) BOOST_TEST_MESSAGE(described(op, m, p, given, why).c_str());
   }
@@ -131,6 +138,10 @@ BOOST_AUTO_TEST_CASE(on_one_axis_nothing_is_moved_that_could_have_stayed) {
   const std::size_t cases = test::random_cases(30000);
   for (std::size_t k = 0; k < cases; ++k) {
     const operation_case op = random_operation(random);
+    // where channels stand in groups, what is whole is sliced as the other side is cut: a group has one list of axes
+    if (op.name.find("convolution in groups") != std::string::npos || op.name == "grouped convolution" ||
+        op.name == "depthwise convolution")
+      continue;
     // a dimension of one element is never cut, and what is done along it is nothing
     bool degenerate = op.results.size() > 2;
     for (const shape_list& s : op.operands)
@@ -149,7 +160,8 @@ BOOST_AUTO_TEST_CASE(on_one_axis_nothing_is_moved_that_could_have_stayed) {
     std::vector<sharding> candidates(op.results.size());
     const std::function<bool(std::size_t)> any = [&](std::size_t j) -> bool {
       if (j == op.results.size())
-        return std::all_of(tries.begin(), tries.end(), [&](const truth& one) { return wrong(op, one, as_given, candidates, random()).empty(); });
+        return std::all_of(tries.begin(), tries.end(),
+                           [&](const truth& one) { return wrong(op, one, as_given, candidates, random()).empty(); });
       const std::size_t rank = op.results[j].size();
       for (std::size_t d = 0; d < rank; ++d) {
         candidates[j] = sharding(m, rank).cut(d, axis_list(0));
@@ -157,7 +169,9 @@ BOOST_AUTO_TEST_CASE(on_one_axis_nothing_is_moved_that_could_have_stayed) {
       }
       candidates[j] = sharding(m, rank);
       if (any(j + 1)) return true;
-      for (const reduce kind : {reduce::sum, reduce::avg, reduce::max, reduce::min, reduce::prod, reduce::any, reduce::all}) {
+      for (const owed_reduction kind :
+           {owed_reduction::sum, owed_reduction::avg, owed_reduction::max, owed_reduction::min, owed_reduction::prod,
+            owed_reduction::any, owed_reduction::all}) {
         candidates[j] = sharding(m, rank).partial(std::size_t{0}, kind);
         if (any(j + 1)) return true;
       }

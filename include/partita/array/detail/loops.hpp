@@ -75,7 +75,7 @@ inline void finish_streaming() {
 namespace portable {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
-}
+}  // namespace portable
 #undef PARTITA_TARGET
 #undef PARTITA_WIDTH
 
@@ -85,7 +85,7 @@ namespace portable {
 namespace avx2 {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
-}
+}  // namespace avx2
 #undef PARTITA_TARGET
 #undef PARTITA_WIDTH
 
@@ -94,7 +94,7 @@ namespace avx2 {
 namespace avx512 {
 #include <partita/array/detail/runs.inc>
 #include <partita/array/detail/tiles.inc>
-}
+}  // namespace avx512
 #undef PARTITA_TARGET
 #undef PARTITA_WIDTH
 #define PARTITA_CHOOSE(set, call) \
@@ -118,7 +118,8 @@ void add_run(instruction_set set, T* to, const T* a, const T* b, std::size_t n) 
 }
 
 template <class T>
-void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::type* gone, const T* from, std::size_t n) {
+void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::type* gone, const T* from,
+                     std::size_t n) {
   PARTITA_CHOOSE(set, add_exactly_run(sum, lost, gone, from, n));
 }
 

@@ -1,25 +1,49 @@
 // How all_gather and reduce_scatter are called, which is the same for both.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <partita/kernel/detail/part_movement.hpp>
+#include <partita/kernel/hooked.hpp>
 #include <vector>
 
 namespace partita::detail {
 
-/// A kernel on the groups of a partition. `Kernel` says by `forward(x, target, objection)` which movement its call is.
+/// A kernel on the groups of a partition. `Kernel` says by `takes`, `takes_back` and `fills` what it refuses, and by
+/// `go(movement, ...)` and `come_back(movement, ...)` which movement its call and its adjoint are.
 template <class Kernel, class Extents>
 class part_kernel {
  public:
-  /// The result on this worker. A worker with an objection (a sentence) makes all workers throw it as a shape_error.
-  template <ranked_array X>
-  auto operator()(const X& x, const text& objection = {}) const {
-    return kernel().forward(x, target<element_of<X>, rank_of<X>>{}, objection);
+  /// The result on this worker.
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (Kernel::template takes<X>()) return forward_(x, text());
   }
-  /// The same into a caller's array or view, which must have the shape of the result [shape_error, on all workers].
-  template <ranked_array X, class View>
+  /// Begins and returns what will give the result: `auto later = k.start(x); …; auto y = later.finish();`. Until then x
+  /// must stay as it is. The next call of a kernel on this world ends it first.
+  template <class X>
+  auto start(const X& x) const {
+    if constexpr (Kernel::template takes<X>()) return begin_forward_(x, text());
+  }
+  /// The result into a caller's array or view, which must have its shape and share no memory with x [shape_error, on
+  /// all workers].
+  template <class X, class View>
   void into(const X& x, View&& view) const {
-    kernel().forward(x, target_of<element_of<X>, rank_of<X>>(view));
+    if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, text());
+  }
+  /// The adjoint, back to the cut that the last x had whose result had the shape of dy: the balanced one if there was
+  /// none, and a shape_error if there was one and 32 other structures since.
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, text());
+  }
+  template <class Y, class View>
+  void adjoint_into(const Y& dy, View&& view) const {
+    if constexpr (Kernel::template takes_back<Y>() && Kernel::template fills<View, Y>()) backward_(dy, view, text());
+  }
+  template <class Y>
+  auto start_adjoint(const Y& dy) const {
+    if constexpr (Kernel::template takes_back<Y>()) return begin_backward_(dy, text(), [] {});
   }
 
   /// The memory that results come from; null before the first call.
@@ -28,15 +52,59 @@ class part_kernel {
   const std::vector<std::size_t>& members() const { return movement_.members(); }
   /// How often block shapes had to be exchanged so far.
   std::size_t structures_made() const { return movement_.structures_made(); }
+  /// What was made so far, and what this worker sends by the structure used last.
+  kernel_counts counts() const { return movement_.counts(); }
 
  protected:
-  part_kernel(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept, const char* name, known_cuts cuts)
+  part_kernel(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept, const char* name,
+              known_cuts cuts)
       : movement_(p, kept, name, cuts) {}
 
   mutable part_movement<Extents> movement_;
 
  private:
-  const Kernel& kernel() const { return static_cast<const Kernel&>(*this); }
+  friend struct hooked;
+
+  template <class X>
+  auto forward_(const X& x, const text& objection) const {
+    const block_argument<X> argument(x);
+    return Kernel::go(movement_, argument.block(), {}, "(x)", complaint(objection), [] {}).finish();
+  }
+  template <class X, class View>
+  void forward_(const X& x, View& view, const text& objection) const {
+    const block_argument<X> argument(x);
+    Kernel::go(movement_, argument.block(), target_of<element_of<X>, rank_of<X>>(view), "(x)", complaint(objection),
+               [] {})
+        .finish();
+  }
+  template <class X>
+  auto begin_forward_(const X& x, const text& objection) const {
+    return begun(x, [&](const auto& block) {
+      auto later = Kernel::go(movement_, block, {}, ".start(x)", complaint(objection), [] {});
+      movement_.leave_under_way();
+      return later;
+    });
+  }
+  template <class Y>
+  auto backward_(const Y& dy, const text& objection) const {
+    const block_argument<Y> argument(dy);
+    return Kernel::come_back(movement_, argument.block(), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
+  }
+  template <class Y, class View>
+  void backward_(const Y& dy, View& view, const text& objection) const {
+    const block_argument<Y> argument(dy);
+    Kernel::come_back(movement_, argument.block(), target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)",
+                      complaint(objection), [] {})
+        .finish();
+  }
+  template <class Y, class Fill>
+  auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
+    return begun(dy, [&](const auto& block) {
+      auto later = Kernel::come_back(movement_, block, {}, ".start_adjoint(dy)", complaint(objection), fill);
+      movement_.leave_under_way();
+      return later;
+    });
+  }
 };
 
 }  // namespace partita::detail

@@ -8,15 +8,17 @@
 #include <partita/core/error.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/given_cuts.hpp>
+#include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/permute.hpp>
-#include <partita/rule/policy.hpp>
+#include <partita/rule/transport_choice.hpp>
 
 namespace partita::detail {
 
 /// What kind of policy T is, and whether it fits tensors of this rank.
 template <std::size_t Rank, class T>
 struct repartition_policy {
-  static constexpr bool known = false, orders = false, permutes = false, gives_from = false, gives_to = false, fits = true;
+  static constexpr bool known = false, orders = false, permutes = false, gives_from = false, gives_to = false,
+                        fits = true;
   static constexpr bool goes = false, mails = false;
 };
 template <std::size_t Rank>
@@ -51,17 +53,24 @@ class repartition_cuts {
   template <class T>
   using about = repartition_policy<Rank, T>;
   static_assert((about<Policies>::known && ...),
-                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, from_cuts(...), to_cuts(...), strategy and messages");
-  static_assert((0 + ... + (about<Policies>::permutes ? 1 : 0)) <= 1 && (0 + ... + (about<Policies>::gives_from ? 1 : 0)) <= 1 &&
-                    (0 + ... + (about<Policies>::gives_to ? 1 : 0)) <= 1 && (0 + ... + (about<Policies>::goes ? 1 : 0)) <= 1 &&
+                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, "
+                "from_cuts(...), to_cuts(...), strategy and messages");
+  static_assert((0 + ... + (about<Policies>::permutes ? 1 : 0)) <= 1 &&
+                    (0 + ... + (about<Policies>::gives_from ? 1 : 0)) <= 1 &&
+                    (0 + ... + (about<Policies>::gives_to ? 1 : 0)) <= 1 &&
+                    (0 + ... + (about<Policies>::goes ? 1 : 0)) <= 1 &&
                     (0 + ... + (about<Policies>::mails ? 1 : 0)) <= 1,
-                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
+                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) "
+                "and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
   static_assert(((!about<Policies>::permutes || about<Policies>::fits) && ...),
-                "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the partitions; name those that stay, too");
+                "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the "
+                "partitions; name those that stay, too");
   static_assert(((!about<Policies>::permutes || about<Policies>::orders) && ...),
-                "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, 0> transposes a matrix");
+                "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, "
+                "0> transposes a matrix");
   static_assert(((!(about<Policies>::gives_from || about<Policies>::gives_to) || about<Policies>::fits) && ...),
-                "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of the partitions; cut::balanced(n, 1) leaves one whole");
+                "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of "
+                "the partitions; cut::balanced(n, 1) leaves one whole");
 
  public:
   using shape_type = std::array<std::size_t, Rank>;
@@ -74,7 +83,8 @@ class repartition_cuts {
     if (to_) expect_parts("to_cuts", *to_, "p_y", p_y_);
     if (from_) {
       const text problem = objection(from_->extents());
-      if (!problem.empty()) throw shape_error(text("partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): ") << problem);
+      if (!problem.empty())
+        throw shape_error(text("partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): ") << problem);
     }
   }
 
@@ -85,7 +95,9 @@ class repartition_cuts {
 
   /// How x and y are cut if x has these extents.
   cuts of_x(const shape_type& extents) const { return from_ ? *from_ : cuts::balanced(extents, p_x_); }
-  cuts of_y(const shape_type& extents) const { return to_ ? *to_ : cuts::balanced(in_result_order(extents, axes_), p_y_); }
+  cuts of_y(const shape_type& extents) const {
+    return to_ ? *to_ : cuts::balanced(in_result_order(extents, axes_), p_y_);
+  }
   /// The extents of x and of y, from those of the other.
   shape_type extents_of_x(const shape_type& of_y) const { return in_source_order(of_y, axes_); }
 
@@ -93,19 +105,21 @@ class repartition_cuts {
   text objection(const shape_type& x) const {
     text problem;
     if (from_ && from_->extents() != x) {
-      problem << "requires cuts that add up to the extents of the tensor; x has extents " << x << ", from_cuts(...) cuts "
-              << from_->extents() << "; make the cuts for " << x;
+      problem << "requires cuts that add up to the extents of the tensor; x has extents " << x
+              << ", from_cuts(...) cuts " << from_->extents() << "; make the cuts for " << x;
     } else if (to_ && to_->extents() != in_result_order(x, axes_)) {
       const shape_type y = in_result_order(x, axes_);
-      problem << "requires cuts that add up to the extents of the tensor; the result has extents " << y << ", to_cuts(...) cuts "
-              << to_->extents() << "; make the cuts for " << y;
+      problem << "requires cuts that add up to the extents of the tensor; the result has extents " << y
+              << ", to_cuts(...) cuts " << to_->extents() << "; make the cuts for " << y;
     }
     return problem;
   }
 
   std::uint64_t fingerprint() const {
     std::uint64_t hash = 1469598103934665603ULL;
-    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ (value + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL; };
+    const auto mix = [&hash](std::uint64_t value) {
+      hash = (hash ^ (value + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL;
+    };
     for (const std::size_t d : axes_) mix(d);
     mix(from_ ? 1 : 0);
     mix(to_ ? 1 : 0);

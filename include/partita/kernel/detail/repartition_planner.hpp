@@ -1,19 +1,22 @@
-// How the workers of a repartition come to know what moves: from cuts where those are given or in balance, from one exchange
-// of block extents where they are not.
+// How the workers of a repartition come to know what moves: from cuts where those are given or in balance, from one
+// exchange of block extents where they are not.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
-#include <partita/comm/schedule.hpp>
 #include <partita/comm/transport.hpp>
-#include <partita/kernel/detail/flight.hpp>
+#include <partita/kernel/detail/fingerprint.hpp>
+#include <partita/kernel/detail/forgotten.hpp>
+#include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
-#include <partita/kernel/detail/structure.hpp>
+#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/target.hpp>
 #include <partita/plan/repartition_plan.hpp>
-#include <partita/rule/policy.hpp>
+#include <partita/rule/transport_choice.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -22,9 +25,15 @@ namespace partita::detail {
 /// What moves for blocks of certain shapes, both ways.
 template <std::size_t Rank>
 struct repartition_structure {
-  repartition_plan<Rank> there, back;
-  exchange_schedule<Rank> go, come;  // the plans with the places on the other side
-  exchanges_by_type going{}, coming{};
+  exchange_plan<Rank> there, back;
+  exchanges_by_kind going{}, coming{};
+  bool follows = true;  ///< the cut of x follows from its extents: as given, or in balance
+  std::shared_ptr<forgotten_cuts> forgotten{};
+
+  /// It makes room for another.
+  void forget() const {
+    if (forgotten) forgotten->note(there.extents, follows);
+  }
 };
 
 template <class Src, class Dst, class... Policies>
@@ -34,28 +43,34 @@ class repartition_planner {
   using structure = repartition_structure<rank>;
 
  public:
-  repartition_planner(const partition<Src>& p_x, const partition<Dst>& p_y, const Policies&... policies)
-      : p_x_(p_x),
+  repartition_planner(const char* name, const partition<Src>& p_x, const partition<Dst>& p_y,
+                      const Policies&... policies)
+      : name_(name),
+        p_x_(p_x),
         p_y_(p_y),
         cuts_(p_x.grid().shape(), p_y.grid().shape(), policies...),
         fingerprint_(mixed(mixed(mixed(p_x.grid().fingerprint(), p_y.grid().fingerprint()), cuts_.fingerprint()), 64)) {
     (heed(policies), ...);
-    fingerprint_ = mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(messages_));
+    fingerprint_ =
+        mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(messages_));
   }
 
+  /// "partita::repartition(p_x, p_y)", or as the kernel is called.
+  const char* name() const { return name_; }
   const partition<Src>& p_x() const { return p_x_; }
   const partition<Dst>& p_y() const { return p_y_; }
   /// A number that equal repartitions share.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
   /// The plan for a tensor x of these extents, cut as given or in balance.
-  repartition_plan<rank> plan(const shape_type& global) const {
-    return plan_repartition(p_x_.grid(), cuts_.of_x(global), p_y_.grid(), cuts_.of_y(global), state().id(), cuts_.axes());
+  exchange_plan<rank> plan(const shape_type& global) const {
+    return plan_repartition(p_x_.grid(), cuts_.of_x(global), p_y_.grid(), cuts_.of_y(global), state().id(),
+                            cuts_.axes());
   }
   /// The same. Requires extents that the given cuts add up to [shape_error].
-  repartition_plan<rank> checked_plan(const shape_type& global) const {
+  exchange_plan<rank> checked_plan(const shape_type& global) const {
     const text problem = cuts_.objection(global);
-    if (!problem.empty()) throw shape_error(text("partita::repartition(p_x, p_y).plan(extents): ") << problem);
+    if (!problem.empty()) throw shape_error(text(name_) << ".plan(extents): " << problem);
     return plan(global);
   }
 
@@ -63,31 +78,36 @@ class repartition_planner {
   structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
     if (cuts_.from()) {
       if (p_x_.active() && mine != cuts_.from()->shape(p_x_.index()))
-        complain(trouble, text("partita::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as from_cuts(...) says, which gives worker ")
-                              << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of " << cuts_.from()->extents()
-                              << "; got a block of " << mine << "; give that block, or other cuts");
-      return regular(cuts_.from()->extents(), *cuts_.from(), ways);
+        complain(trouble, text("partita::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as "
+                               "from_cuts(...) says, which gives worker ")
+                              << state().id() << " " << cuts_.from()->shape(p_x_.index()) << " of "
+                              << cuts_.from()->extents() << "; got a block of " << mine
+                              << "; give that block, or other cuts");
+      return regular(cuts_.from()->extents(), *cuts_.from(), ways, true);
     }
     const shape_type global = extents_along_lines(p_x_, mine);
     const bool as_balanced = !p_x_.active() || mine == cuts_.of_x(global).shape(p_x_.index());
-    std::uint64_t own[4] = {as_balanced ? 1U : 0U, 0, 0, 0}, all[4] = {};
-    state().all_and(own, all);
-    if (all[0] == 0) return learn_irregular(mine, ways, trouble);
+    if (!on_all(state(), as_balanced)) return learn_irregular(mine, ways, trouble);
     if (object(global, trouble)) return {};
-    return regular(global, cuts_.of_x(global), ways);
+    return regular(global, cuts_.of_x(global), ways, true);
   }
 
   /// What moves when this worker gives back a block of this shape, and no x told how it was cut.
   structure learn_backward(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
     const shape_type global = cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, mine));
     if (object(global, trouble)) return {};
+    if (forgotten_->know(global)) {
+      complain(trouble, forgotten_cuts::objection((text(name_) << ".adjoint(dy)").c_str()));
+      return {};
+    }
     const auto of_y = cuts_.of_y(global);
     if (p_y_.active() && mine != of_y.shape(p_y_.index()))
-      complain(trouble, text("partita::repartition(p_x, p_y).adjoint(dy): requires dy to be cut over p_y as the result of the forward call was (the ")
-                            << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y.extents() << " over "
-                            << p_y_.grid().shape() << " gives worker " << state().id() << " " << of_y.shape(p_y_.index())
-                            << "), got a block of " << mine);
-    return regular(global, cuts_.of_x(global), ways);
+      complain(trouble, text(name_) << ".adjoint(dy): requires dy to be cut over p_y as the result "
+                                       "of the forward call was (the "
+                                    << (cuts_.to() ? "given" : "balanced") << " cut of " << of_y.extents() << " over "
+                                    << p_y_.grid().shape() << " gives worker " << state().id() << " "
+                                    << of_y.shape(p_y_.index()) << "), got a block of " << mine);
+    return regular(global, cuts_.of_x(global), ways, true);
   }
 
  private:
@@ -103,58 +123,53 @@ class repartition_planner {
   /// Complains, on all workers alike, about a tensor that the given cuts do not cut.
   bool object(const shape_type& global, complaint& trouble) const {
     const text problem = cuts_.objection(global);
-    if (!problem.empty()) complain(trouble, text("partita::repartition(p_x, p_y): ") << problem);
+    if (!problem.empty()) complain(trouble, text(name_) << ": " << problem);
     return !problem.empty();
   }
 
-  structure regular(const shape_type& global, const decomposition<rank>& of_x, std::shared_ptr<transport>& ways) const {
+  structure regular(const shape_type& global, const decomposition<rank>& of_x, std::shared_ptr<transport>& ways,
+                    bool follows) const {
     const auto of_y = cuts_.of_y(global);
     structure s;
     s.there = plan_repartition(p_x_.grid(), of_x, p_y_.grid(), of_y, state().id(), cuts_.axes());
     s.back = reversed(s.there);
-    schedule(s, of_x, of_y, ways);
+    complete(s, ways, follows);
     return s;
   }
 
   /// Every worker sees the shape of every block.
   structure learn_irregular(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
-    std::vector<std::uint64_t> shapes(state().size() * (rank + 1));
-    std::array<std::uint64_t, rank + 1> own{};
-    for (std::size_t d = 0; d < rank; ++d) own[d] = mine[d];
-    const auto count = static_cast<int>(rank + 1);
-    check(MPI_Allgather(own.data(), count, MPI_UINT64_T, shapes.data(), count, MPI_UINT64_T, state().communicator()),
-          "MPI_Allgather");
+    const auto shapes = gathered(state(), facts_of(mine));
     std::vector<shape_type> by_place(p_x_.size());
     for (std::size_t k = 0; k < by_place.size(); ++k)
-      for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p_x_.workers()[k] * (rank + 1) + d];
+      for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p_x_.workers()[k]][d];
     const layout_of_blocks<rank> layout = lay_out(by_place, p_x_.grid().shape());
     if (!layout.problem.empty()) {
-      complain(trouble, text("partita::repartition(p_x, p_y)(x) with p_x = ") << p_x_.grid().shape() << ": " << layout.problem);
+      complain(trouble, text(name_) << "(x) with p_x = " << p_x_.grid().shape() << ": " << layout.problem);
       return {};
     }
     if (object(layout.extents, trouble)) return {};
     if (layout.cartesian)
-      return regular(layout.extents, decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); }), ways);
+      return regular(layout.extents, decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); }),
+                     ways, false);
     const auto of_y = cuts_.of_y(layout.extents);
     structure s;
     s.there = plan_repartition(p_x_.grid(), layout.boxes, p_y_.grid(), of_y, state().id(), cuts_.axes());
     s.back = reversed(s.there);
-    schedule(s, layout.boxes, of_y, ways);
+    complete(s, ways, false);
     return s;
   }
 
-  /// Works out what the plans leave open, both ways: where boxes lie on the other side.
-  template <class From>
-  void schedule(structure& s, const From& from, const decomposition<rank>& to, std::shared_ptr<transport>& ways) const {
+  void complete(structure& s, std::shared_ptr<transport>& ways, bool follows) const {
     if (!ways) ways = std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
-    s.go = schedule_repartition(p_x_.grid(), from, p_y_.grid(), to, cuts_.axes(), state().id());
-    s.come = schedule_repartition(p_y_.grid(), to, p_x_.grid(), from, inverse_axes(cuts_.axes()), state().id());
+    s.follows = follows;
+    s.forgotten = forgotten_;
   }
 
   /// The extents of the global tensor: those of the blocks along the lines through index 0, added up.
   template <class Extents>
   shape_type extents_along_lines(const partition<Extents>& p, const shape_type& mine) const {
-    std::array<std::uint64_t, rank + 1> share{}, sum{};
+    facts<rank + 1> share{};
     if (p.active()) {
       const auto i = p.index();
       for (std::size_t d = 0; d < rank; ++d) {
@@ -163,8 +178,7 @@ class repartition_planner {
         if (on_line) share[d] = mine[d];
       }
     }
-    check(MPI_Allreduce(share.data(), sum.data(), static_cast<int>(rank), MPI_UINT64_T, MPI_SUM, state().communicator()),
-          "MPI_Allreduce");
+    const auto sum = summed(state(), share);
     shape_type global{};
     for (std::size_t d = 0; d < rank; ++d) global[d] = sum[d];
     return global;
@@ -172,12 +186,14 @@ class repartition_planner {
 
   world_state& state() const { return *p_x_.world().state(); }
 
+  const char* name_;
   partition<Src> p_x_;
   partition<Dst> p_y_;
   repartition_cuts<rank, Policies...> cuts_;
   strategy strategy_ = strategy::mixed;
   messages messages_ = messages::by_size;
   std::uint64_t fingerprint_;
+  std::shared_ptr<forgotten_cuts> forgotten_ = std::make_shared<forgotten_cuts>();
 };
 
 }  // namespace partita::detail

@@ -1,4 +1,5 @@
-// Broadcasts and sums of blocks for all workers at once, inside one process, from the plans that the workers would follow.
+// Broadcasts and sums of blocks for all workers at once, inside one process, from the plans that the workers would
+// follow.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +24,10 @@ const auto& grid_of(const P& p) {
 template <class Extents>
 void expect_blocks(const grid<Extents>& p, std::size_t blocks, const char* call) {
   if (p.workers().bound() <= blocks) return;
-  throw partition_error(text("partita::sequentially::") << call << ": requires one block for each worker of the world, got " << blocks
-                                                        << " blocks and a partition with worker " << p.workers().bound() - 1
-                                                        << "; give zero_volume() for workers that hold nothing");
+  throw partition_error(text("partita::sequentially::")
+                        << call << ": requires one block for each worker of the world, got " << blocks
+                        << " blocks and a partition with worker " << p.workers().bound() - 1
+                        << "; give zero_volume() for workers that hold nothing");
 }
 
 template <ranked_array X>
@@ -52,19 +54,20 @@ xt::xtensor<element_of<X>, rank_of<X>> nothing_for(const X& x, bool keep_batch, 
 
 /// The sum of the blocks of members `first` and after, which must have one shape.
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> sum_of(const std::vector<X>& x, const std::vector<std::size_t>& members, std::size_t first,
-                                              const char* call) {
+xt::xtensor<element_of<X>, rank_of<X>> sum_of(const std::vector<X>& x, const std::vector<std::size_t>& members,
+                                              std::size_t first, const char* call) {
   auto sum = copied(x[members[first]]);
   const auto to = block_of(sum);
   for (std::size_t k = first + 1; k < members.size(); ++k) {
     const block_argument<X> from(x[members[k]]);
     if (from.block().shape != to.shape)
       throw shape_error(text("partita::sequentially::")
-                        << call << ": requires the blocks that are summed to have one shape, got " << to.shape << " on worker "
-                        << members[first] << " and " << from.block().shape << " on worker " << members[k]
-                        << "; give every worker of a sum a block of the same shape");
+                        << call << ": requires the blocks that are summed to have one shape, got " << to.shape
+                        << " on worker " << members[first] << " and " << from.block().shape << " on worker "
+                        << members[k] << "; give every worker of a sum a block of the same shape");
     if (from.block().size() != 0)
-      add_block(to.data, to.strides.data(), from.block().data, from.block().strides.data(), to.shape.data(), rank_of<X>);
+      add_block(to.data, to.strides.data(), from.block().data, from.block().strides.data(), to.shape.data(),
+                rank_of<X>);
   }
   return sum;
 }
@@ -73,14 +76,17 @@ xt::xtensor<element_of<X>, rank_of<X>> sum_of(const std::vector<X>& x, const std
 template <class Small, class Large>
 class groups {
  public:
-  groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large, bool reduction, bool keep_batch)
+  groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large, bool reduction,
+         bool keep_batch)
       : small_(small),
         large_(large),
         kind_(reduction ? group_plan::kind::sum_reduce : group_plan::kind::broadcast),
         name_(reduction ? "sum_reduce" : "broadcast"),
         keep_batch_(keep_batch) {
-    const auto verdict = judge_worker_broadcast(small.shape(), large.shape(), transpose_small, transpose_large, reduction);
-    if (!verdict) throw partition_error(explain_verdict(verdict, small.shape(), large.shape(), transpose_small, transpose_large));
+    const auto verdict =
+        judge_worker_broadcast(small.shape(), large.shape(), transpose_small, transpose_large, reduction);
+    if (!verdict)
+      throw partition_error(explain_verdict(verdict, small.shape(), large.shape(), transpose_small, transpose_large));
     pairing_ = worker_pairing<Large::rank()>(small.shape(), large.shape(), transpose_small, transpose_large);
   }
 
@@ -89,7 +95,8 @@ class groups {
   /// Each large worker gets the block of the small worker it pairs with.
   template <ranked_array X>
   auto spread(const std::vector<X>& x) const {
-    return results(x, &group_plan::large, &group_plan::small, [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
+    return results(x, &group_plan::large, &group_plan::small,
+                   [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
   }
 
   /// Each small worker gets the sum of the blocks of the large workers it pairs with.
@@ -101,8 +108,8 @@ class groups {
   }
 
  private:
-  /// A result for each worker: made for those of the partition that takes, nothing for those that only give, and for others a copy
-  /// of what they gave.
+  /// A result for each worker: made for those of the partition that takes, nothing for those that only give, and for
+  /// others a copy of what they gave.
   template <class X, class Make>
   auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make made_for) const {
     expect_blocks(small_, x.size(), name_);
@@ -111,10 +118,8 @@ class groups {
     y.reserve(x.size());
     for (std::size_t worker = 0; worker < x.size(); ++worker) {
       const group_plan p = plan(worker);
-      if (p.*takes)
-        y.push_back(made_for(p));
-      else
-        y.push_back(p.*gives ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
+      if (p.*takes) y.push_back(made_for(p));
+      else y.push_back(p.*gives ? nothing_for(x[worker], keep_batch_) : copied(x[worker]));
     }
     return y;
   }

@@ -1,10 +1,14 @@
-// A repartition for all workers at once, inside one process: every box that one plan sends is one that another receives.
+// A repartition for all workers at once, inside one process: every box that one plan sends is one that another
+// receives.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <partita/comm/element.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/plan/repartition_plan.hpp>
+#include <utility>
 #include <vector>
 
 namespace partita::sequentially::detail {
@@ -13,7 +17,7 @@ using partita::detail::repartition_cuts;
 
 /// The plans of all workers, by worker id.
 template <std::size_t Rank>
-using all_plans = std::vector<repartition_plan<Rank>>;
+using all_plans = std::vector<exchange_plan<Rank>>;
 
 template <std::size_t Rank>
 all_plans<Rank> reversed(const all_plans<Rank>& plans) {
@@ -25,11 +29,12 @@ all_plans<Rank> reversed(const all_plans<Rank>& plans) {
 
 /// The plans of all workers for a source that lies as `from` says.
 template <class Src, class Dst, class From, std::size_t Rank>
-all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
-                              const axes_order<Rank>& axes, std::size_t workers) {
+all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid<Dst>& dst,
+                              const decomposition<Rank>& to, const axes_order<Rank>& axes, std::size_t workers) {
   all_plans<Rank> plans;
   plans.reserve(workers);
-  for (std::size_t worker = 0; worker < workers; ++worker) plans.push_back(plan_repartition(src, from, dst, to, worker, axes));
+  for (std::size_t worker = 0; worker < workers; ++worker)
+    plans.push_back(plan_repartition(src, from, dst, to, worker, axes));
   return plans;
 }
 
@@ -40,21 +45,25 @@ void expect_extents(const repartition_cuts<Rank, Policies...>& cuts, const std::
   if (!problem.empty()) throw shape_error(text("partita::sequentially::repartition(p_x, p_y): ") << problem);
 }
 
-/// The plans for blocks of the given shapes (by place in the source grid), cut as given or in any way that fits together.
+/// The plans for blocks of the given shapes (by place in the source grid), cut as given or in any way that fits
+/// together.
 template <class Src, class Dst, std::size_t Rank, class... Policies>
-all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst, const std::vector<std::array<std::size_t, Rank>>& shapes,
+all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
+                          const std::vector<std::array<std::size_t, Rank>>& shapes,
                           const repartition_cuts<Rank, Policies...>& cuts, std::size_t workers) {
   if (cuts.from()) {
     for (std::size_t place = 0; place < shapes.size(); ++place)
       if (shapes[place] != cuts.from()->shape(src.index(place)))
-        throw shape_error(text("partita::sequentially::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that are cut as from_cuts(...) says, which gives ")
+        throw shape_error(text("partita::sequentially::repartition(p_x, p_y, from_cuts(...))(x): requires blocks that "
+                               "are cut as from_cuts(...) says, which gives ")
                           << cuts.from()->shape(src.index(place)) << " at " << src.index(place) << "; got a block of "
                           << shapes[place]);
     return plans_between(src, *cuts.from(), dst, cuts.of_y(cuts.from()->extents()), cuts.axes(), workers);
   }
   const layout_of_blocks<Rank> layout = lay_out(shapes, src.shape());
   if (!layout.problem.empty())
-    throw shape_error(text("partita::sequentially::repartition(p_x, p_y)(x) with p_x = ") << src.shape() << ": " << layout.problem);
+    throw shape_error(text("partita::sequentially::repartition(p_x, p_y)(x) with p_x = ")
+                      << src.shape() << ": " << layout.problem);
   expect_extents(cuts, layout.extents);
   const auto to = cuts.of_y(layout.extents), balanced = cuts.of_x(layout.extents);
   if (!layout.cartesian) return plans_between(src, layout.boxes, dst, to, cuts.axes(), workers);
@@ -68,15 +77,15 @@ all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst, const std:
 
 /// Carries out the plans of all workers. Throws if they contradict each other: then the plans are wrong, not the call.
 template <ranked_array X>
-std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<rank_of<X>>& plans, const std::vector<X>& x,
-                                                              bool keep_batch) {
+std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<rank_of<X>>& plans,
+                                                              const std::vector<X>& x, bool keep_batch) {
   constexpr std::size_t rank = rank_of<X>;
   using T = element_of<X>;
   std::vector<xt::xtensor<T, rank>> y;
   y.reserve(x.size());
   std::size_t sent = 0, received = 0;
   for (std::size_t worker = 0; worker < x.size(); ++worker) {
-    const repartition_plan<rank>& plan = plans[worker];
+    const exchange_plan<rank>& plan = plans[worker];
     sent += plan.sends.size();
     received += plan.receives.size();
     if (!plan.takes) {
@@ -85,36 +94,57 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
     }
     y.push_back(uninitialised<T, rank>(plan.destination_shape));
     const strided<T, rank> to = block_of(y.back());
-    if (!plan.kept.empty()) {
+    if constexpr (summable_element<T>) {
+      if (plan.accumulate)
+        for (T& element : y.back()) element = T();
+    }
+    bool first = true;
+    const auto arrive = [&](const strided<T, rank>& place, const strided<const T, rank>& box) {
+      const bool whole = place.shape == plan.destination_shape;
+      if (!plan.accumulate || (std::exchange(first, false) && whole)) return copy<T, rank>(place, box);
+      if constexpr (summable_element<T>)
+        if (box.size() != 0)
+          add_block(place.data, place.strides.data(), box.data, box.strides.data(), box.shape.data(), rank);
+    };
+    bool own = false;
+    const auto arrive_own = [&] {
+      if (std::exchange(own, true) || plan.kept.empty()) return;
       const block_argument<X> from(x[worker]);
       for (const kept_box<rank>& k : plan.kept)
-        copy<T, rank>(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
-                      from.block().part(k.at_source, k.where.shape()).turned(plan.axes));
-    }
-    for (std::size_t r = 0; r < plan.receives.size();) {
+        arrive(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
+               from.block().part(k.at_source, k.where.shape()).turned(plan.axes));
+    };
+    std::vector<std::size_t> pairs;  // where the boxes of each peer begin, in the order in which they are added
+    for (std::size_t r = 0; r < plan.receives.size(); ++r)
+      if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) pairs.push_back(r);
+    const auto turn = [&](std::size_t r) { return plan.turn_of(plan.receives[r].worker); };
+    if (plan.accumulate) std::sort(pairs.begin(), pairs.end(), [&](auto a, auto b) { return turn(a) < turn(b); });
+    for (std::size_t r : pairs) {
       const std::size_t peer = plan.receives[r].worker;
+      if (plan.turn_of(peer) > plan.turn_of(worker)) arrive_own();
       const block_argument<X> from(x[peer]);
       const std::vector<transfer<rank>>& sends = plans[peer].sends;
-      std::size_t s = 0, end = sends.size();  // the first transfer to this worker: they are grouped by peer, in ascending order
+      std::size_t s = 0, end = sends.size();  // the first transfer to this worker: they ascend by peer
       while (s < end) {
         const std::size_t middle = s + (end - s) / 2;
-        if (sends[middle].worker < worker)
-          s = middle + 1;
-        else
-          end = middle;
+        if (sends[middle].worker < worker) s = middle + 1;
+        else end = middle;
       }
       for (; r < plan.receives.size() && plan.receives[r].worker == peer; ++r, ++s) {
-        const box<rank>& where = plan.receives[r].where;
-        if (s == sends.size() || sends[s].worker != worker || !(in_result_order(sends[s].where, plan.axes) == where))
-          throw error(text("partita::sequentially::repartition: worker ") << worker << " awaits " << where << " from worker " << peer
-                                                                          << ", whose plan does not send it");
-        copy<T, rank>(to.part(plan.receives[r].at, where.shape()),
-                      from.block().part(sends[s].at, sends[s].where.shape()).turned(plan.axes));
+        const transfer<rank>& t = plan.receives[r];
+        if (s == sends.size() || sends[s].worker != worker ||
+            !(in_result_order(sends[s].where, plan.axes) == t.where) ||
+            sends[s].there != place_in_block<rank>::of(t.at, plan.destination_shape))
+          throw error(text("partita::sequentially: worker ") << worker << " awaits " << t.where << " from worker "
+                                                             << peer << ", whose plan does not send it there");
+        arrive(to.part(t.at, t.where.shape()),
+               from.block().part(sends[s].at, sends[s].where.shape()).turned(plan.axes));
       }
     }
+    arrive_own();
   }
   if (sent != received)
-    throw error(text("partita::sequentially::repartition: the plans send ") << sent << " boxes and receive " << received);
+    throw error(text("partita::sequentially: the plans send ") << sent << " boxes and receive " << received);
   return y;
 }
 

@@ -1,18 +1,19 @@
 // How x comes to the weights of a linear layer and how their products become y: a pair of movements for each algorithm.
 //
-// All have the same four verbs: x is brought, products are delivered, and both the other way for the adjoint, where products are
-// on their way while something else is computed. A worker with an objection makes all workers throw it in the first movement of a
-// direction.
+// All have the same four verbs: x is brought, products are delivered, and both the other way for the adjoint, where
+// products are on their way while something else is computed. A worker with an objection makes all workers throw it in
+// the first movement of a direction.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/hooked.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/plan/linear_plan.hpp>
-#include <partita/rule/linear.hpp>
+#include <partita/rule/linear_rule.hpp>
 #include <utility>
 
 namespace partita::detail {
@@ -137,22 +138,23 @@ class linear_movements<T, weight_stationary> {
   arena* memory() const { return spread_.memory(); }
   template <class X>
   auto bring(const X& x, const text& objection) {
-    return spread_(x, objection);
+    return hooked::call(spread_, x, objection);
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
     if (!lands_at_home(collect_.plan())) return collect_(product);
-    collect_.into(product, product);
+    hooked::into(collect_, product, product, {});
     return std::move(product);
   }
   template <class Y>
   auto bring_back(const Y& dy, const text& objection) {
-    return arrived<T, rank_of<Y>>(collect_.adjoint(dy, objection));
+    return arrived<T, rank_of<Y>>(hooked::adjoint(collect_, dy, objection));
   }
   template <std::size_t Rank, class Fill>
   departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text& objection, Fill fill) {
     const bool in_place = lands_at_home(spread_.plan());
-    auto later = in_place ? spread_.start_adjoint_into(product, product, objection, fill) : spread_.start_adjoint(product, objection, fill);
+    auto later = in_place ? hooked::start_adjoint_into(spread_, product, product, objection, fill)
+                          : hooked::start_adjoint(spread_, product, objection, fill);
     return {std::move(product), in_place, std::move(later)};
   }
   void describe(linear_plan& plan) const {
@@ -161,7 +163,8 @@ class linear_movements<T, weight_stationary> {
   }
 
  private:
-  /// Whether the sum that this worker gets is one that it gives a block to, and its only one: then it takes that block's place.
+  /// Whether the sum that this worker gets is one that it gives a block to, and its only one: then it takes that
+  /// block's place.
   static bool lands_at_home(const group_plan& plan) {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
@@ -176,13 +179,14 @@ class linear_movements<T, column_parallel> {
   using anywhere = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&) : gather_(p_x, dimensions<1>) {}
+  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&)
+      : gather_(p_x, dimensions<1>) {}
 
   arena* memory() const { return gather_.memory(); }
   template <class X>
   auto bring(const X& x, const text& objection) {
     const dense_argument<X> argument(x);
-    return with_batch(gather_(argument.matrix(), objection), argument.shape());
+    return with_batch(hooked::call(gather_, argument.matrix(), objection), argument.shape());
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
@@ -201,7 +205,7 @@ class linear_movements<T, column_parallel> {
     };
     const auto shape = as_array<Rank>(product.shape());
     auto rows = matrix_of(std::move(product));
-    auto later = gather_.start_adjoint(rows, objection, fill);
+    auto later = hooked::start_adjoint(gather_, rows, objection, fill);
     return with_its_batch{departed<T, 2>(std::move(rows), false, std::move(later)), shape};
   }
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
@@ -216,7 +220,8 @@ class linear_movements<T, row_parallel> {
   using anywhere = dynamic_extents<2>;
 
  public:
-  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&) : scatter_(p_x, dimensions<1>) {}
+  linear_movements(const partition<anywhere>& p_x, const partition<anywhere>&, const partition<anywhere>&)
+      : scatter_(p_x, dimensions<1>) {}
 
   arena* memory() const { return scatter_.memory(); }
   template <class X>
@@ -229,12 +234,13 @@ class linear_movements<T, row_parallel> {
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text& objection) {
     const auto shape = as_array<Rank>(product.shape());
-    return with_batch(scatter_(matrix_of(std::move(product)), objection), shape);
+    return with_batch(hooked::call(scatter_, matrix_of(std::move(product)), objection), shape);
   }
   template <class Y>
   auto bring_back(const Y& dy, const text& objection) {
     const dense_argument<Y> argument(dy);
-    return arrived<T, rank_of<Y>>(with_batch(scatter_.adjoint(argument.matrix(), objection), argument.shape()));
+    return arrived<T, rank_of<Y>>(
+        with_batch(hooked::adjoint(scatter_, argument.matrix(), objection), argument.shape()));
   }
   template <std::size_t Rank, class Fill>
   departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text&, Fill fill) {

@@ -23,31 +23,35 @@ struct tensor_name {
 
 // Templates because a function that only throws is no constant expression, and a compiler may say so of any other.
 template <class = void>
-[[noreturn]] constexpr void refuse_size(const rule& r, std::size_t t, const shape_list& shape, char letter, std::size_t before,
-                                        std::size_t now) {
-  throw shape_error(text("partita::propagate: requires one size of each factor, but '") << letter << "' is " << before
-                    << " before and " << now << " in " << tensor_name{r, t, shape} << "; give shapes that fit");
+[[noreturn]] constexpr void refuse_size(const rule& r, std::size_t t, const shape_list& shape, char letter,
+                                        std::size_t before, std::size_t now) {
+  throw shape_error(text("partita::propagate: requires one size of each factor, but '")
+                    << letter << "' is " << before << " before and " << now << " in " << tensor_name{r, t, shape}
+                    << "; give shapes that fit");
 }
 template <class = void>
 [[noreturn]] constexpr void refuse_rank(const rule& r, std::size_t t, const shape_list& shape, std::size_t rank) {
-  throw shape_error(text("partita::propagate: requires as many dimensions as the notation has, ") << rank << ", but there are "
-                    << shape.size() << " in " << tensor_name{r, t, shape} << "; write \"...\" for those in front");
+  throw shape_error(text("partita::propagate: requires as many dimensions as the notation has, ")
+                    << rank << ", but there are " << shape.size() << " in " << tensor_name{r, t, shape}
+                    << "; write \"...\" for those in front");
 }
 template <class = void>
 [[noreturn]] constexpr void refuse_merged(const rule& r, std::size_t t, const shape_list& shape, std::size_t d) {
-  throw shape_error(text("partita::propagate: requires factors whose product is the extent, one of them unknown at most, but not so is dimension ")
+  throw shape_error(text("partita::propagate: requires factors whose product is the extent, one of them unknown at "
+                         "most, but not so is dimension ")
                     << d << " of " << tensor_name{r, t, shape} << "; give the sizes of the factors");
 }
 template <class = void>
 [[noreturn]] constexpr void refuse_count(const rule& r, const char* what, std::size_t wanted, std::size_t given) {
-  throw shape_error(text("partita::propagate: requires as many tensors as the notation has, ") << wanted << ' ' << what << " of "
-                    << r.name() << ' ' << r << ", but there are " << given << "; give those");
+  throw shape_error(text("partita::propagate: requires as many tensors as the notation has, ")
+                    << wanted << ' ' << what << " of " << r.name() << ' ' << r << ", but there are " << given
+                    << "; give those");
 }
 
 /// The rule with as many batch factors for each "..." as the shapes have dimensions left.
 constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const shape_span& results) {
   rule all = r;
-  all.dimension_count = all.term_count = 0;
+  all.dimension_count = all.term_count = all.operand_count = all.result_count = 0;
   std::size_t batch = 0;
   for (std::size_t t = 0; t < r.operand_count + results.size(); ++t) {
     if (r.tensors[t].ellipsis == rule::tensor::no_ellipsis) continue;
@@ -64,25 +68,18 @@ constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const
     all.factors[added[k]].broadcasts = true;
   }
   for (std::size_t t = 0; t < r.tensor_count(); ++t) {
-    all.tensors[t] = {all.dimension_count, 0, rule::tensor::no_ellipsis};
-    const auto add_dimension = [&] {
-      all.dimensions[all.dimension_count++] = {all.term_count, 0};
-      ++all.tensors[t].rank;
-    };
-    const auto add_term = [&](std::size_t f) {
-      all.terms[all.term_count++] = static_cast<std::uint8_t>(f);
-      ++all.dimensions[all.dimension_count - std::size_t{1}].count;
-    };
+    t < r.operand_count ? all.begin_operand() : all.begin_result();
     for (std::size_t d = 0; d <= r.rank(t); ++d) {
       if (d == r.tensors[t].ellipsis) {
         const std::size_t own = t < r.operand_count ? operands[t].size() - r.rank(t) : batch;
-        for (std::size_t k = batch - own; k < batch; ++k) add_dimension(), add_term(added[k]);
+        for (std::size_t k = batch - own; k < batch; ++k) all.add_dimension(added[k]);
       }
       if (d == r.rank(t)) break;
-      add_dimension();
-      for (std::size_t k = 0; k < r.at(t, d).count; ++k) add_term(r.term(r.at(t, d), k));
+      all.add_dimension();
+      for (std::size_t k = 0; k < r.at(t, d).count; ++k) all.add_term(r.term(r.at(t, d), k));
     }
   }
+  all.share_last();
   for (std::size_t k = 0; k < batch; ++k) {
     factor& one = all.factors[added[k]];
     one.precedence = 0;
@@ -104,8 +101,7 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
   if (here.count == 1) {
     factor& one = all.factors[all.term(here, 0)];
     if (one.loose || one.size == extent) return;
-    if (one.size == dynamic || (one.broadcasts && one.size == 1))
-      one.size = extent;
+    if (one.size == dynamic || (one.broadcasts && one.size == 1)) one.size = extent;
     else if (!(one.broadcasts && extent == 1 && t < all.operand_count))
       refuse_size(all, t, shape, one.letter, one.size, extent);
     return;
@@ -113,12 +109,9 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
   std::size_t known = 1, open = most_factors;
   for (std::size_t k = 0; k < here.count; ++k) {
     const std::size_t f = all.term(here, k);
-    if (all.factors[f].size != dynamic)
-      known *= all.factors[f].size;
-    else if (open == most_factors)
-      open = f;
-    else
-      refuse_merged(all, t, shape, d);
+    if (all.factors[f].size != dynamic) known *= all.factors[f].size;
+    else if (open == most_factors) open = f;
+    else refuse_merged(all, t, shape, d);
   }
   if (open == most_factors ? known != extent : known == 0 || extent % known != 0) refuse_merged(all, t, shape, d);
   if (open != most_factors) all.factors[open].size = extent / known;
@@ -126,8 +119,8 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
 
 }  // namespace detail
 
-/// The rule for tensors of these shapes: without "...", every factor with its size, and a dimension of 1 that is broadcast
-/// without a factor. A shape_error names the factor, the tensor and both sizes that contradict each other.
+/// The rule for tensors of these shapes: without "...", every factor with its size, and a dimension of 1 that is
+/// broadcast without a factor. A shape_error names the factor, the tensor and both sizes that contradict each other.
 constexpr rule bound(const rule& r, const shape_span& operands, const shape_span& results = {}) {
   if (operands.size() != r.operand_count) detail::refuse_count(r, "operands", r.operand_count, operands.size());
   if (results.size() != 0 && results.size() != r.result_count)
@@ -142,10 +135,9 @@ constexpr rule bound(const rule& r, const shape_span& operands, const shape_span
     for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);
   }
   for (std::size_t t = 0; broadcasts && t < all.operand_count; ++t)
-    for (std::size_t d = 0; d < all.rank(t); ++d) {
-      rule::dimension& here = all.dimensions[all.tensors[t].first + d];
-      if (here.count == 1 && operands[t][d] == 1 && all.factors[all.term(here, 0)].size != 1) here.count = 0;
-    }
+    for (std::size_t d = 0; d < all.rank(t); ++d)
+      if (all.at(t, d).count == 1 && operands[t][d] == 1 && all.factors[all.term(all.at(t, d), 0)].size != 1)
+        all.drop_factors(t, d);
   return all;
 }
 

@@ -20,7 +20,12 @@ struct bounded_list {
   }
   /// From any sized range: an array, a vector, a short_list.
   template <class Range>
-    requires(!std::is_same_v<Range, bounded_list> && requires(const Range& r) { r.begin(); r.end(); r.size(); })
+    requires(!std::is_same_v<Range, bounded_list> &&
+             requires(const Range& r) {
+               r.begin();
+               r.end();
+               r.size();
+             })
   constexpr bounded_list(const Range& given) {  // NOLINT: a range of values is a list
     for (const auto& value : given) push_back(static_cast<T>(value));
   }
@@ -28,7 +33,8 @@ struct bounded_list {
   /// One more value at the end; more than Capacity is a shape_error.
   constexpr void push_back(const T& value) {
     if (count == Capacity)
-      throw shape_error(text("partita: requires a list of at most ") << Capacity << " entries; split what it describes");
+      throw shape_error(text("partita: requires a list of at most ")
+                        << Capacity << " entries; split what it describes");
     values[count++] = value;
   }
 

@@ -7,18 +7,18 @@
 
 namespace partita {
 
-/// Which tensors a gradient takes and gives, a bit for each: values of operands and of results, gradients of results, and the
-/// gradients of operands that are wanted.
+/// Which tensors a gradient takes and gives, a bit for each: values of operands and of results, gradients of results,
+/// and the gradients of operands that are wanted.
 struct gradient_parts {
-  std::uint32_t operands = ~std::uint32_t{0};
-  std::uint32_t results = 0;
-  std::uint32_t result_gradients = ~std::uint32_t{0};
-  std::uint32_t operand_gradients = ~std::uint32_t{0};
+  tensor_set operands = ~tensor_set{0};
+  tensor_set results = 0;
+  tensor_set result_gradients = ~tensor_set{0};
+  tensor_set operand_gradients = ~tensor_set{0};
 };
 
-/// The gradient of an operation as an operation: operands, results, result gradients -> operand gradients, those of `parts`.
-/// A gradient has the dimensions of what it is the gradient of. Factors that an operand lacks are summed in its gradient: it is
-/// partial over what cuts them, a broadcast operand's too. Factors that must be whole stay so.
+/// The gradient of an operation as an operation: operands, results, result gradients -> operand gradients, those of
+/// `parts`. A gradient has the dimensions of what it is the gradient of. Factors that an operand lacks are summed in
+/// its gradient: it is partial over what cuts them, a broadcast operand's too. Factors that must be whole stay so.
 /// Shapes:   the rule must be bound, its broadcast dimensions known.
 /// Requires: a rule without "..." [shape_error].
 /// Cost:     no allocation; constexpr.
@@ -34,25 +34,24 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
       for (std::size_t k = 0; k < of.at(t, d).count; ++k) g.add_term(of.term(of.at(t, d), k));
     }
   };
-  const auto wanted = [](std::uint32_t bits, std::size_t k) { return (bits >> k & 1U) != 0; };
   for (std::size_t i = 0; i < of.operand_count; ++i)
-    if (wanted(parts.operands, i)) g.begin_operand(), add(i);
+    if (contains(parts.operands, i)) g.begin_operand(), add(i);
   for (std::size_t j = 0; j < of.result_count; ++j)
-    if (wanted(parts.results, j)) g.begin_operand(), add(of.operand_count + j);
-  g.constant = static_cast<std::uint16_t>((1U << g.operand_count) - 1U);
+    if (contains(parts.results, j)) g.begin_operand(), add(of.operand_count + j);
+  g.constant = first_tensors(g.operand_count);
   for (std::size_t j = 0; j < of.result_count; ++j)
-    if (wanted(parts.result_gradients, j)) g.begin_operand(), add(of.operand_count + j);
+    if (contains(parts.result_gradients, j)) g.begin_operand(), add(of.operand_count + j);
   std::uint32_t in_all = ~std::uint32_t{0};
   for (std::size_t i = 0; i < of.operand_count; ++i)
-    if (wanted(parts.operand_gradients, i)) {
+    if (contains(parts.operand_gradients, i)) {
       g.begin_result(), add(i);
       in_all &= of.factors_of(i);
     }
   for (std::size_t f = 0; f < g.factor_count; ++f) {
     factor& one = g.factors[f];
-    one.how = reduce::sum;
+    one.how = owed_reduction::sum;
     if (one.kind == factor_kind::pass || one.kind == factor_kind::reduce)
-      one.kind = wanted(in_all, f) ? factor_kind::pass : factor_kind::reduce;
+      one.kind = (in_all >> f & 1U) != 0 ? factor_kind::pass : factor_kind::reduce;
   }
   g.how = linearity::additive;
   g.alike = of.alike;

@@ -4,28 +4,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/rule/sharding/bounded_list.hpp>
-#include <partita/rule/sharding/reduce.hpp>
+#include <partita/rule/sharding/owed_reduction.hpp>
 
 namespace partita {
 
 /// One decision about one mesh axis, or about all axes of a dimension if `axis` is `no_axis`.
 struct decision {
   enum class what : std::uint8_t {
-    took,              ///< a factor is cut as this dimension of this tensor is
-    extended,          ///< … and further
-    joined,            ///< a factor took this axis, too, though another tensor cuts it differently
-    overruled,         ///< this tensor cuts the factor differently; `by` is the tensor that it follows
-    lost,              ///< the factor wanted the axis; factor `by` has it
-    uneven,            ///< the axis would cut the factor unevenly
-    must_be_whole,     ///< the operation needs the dimension whole
-    one_element,       ///< a dimension of one element, or one that is broadcast, is not cut
-    does_not_fit,      ///< the blocks would not be blocks of the merged or split dimension
-    keeps_replicating, ///< a tensor demands that the axis replicates
-    not_for_new,       ///< only results have the dimension, and the policy cuts only what operands have
-    owes,              ///< the result is partial over the axis, which cuts a factor that it lacks; `kind` says how
-    passes_partial,    ///< the operand stays partial over the axis, and so are the results
-    finishes_partial,  ///< the operand must be finished over the axis before the operation
-    keeps_partial,     ///< the result is said to be partial over the axis, and is made so after the operation
+    took,               ///< a factor is cut as this dimension of this tensor is
+    extended,           ///< … and further
+    joined,             ///< a factor took this axis, too, though another tensor cuts it differently
+    overruled,          ///< this tensor cuts the factor differently; `by` is the tensor that it follows
+    lost,               ///< the factor wanted the axis; factor `by` has it
+    uneven,             ///< the axis would cut the factor unevenly
+    must_be_whole,      ///< the operation needs the dimension whole
+    one_element,        ///< a dimension of one element, or one that is broadcast, is not cut
+    does_not_fit,       ///< the blocks would not be blocks of the merged or split dimension
+    keeps_replicating,  ///< a tensor demands that the axis replicates
+    not_for_new,        ///< only results have the dimension, and the policy cuts only what operands have
+    owes,               ///< the result is partial over the axis, which cuts a factor that it lacks; `kind` says how
+    passes_partial,     ///< the operand stays partial over the axis, and so are the results
+    finishes_partial,   ///< the operand must be finished over the axis before the operation
+    keeps_partial,      ///< the result is said to be partial over the axis, and is made so after the operation
   };
   static constexpr std::uint8_t no_axis = 255, nobody = 255;
 
@@ -34,14 +34,15 @@ struct decision {
   std::uint8_t factor = nobody;
   std::uint8_t axis = no_axis;
   std::uint8_t by = nobody;
-  reduce kind = reduce::none;
+  owed_reduction kind = owed_reduction::none;
   friend constexpr bool operator==(const decision&, const decision&) = default;
 };
 
 constexpr const char* name_of(decision::what done) {
-  constexpr const char* names[] = {"took", "extended", "joined", "overruled", "lost", "uneven", "must be whole", "one element",
-                                   "does not fit", "keeps replicating", "not for new", "owes", "passes partial",
-                                   "finishes partial", "keeps partial"};
+  constexpr const char* names[] = {
+      "took",        "extended",      "joined",         "overruled",        "lost",
+      "uneven",      "must be whole", "one element",    "does not fit",     "keeps replicating",
+      "not for new", "owes",          "passes partial", "finishes partial", "keeps partial"};
   return names[static_cast<std::size_t>(done)];
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <partita/core/error.hpp>
 #include <partita/rule/sharding/axis_list.hpp>
+#include <partita/rule/sharding/written.hpp>
 #include <type_traits>
 
 namespace partita {
@@ -24,8 +25,8 @@ struct axis {
     std::size_t n = 0;
     for (; name[n] != '\0'; ++n) {
       if (n == most_letters || name[n] == '+' || name[n] == '?')
-        throw partition_error(text("partita::axis: requires a name of at most 15 characters without '+' and '?'; rename ")
-                              << name);
+        throw partition_error(
+            text("partita::axis: requires a name of at most 15 characters without '+' and '?'; rename ") << name);
       letters[n] = name[n];
     }
     if (n == 0) throw partition_error("partita::axis: requires a name; give it one");
@@ -98,11 +99,11 @@ struct mesh {
       while (k < length && axes[a].letters[k] == name[k]) ++k;
       if (k == length && (length > axis::most_letters || axes[a].letters[length] == '\0')) return a;
     }
-    text sentence("partita::mesh: requires the name of an axis of the mesh, but there is no \"");
-    for (std::size_t k = 0; k < length; ++k) sentence << name[k];
-    sentence << "\"; there are";
-    for (std::size_t a = 0; a < count; ++a) sentence << ' ' << axes[a].name();
-    throw partition_error(sentence);
+    text wanted(", but there is no \"");
+    for (std::size_t k = 0; k < length; ++k) wanted << name[k];
+    wanted << "\"; there are";
+    for (std::size_t a = 0; a < count; ++a) wanted << ' ' << axes[a].name();
+    throw partition_error(text("partita::mesh: requires the name of an axis of the mesh") << wanted);
   }
   constexpr std::size_t number(const char* name) const {
     std::size_t length = 0;
@@ -110,12 +111,19 @@ struct mesh {
     return number(name, length);
   }
 
-  /// A sharding, one entry for each dimension: "" is not cut, "a" cut by axis a, "a+b" by a and within it by b, "?" open,
-  /// "a+?" cut by a and open to more.
+  /// A sharding, one entry for each dimension: "" is not cut, "a" cut by axis a, "a+b" by a and within it by b, "?"
+  /// open, "a+?" cut by a and open to more.
   template <class... Entry>
   constexpr sharding layout(const Entry&... entries) const;
 
   friend constexpr bool operator==(const mesh&, const mesh&) = default;
 };
+
+/// Writes a mesh as its axes: data 2 x model 4.
+template <std::size_t Capacity>
+constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const mesh& m) {
+  for (std::size_t a = 0; a < m.rank(); ++a) out << (a == 0 ? "" : " x ") << m.axes[a].name() << ' ' << m.axes[a].size;
+  return out;
+}
 
 }  // namespace partita

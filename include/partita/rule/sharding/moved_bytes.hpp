@@ -6,10 +6,11 @@
 
 namespace partita {
 
-/// The bytes a worker receives, on average over the workers, where `to` is filled from `from`; what is owed and not owed any
-/// more is reduced among the workers of its axes (2 (p - 1) / p of the block for p workers). Partial values made from whole
-/// ones, and blocks of what is there already, cost nothing.
-constexpr std::size_t moved_bytes(const sharding& from, const sharding& to, const shape_list& shape, std::size_t element_bytes) {
+/// The bytes a worker receives, on average over the workers, where `to` is filled from `from`; what is owed and not
+/// owed any more is reduced among the workers of its axes (2 (p - 1) / p of the block for p workers). Partial values
+/// made from whole ones, and blocks of what is there already, cost nothing.
+constexpr std::size_t moved_bytes(const sharding& from, const sharding& to, const shape_list& shape,
+                                  std::size_t element_bytes) {
   double wanted = static_cast<double>(element_bytes), there = wanted, held = wanted;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const axis_list was = from.cuts[d], is = to.cuts[d];
@@ -17,7 +18,8 @@ constexpr std::size_t moved_bytes(const sharding& from, const sharding& to, cons
     std::size_t same = 0;
     while (same < was.size() && same < is.size() && was[same] == is[same]) ++same;
     double common = 1, old_rest = 1, new_rest = 1;
-    for (std::size_t k = 0; k < was.size(); ++k) (k < same ? common : old_rest) *= static_cast<double>(from.on.size(was[k]));
+    for (std::size_t k = 0; k < was.size(); ++k)
+      (k < same ? common : old_rest) *= static_cast<double>(from.on.size(was[k]));
     for (std::size_t k = same; k < is.size(); ++k) new_rest *= static_cast<double>(from.on.size(is[k]));
     wanted *= extent / (common * new_rest);
     held *= extent / (common * old_rest);
@@ -25,7 +27,7 @@ constexpr std::size_t moved_bytes(const sharding& from, const sharding& to, cons
   }
   double received = wanted - there;
   for (std::size_t a = 0; a < from.on.rank(); ++a)
-    if (from.owed[a] != reduce::none && to.owed[a] != from.owed[a]) {
+    if (from.owed[a] != owed_reduction::none && to.owed[a] != from.owed[a]) {
       const double p = static_cast<double>(from.on.size(a));
       received += 2 * (p - 1) / p * held;
     }

@@ -16,8 +16,8 @@ struct notation_reader {
 
   template <class = void>
   constexpr void refuse(const char* requirement) const {
-    throw shape_error(text("partita::rule: requires ") << requirement << ", but character " << at << " of \"" << notation
-                      << "\" is not; write for example \"bmk,kn->bmn\"");
+    throw shape_error(text("partita::rule: requires ") << requirement << ", but character " << at << " of \""
+                                                       << notation << "\" is not; write for example \"bmk,kn->bmn\"");
   }
   static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -86,10 +86,8 @@ constexpr rule::rule(const char* notation) { detail::notation_reader{notation, *
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const rule& r) {
   for (std::size_t t = 0; t < r.tensor_count(); ++t) {
-    if (t == r.operand_count)
-      out << "->";
-    else if (t > 0)
-      out << ',';
+    if (t == r.operand_count) out << "->";
+    else if (t > 0) out << ',';
     for (std::size_t d = 0; d <= r.rank(t); ++d) {
       if (d == r.tensors[t].ellipsis) out << "...";
       if (d == r.rank(t)) break;

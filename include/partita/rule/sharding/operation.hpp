@@ -10,12 +10,13 @@ namespace partita {
 /// What an operation was called with besides its operands. Which entry means what is said where the operation is made.
 struct attributes {
   using list = bounded_list<std::ptrdiff_t, most_dimensions>;
-  list axes{};    ///< dimensions; negative ones count from the end
-  list sizes{};   ///< extents, repeats, sections
+  using extents_list = bounded_list<std::ptrdiff_t, most_results>;
+  list axes{};           ///< dimensions; negative ones count from the end
+  extents_list sizes{};  ///< extents, repeats, sections, ranks of results
   bool keep = false;
   bool x = false, y = false;  ///< switches for the first and the second operand
   std::size_t count = 0;
-  reduce kind = reduce::sum;
+  owed_reduction kind = owed_reduction::sum;
 };
 
 /// A name, a function from shapes to a rule, and the attributes it is called with. `propagate` takes it for a rule.
@@ -26,24 +27,50 @@ struct operation {
   maker make = nullptr;
   attributes with{};
 
-  constexpr rule operator()(const shape_span& operands) const { return make(operands, with).named(name); }
+  constexpr rule operator()(const shape_span& operands) const {
+    rule r = make(operands, with);
+    r.set_name(name);
+    return r;
+  }
+
+  /// The same operation under another name.
+  constexpr operation named(const char* other) const {
+    operation o = *this;
+    o.name = other;
+    return o;
+  }
+  /// The same operation called with these attributes: lists and counts that are given replace its own, switches add to
+  /// its own. What it is reduced by stays, except for an operation that takes any reduction.
+  constexpr operation called_with(const attributes& given, bool takes_kind = false) const {
+    operation o = *this;
+    if (!given.axes.empty()) o.with.axes = given.axes;
+    if (!given.sizes.empty()) o.with.sizes = given.sizes;
+    if (given.count != 0) o.with.count = given.count;
+    if (takes_kind) o.with.kind = given.kind;
+    o.with.keep = with.keep || given.keep;
+    o.with.x = with.x || given.x;
+    o.with.y = with.y || given.y;
+    return o;
+  }
 };
 
 namespace detail {
 
-constexpr char nth_letter(std::size_t k) { return static_cast<char>(k < 26 ? 'a' + static_cast<int>(k) : k < 52 ? 'A' + static_cast<int>(k - 26) : '_'); }
+constexpr char nth_letter(std::size_t k) {
+  return static_cast<char>(k < 26 ? 'a' + static_cast<int>(k) : k < 52 ? 'A' + static_cast<int>(k - 26) : '_');
+}
 
 constexpr void require_operands(const shape_span& shapes, std::size_t least, std::size_t most, const char* call) {
   if (shapes.size() < least || shapes.size() > most)
-    throw shape_error(text("partita::rules::") << call << ": requires from " << least << " to " << most << " operands, not "
-                      << shapes.size() << "; give those");
+    throw shape_error(text("partita::rules::") << call << ": requires from " << least << " to " << most
+                                               << " operands, not " << shapes.size() << "; give those");
 }
 /// Dimension `axis` of `rank`, counted from the end if negative; a shape_error if there is none.
 constexpr std::size_t dimension_of(std::ptrdiff_t axis, std::size_t rank, const char* call) {
   const std::ptrdiff_t d = axis < 0 ? axis + static_cast<std::ptrdiff_t>(rank) : axis;
   if (d < 0 || d >= static_cast<std::ptrdiff_t>(rank))
-    throw shape_error(text("partita::rules::") << call << ": requires a dimension of the " << rank << " there are, not " << axis
-                      << "; count from 0, or from -1 backwards");
+    throw shape_error(text("partita::rules::") << call << ": requires a dimension of the " << rank << " there are, not "
+                                               << axis << "; count from 0, or from -1 backwards");
   return static_cast<std::size_t>(d);
 }
 /// The dimensions of a list as bits.
@@ -61,7 +88,8 @@ struct own_factors {
 
   constexpr own_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d)
-      number[d] = r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
+      number[d] =
+          r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
   /// The tensor begun last has these dimensions.

@@ -1,15 +1,17 @@
-// What propagation does where the rules of the tensors leave a choice: a value, so that a choice can be named and compared.
+// What propagation does where the rules of the tensors leave a choice: a value, so that a choice can be named and
+// compared.
 #pragma once
 
 #include <cstdint>
 
 namespace partita {
 
-/// Which shardings are taken as said; all others follow from them.
+/// Which shardings are given; all others follow from them.
 enum class direction : std::uint8_t { forward, backward, mixed };
 
-/// Every choice of `propagate`. The default moves the fewest bytes, cuts unevenly where a tensor is cut unevenly, and never
-/// claims more than the workers hold; `paddle_classic` and `paddle_coshard` choose as PaddlePaddle's two generations do.
+/// Every choice of `propagate`. The default moves the fewest bytes, cuts unevenly where a tensor is cut unevenly, and
+/// never claims more than the workers hold; `paddle_classic` and `paddle_coshard` choose as PaddlePaddle's two
+/// generations do.
 struct policy {
   /// Who keeps a mesh axis that several want. Ties go to the first in the order of tensors and dimensions.
   enum class conflict : std::uint8_t {
@@ -18,8 +20,8 @@ struct policy {
     most_shards,      ///< the dimension that is cut into most blocks
     cost,             ///< whoever makes the operands move the fewest bytes
     error,            ///< nobody: a partition_error
-    join,             ///< tensors that cut one dimension differently: all their axes, longer lists first; else as larger_dim_wins
-    align,            ///< one mesh axis after the other goes to the dimension that costs the operands least
+    join,   ///< tensors that cut one dimension differently: all their axes, longer lists first; else as larger_dim_wins
+    align,  ///< one mesh axis after the other goes to the dimension that costs the operands least
   };
   /// Blocks of different sizes: not at all, all but the last equal, or sizes that differ by one at most.
   enum class uneven : std::uint8_t { forbid, chunk, balanced };
@@ -38,11 +40,11 @@ struct policy {
   uneven blocks = uneven::balanced;
   reshard moves = reshard::allow;
   compound merged = compound::exact;
-  bool by_precedence = false;          ///< batch dimensions choose first, then rows and columns, then what is summed
-  bool new_dimensions = true;          ///< a dimension that only results have may be cut
-  bool leaders_decide = false;         ///< operands that a rule marks as followers are not listened to
-  bool uneven_if_alone = false;        ///< what only one tensor says may be uneven, though others' cuts may not
-  bool keep_result_partials = false;   ///< a result said to be partial stays so where its axis is free
+  bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then what is summed
+  bool new_dimensions = true;         ///< a dimension that only results have may be cut
+  bool leaders_decide = false;        ///< operands that a rule marks as followers propose nothing
+  bool uneven_if_alone = false;       ///< what only one tensor proposes may be uneven, though others' cuts may not
+  bool keep_result_partials = false;  ///< a result said to be partial stays so where its axis is free
 
   constexpr policy with(conflict everywhere) const {
     policy p = *this;
@@ -78,7 +80,8 @@ inline constexpr policy policy::paddle_classic = [] {
   p.keep_result_partials = true;
   return p;
 }();
-/// Several axes for a dimension, joined, cut back until they divide it (not those of an only operand); the largest dimension wins.
+/// Several axes for a dimension, joined, cut back until they divide it (not those of an only operand); the largest
+/// dimension wins.
 inline constexpr policy policy::paddle_coshard = [] {
   policy p = policy::paddle_classic;
   p.contest = conflict::larger_dim_wins;

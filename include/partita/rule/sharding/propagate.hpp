@@ -2,18 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/rule/sharding/conflict_resolution.hpp>
+#include <partita/rule/sharding/cotangent.hpp>
 #include <partita/rule/sharding/moved_bytes.hpp>
-#include <partita/rule/sharding/settle.hpp>
 
 namespace partita {
 
-/// The answer. `operands` are the shardings the operation needs, `results` those it leaves; `reshards` lists what must move for
-/// that, `log` why it is so. Tensors are numbered with the operands first.
+/// The answer. `operands` are the shardings the operation needs, `results` those it leaves; `reshards` lists what must
+/// move for that, `log` why it is so. Tensors are numbered with the operands first.
 struct propagation {
-  bounded_list<sharding, most_operands> operands{};
-  bounded_list<sharding, most_results> results{};
-  bounded_list<reshard_need, most_operands + most_results> reshards{};
+  growing_list<sharding, 12> operands{};
+  growing_list<sharding, 8> results{};
+  growing_list<reshard_need, 12> reshards{};
   detail::decision_log log{};
+  char letters[most_factors]{};  ///< of the rule's factors, for explanations
 
   /// The bytes of all reshards together.
   constexpr std::size_t bytes() const {
@@ -30,15 +32,17 @@ struct propagation {
 namespace detail {
 
 template <class = void>
-[[noreturn]] constexpr void refuse_move(const rule& r, std::size_t t, const sharding& from, const sharding& to, const shape_list& shape) {
-  throw partition_error(text("partita::propagate: requires tensors that need not be moved, but ") << "" << tensor_name{r, t, shape}
-                        << " lies " << from << " and must lie " << to << "; reshard it before, or allow resharding");
+[[noreturn]] constexpr void refuse_move(const rule& r, std::size_t t, const sharding& from, const sharding& to,
+                                        const shape_list& shape) {
+  throw partition_error(text("partita::propagate: requires tensors that need not be moved, but ")
+                        << "" << tensor_name{r, t, shape} << " lies " << from << " and must lie " << to
+                        << "; reshard it before, or allow resharding");
 }
 
-/// Reads the settled factors back as shardings, and follows what is owed.
+/// Reads the resolved factors back as shardings, and follows what is owed.
 template <class Policy>
 struct conclusion {
-  settlement<Policy>& s;
+  conflict_resolution<Policy>& s;
   propagation& out;
 
   constexpr sharding cut_of(std::size_t t) const {
@@ -49,23 +53,25 @@ struct conclusion {
     }
     return layout;
   }
-  constexpr bool owes(std::size_t i, std::size_t a, reduce kind) const {
+  constexpr bool owes(std::size_t i, std::size_t a, owed_reduction kind) const {
     return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.owed[a] == kind;
   }
   /// Whether the results may owe what operand i owes over axis a, so that it need not be finished first.
-  constexpr bool passes(std::size_t i, std::size_t a, reduce kind) const {
-    if ((s.taken >> a & 1U) != 0 || (s.r.constant >> i & 1U) != 0 || !commutes(s.r.how, kind)) return false;
+  constexpr bool passes(std::size_t i, std::size_t a, owed_reduction kind) const {
+    if ((s.taken >> a & 1U) != 0 || contains(s.r.constant, i) || !commutes(s.r.how, kind)) return false;
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
       if (s.r.factors[f].kind == factor_kind::reduce && !commutes(s.r.factors[f].how, kind)) return false;
     for (std::size_t k = 0; k < s.r.operand_count; ++k) {
-      if (k == i || (s.r.unread >> k & 1U) != 0) continue;
-      const bool together = s.r.how != linearity::multilinear && (s.r.constant >> k & 1U) == 0;
-      if (!owes(k, a, together ? kind : reduce::none) && !(k < s.operands.size() && !s.operands[k].known && !together)) return false;
+      if (k == i || contains(s.r.unread, k)) continue;
+      const bool together = s.r.how != linearity::multilinear && !contains(s.r.constant, k);
+      if (!owes(k, a, together ? kind : owed_reduction::none) &&
+          !(k < s.operands.size() && !s.operands[k].known && !together))
+        return false;
     }
     return true;
   }
-  constexpr void conclude_operand(std::size_t i, std::array<reduce, most_axes>& passed) const {
-    const bool given = s.is_given(i), unread = given && (s.r.unread >> i & 1U) != 0;
+  constexpr void conclude_operand(std::size_t i, std::array<owed_reduction, most_axes>& passed) const {
+    const bool given = s.is_given(i), unread = given && contains(s.r.unread, i);
     sharding need = cut_of(i);
     if (unread) {
       need = s.operands[i].layout;
@@ -73,17 +79,19 @@ struct conclusion {
       need.priority = 0;
     }
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
-      const reduce kind = s.operands[i].layout.owed[a];
-      if (kind == reduce::none) continue;
+      const owed_reduction kind = s.operands[i].layout.owed[a];
+      if (kind == owed_reduction::none) continue;
       const bool stays = s.towards != direction::backward && passes(i, a, kind);
       if (stays) need.owed[a] = passed[a] = kind;
-      s.note(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::nobody, decision::nobody, a,
-             decision::nobody, kind);
+      s.note(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::nobody,
+             decision::nobody, a, decision::nobody, kind);
     }
+    if (given)  // what stays whole over an axis goes on being reduced over it
+      need.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~need.cutting());
     out.operands.push_back(need);
     if (given) move(i, s.operands[i].layout, need, s.operands[i]);
   }
-  constexpr void conclude_result(std::size_t j, const std::array<reduce, most_axes>& passed) const {
+  constexpr void conclude_result(std::size_t j, const std::array<owed_reduction, most_axes>& passed) const {
     const std::size_t t = s.r.operand_count + j;
     sharding left = cut_of(t);
     left.owed = passed;
@@ -101,7 +109,7 @@ struct conclusion {
       const sharding made = left;
       const std::uint32_t used = left.cutting();
       for (std::size_t a = 0; s.by.keep_result_partials && a < s.m.rank(); ++a)
-        if (const reduce kind = given.layout.owed[a]; kind != reduce::none && (used >> a & 1U) == 0) {
+        if (const owed_reduction kind = given.layout.owed[a]; kind != owed_reduction::none && (used >> a & 1U) == 0) {
           left.owed[a] = kind;
           s.note(decision::what::keeps_partial, t, decision::nobody, decision::nobody, a, decision::nobody, kind);
         }
@@ -124,30 +132,32 @@ constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) 
     bool same = other.count == m.count;
     for (std::size_t a = 0; same && a < m.count; ++a) same = other.axes[a].size == m.axes[a].size;
     if (!same)
-      throw partition_error(text("partita::propagate: requires shardings of one mesh, but tensor ") << k << " of " << r.name()
+      throw partition_error(text("partita::propagate: requires shardings of one mesh, but tensor ")
+                            << k << " of " << r.name()
                             << " lies on another; make its sharding from the mesh that is given");
   }
 }
 
 }  // namespace detail
 
-/// Infers the shardings of all operands and results of an operation from those of the operands (forward), of the results
-/// (backward) or of both (mixed).
+/// Infers the shardings of all operands and results of an operation from those of the operands (forward), of the
+/// results (backward) or of both (mixed).
 /// Shapes:   operands and results as the rule has them; specs without a sharding say the shape only.
 /// Requires: extents that fit the rule [shape_error]; what the policy refuses [partition_error].
 /// Cost:     no allocation; below a microsecond for a matrix product; a constant expression where its arguments are.
 /// Adjoint:  propagate with gradient(rule).
 template <class Policy = policy>
-constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results, direction towards,
-                                const Policy& by = {}) {
+constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results,
+                                direction towards, const Policy& by = {}) {
   detail::require_mesh(m, r, operands);
   detail::require_mesh(m, r, results);
   const rule all = bound(r, operands, results);
   propagation out;
-  detail::settlement<Policy> settled{{{m, all, operands, results, towards, by, out.log}}};
-  settled.settle();
-  const detail::conclusion<Policy> conclude{settled, out};
-  std::array<reduce, most_axes> passed{};
+  for (std::size_t f = 0; f < all.factor_count; ++f) out.letters[f] = all.factors[f].letter;
+  detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, towards, by, out.log}}};
+  resolved.resolve();
+  const detail::conclusion<Policy> conclude{resolved, out};
+  std::array<owed_reduction, most_axes> passed{};
   for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);
   for (std::size_t j = 0; j < all.result_count; ++j) conclude.conclude_result(j, passed);
   return out;
@@ -159,7 +169,8 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
 }
 template <class Policy = policy>
   requires(std::is_convertible_v<Policy, policy>)
-constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_list<spec> operands, const Policy& by = {}) {
+constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_list<spec> operands,
+                                const Policy& by = {}) {
   return propagate(m, r, spec_list(operands), spec_list(), direction::forward, by);
 }
 
@@ -177,7 +188,8 @@ constexpr propagation propagate(const mesh& m, const Operation& op, const spec_l
 }
 template <class Operation>
   requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
-constexpr propagation propagate(const mesh& m, const Operation& op, std::initializer_list<spec> operands, const policy& by = {}) {
+constexpr propagation propagate(const mesh& m, const Operation& op, std::initializer_list<spec> operands,
+                                const policy& by = {}) {
   return propagate(m, op, spec_list(operands), by);
 }
 

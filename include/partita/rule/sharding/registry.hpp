@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// Names and what they stand for: `registry.add("my_op", "abc,c->ab")`, or a function from shapes and attributes to a rule.
-/// A table of bounded size, usable in constant expressions; `registry::standard()` holds the ready-made ones.
+/// Names and what they stand for: `registry.add("my_op", "abc,c->ab")`, or a function from shapes and attributes to a
+/// rule. A table of bounded size, usable in constant expressions; `registry::standard()` holds the ready-made ones.
 class registry {
  public:
   static constexpr std::size_t most_entries = 256;
@@ -19,29 +19,37 @@ class registry {
   static constexpr registry standard(fallback f = fallback::refuse);
 
   /// One more operation, or another rule for a known name. The name must outlive the registry, as literals do.
-  constexpr registry& add(const char* name, const char* notation) { return put({name, notation, nullptr}); }
-  constexpr registry& add(const char* name, operation::maker make) { return put({name, nullptr, make}); }
+  constexpr registry& add(const char* name, const char* notation) { return put({name, notation, nullptr, nullptr}); }
+  constexpr registry& add(const char* name, operation::maker make) { return put({name, nullptr, make, nullptr}); }
 
   constexpr bool knows(const char* name) const { return find(name) < count_; }
   constexpr std::size_t size() const { return count_; }
   constexpr const char* name(std::size_t k) const { return entries_[k].name; }
 
-  /// The rule of a named operation for these shapes. A name that is not there is a shape_error that says how to add it, or the
-  /// replicated rule with one result of the first operand's rank.
+  /// The rule of a named operation for these shapes, called with these attributes besides its own. A name that is not
+  /// there is a shape_error that says how to add it, or the replicated rule with one result of the first operand's
+  /// rank.
   constexpr rule operator()(const char* name, const shape_span& shapes, const attributes& with = {}) const {
     const std::size_t k = find(name);
-    if (k < count_) return entries_[k].make == nullptr ? rule(entries_[k].notation).named(name) : entries_[k].make(shapes, with).named(name);
+    if (k < count_) {
+      const entry& one = entries_[k];
+      if (one.ready != nullptr) return one.ready->called_with(with, equal(name, "reduction"))(shapes);
+      return one.make != nullptr ? one.make(shapes, with).named(name) : rule(one.notation).named(name);
+    }
     if (fallback_ == fallback::refuse)
-      throw shape_error(text("partita::registry: requires an operation with a rule, and there is none for \"") << name
-                        << "\"; add one: registry.add(\"" << name << "\", \"ab,b->a\"), or allow registry::fallback::replicate");
-    return rules::replicated({shapes.size() == 0 ? 0 : static_cast<std::ptrdiff_t>(shapes[0].size())})(shapes).named(name);
+      throw shape_error(text("partita::registry: requires an operation with a rule, and there is none for \"")
+                        << name << "\"; add one: registry.add(\"" << name
+                        << "\", \"ab,b->a\"), or allow registry::fallback::replicate");
+    return rules::replicated({shapes.size() == 0 ? 0 : static_cast<std::ptrdiff_t>(shapes[0].size())})(shapes).named(
+        name);
   }
 
  private:
   struct entry {
     const char* name = "";
-    const char* notation = "";
+    const char* notation = nullptr;
     operation::maker make = nullptr;
+    const operation* ready = nullptr;  ///< one of ours
   };
   static constexpr bool equal(const char* a, const char* b) {
     while (*a != '\0' && *a == *b) ++a, ++b;
@@ -55,7 +63,8 @@ class registry {
   constexpr registry& put(const entry& one) {
     const std::size_t k = find(one.name);
     if (k == most_entries)
-      throw shape_error(text("partita::registry: requires at most ") << most_entries << " operations; use another registry");
+      throw shape_error(text("partita::registry: requires at most ")
+                        << most_entries << " operations; use another registry");
     entries_[k] = one;
     if (k == count_) ++count_;
     return *this;
@@ -66,26 +75,59 @@ class registry {
   fallback fallback_ = fallback::refuse;
 };
 
+namespace detail {
+
+/// The ready-made operations under the names that they have in `rules::`, each as that makes it: what a program that
+/// calls `rules::` gets is what one that goes by names gets. Dimensions, extents and counts that `rules::` asks for
+/// come with the call.
+inline constexpr operation standard_operations[] = {
+    // element by element
+    rules::elementwise, rules::elementwise_to(1), rules::elementwise_in_dimensions({}), rules::add, rules::subtract,
+    rules::add_n, rules::multiply, rules::divide, rules::scale, rules::cast, rules::assign, rules::relu, rules::maximum,
+    rules::where, rules::add.named("negate"),
+    // products and convolutions
+    rules::matmul, rules::matmul_transposed(false, false), rules::matmul_bias(), rules::bmm, rules::linear,
+    rules::linear_weight_gradient, rules::convolution, rules::grouped_convolution(0), rules::depthwise_convolution,
+    rules::transposed_convolution(0),
+    // along dimensions
+    rules::reduction(owed_reduction::sum).named("reduction"), rules::sum(), rules::mean(), rules::max(), rules::min(),
+    rules::reduction(owed_reduction::prod), rules::reduction(owed_reduction::any),
+    rules::reduction(owed_reduction::all), rules::sum_of_function(), rules::whole_reduction(), rules::logsumexp(),
+    rules::p_norm(), rules::argmax(), rules::argmax().named("argmin"), rules::along({}), rules::softmax(),
+    rules::softmax().named("log_softmax"), rules::argsort(), rules::cumsum(0), rules::cummax(0), rules::cummin(0),
+    rules::roll({}), rules::triu(), rules::cross_entropy_with_softmax(),
+    // norms
+    rules::layer_norm(), rules::rms_norm(), rules::group_norm(1), rules::instance_norm, rules::batch_norm,
+    rules::synchronised_batch_norm, rules::batch_norm_inference,
+    // shapes
+    rules::reshape({}), rules::flatten(), rules::squeeze(), rules::unsqueeze({}), rules::transpose({}),
+    rules::expand({}), rules::tile({}), rules::slice({}), rules::pad({}), rules::topk(-1, 1),
+    // putting together, taking apart
+    rules::concatenate(0), rules::stack(0), rules::split(0, {}), rules::split_evenly(0, 0), rules::unbind(0),
+    // by index
+    rules::gather(), rules::index_select(), rules::gather_nd, rules::take_along_axis(0), rules::put_along_axis(0),
+    rules::scatter, rules::scatter_nd_add, rules::index_put, rules::one_hot(0), rules::embedding(),
+    rules::vocabulary_embedding,
+    // attention and experts
+    rules::attention, rules::sequence_parallel_attention, rules::rope(0), rules::expert_dispatch(1, 0),
+    rules::expert_combine,
+    // optimisers
+    rules::update(1), rules::sgd, rules::momentum, rules::adam, rules::adamw,
+    // whatever else
+    rules::replicated({}), rules::data_parallel({})};
+/// Functions of elements of which nothing more is known: `rules::elementwise` under other names.
+inline constexpr const char* elementwise_names[] = {
+    "abs",           "ceil",    "clip",    "cos",        "dropout",     "equal",      "exp",
+    "gelu",          "greater", "floor",   "less_equal", "logical_and", "logical_or", "logical_not",
+    "greater_equal", "less",    "minimum", "not_equal",  "log",         "pow",        "rsqrt",
+    "sigmoid",       "silu",    "sin",     "sqrt",       "square",      "swiglu",     "tanh"};
+
+}  // namespace detail
+
 constexpr registry registry::standard(fallback f) {
-  using namespace detail;
   registry all(f);
-  for (const char* name : {"abs", "ceil", "clip", "cos", "elementwise", "exp", "gelu", "log", "maximum", "minimum", "pow", "rsqrt", "sigmoid",
-                           "silu", "sin", "sqrt", "square", "tanh", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-                           "logical_and", "logical_or", "logical_not", "dropout", "swiglu"})
-    all.add(name, &elementwise_rule);
-  all.add("add", &additive_rule).add("subtract", &additive_rule).add("add_n", &additive_rule).add("negate", &additive_rule);
-  all.add("scale", &additive_rule).add("multiply", &multilinear_rule).add("divide", &divide_rule).add("relu", &monotone_rule);
-  all.add("cast", &movement_rule).add("assign", &movement_rule).add("where", &where_rule);
-  all.add("matmul", &matmul_rule).add("bmm", &bmm_rule).add("linear", &linear_rule).add("convolution", &convolution_rule);
-  all.add("reduction", &reduction_rule).add("along", &along_rule).add("softmax", &along_rule).add("cumsum", &along_rule);
-  all.add("roll", &along_rule).add("triu", &along_rule).add("argsort", &along_rule).add("norm", &norm_rule);
-  all.add("cross_entropy_with_softmax", &cross_entropy_rule).add("reshape", &reshape_to_rule).add("flatten", &flatten_rule);
-  all.add("squeeze", &squeeze_rule).add("unsqueeze", &unsqueeze_rule).add("transpose", &transpose_rule).add("expand", &expand_rule);
-  all.add("slice", &resize_rule).add("pad", &resize_rule).add("topk", &resize_rule).add("concatenate", &concatenate_rule);
-  all.add("stack", &stack_rule).add("split", &split_rule).add("gather", &gather_rule).add("index_select", &gather_rule);
-  all.add("gather_nd", &gather_nd_rule).add("take_along_axis", &take_along_rule).add("scatter", &scatter_rule).add("one_hot", &one_hot_rule);
-  all.add("embedding", &embedding_rule).add("attention", &attention_rule).add("rope", &rope_rule);
-  all.add("replicated", &fallback_rule);
+  for (const operation& one : detail::standard_operations) all.put({one.name, nullptr, nullptr, &one});
+  for (const char* name : detail::elementwise_names) all.add(name, &detail::elementwise_rule);
   return all;
 }
 

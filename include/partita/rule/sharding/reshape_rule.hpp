@@ -19,7 +19,7 @@ constexpr std::size_t greatest_common_divisor(std::size_t a, std::size_t b) {
 template <class = void>
 [[noreturn]] constexpr void refuse_reshape(const char* requirement, const shape_list& from, const shape_list& to) {
   throw shape_error(text("partita::reshape_rule: requires ") << requirement << ", not " << from << " and " << to
-                    << "; give shapes of the same number of elements");
+                                                             << "; give shapes of the same number of elements");
 }
 
 /// Walks both shapes from the major end. While both have passed equally many elements, what the rests of the two
@@ -92,8 +92,10 @@ struct reshape_walk {
         continue;
       }
       if (pass_single(from) || pass_single(to)) continue;
-      if (from.rest == 1 && !at_end(from)) next_dimension(from);
-      if (to.rest == 1 && !at_end(to)) next_dimension(to);
+      // a side that is ahead waits, so that both may meet between dimensions
+      const std::size_t from_passed = from.passed, to_passed = to.passed;
+      if (from.rest == 1 && !at_end(from) && from_passed <= to_passed) next_dimension(from);
+      if (to.rest == 1 && !at_end(to) && to_passed <= from_passed) next_dimension(to);
       if (from.rest == dynamic || to.rest == dynamic) refuse("dynamic extents to stay dimensions of their own");
       if (from.rest == 1 && to.rest == 1) refuse("as many elements before as after");
       step();
@@ -116,7 +118,8 @@ struct reshape_walk {
     const bool from_is_behind = from.rest != 1 && (to.rest == 1 || from.passed <= to.passed);
     side& behind = from_is_behind ? from : to;
     const side& ahead = from_is_behind ? to : from;
-    if (behind.passed == ahead.passed && behind.rest != 1 && ahead.rest == 1) refuse("as many elements before as after");
+    if (behind.passed == ahead.passed && behind.rest != 1 && ahead.rest == 1)
+      refuse("as many elements before as after");
     const std::size_t missing = ahead.passed / greatest_common_divisor(behind.passed, ahead.passed);
     const std::size_t common = greatest_common_divisor(behind.rest, missing);
     take_alone(behind, common > 1 ? common : behind.rest);
@@ -133,8 +136,9 @@ struct reshape_walk {
 
 }  // namespace detail
 
-/// The rule of a tensor of one shape read as another, row-major: [8, 4] to [2, 16] is "(ab)c->a(bc)" with a = 2, b = 4, c = 4.
-/// An extent may be `dynamic` where it stays a dimension of its own. A shape_error if the elements are not equally many.
+/// The rule of a tensor of one shape read as another, row-major: [8, 4] to [2, 16] is "(ab)c->a(bc)" with a = 2, b = 4,
+/// c = 4. An extent may be `dynamic` where it stays a dimension of its own. A shape_error if the elements are not
+/// equally many.
 constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   rule all;
   detail::reshape_walk walker{all, {from}, {to}};
@@ -153,7 +157,8 @@ constexpr rule reshape_rule(const shape_list& from, const shape_list& to) {
   return all.named("reshape");
 }
 
-/// The shape that a target asks for: 0 keeps the extent of that dimension, one -1 is whatever is left. A shape_error if nothing fits.
+/// The shape that a target asks for: 0 keeps the extent of that dimension, one -1 is whatever is left. A shape_error if
+/// nothing fits.
 template <class Target>
 constexpr shape_list reshaped(const shape_list& from, const Target& target) {
   shape_list to;
@@ -162,11 +167,13 @@ constexpr shape_list reshaped(const shape_list& from, const Target& target) {
   for (const auto entry : target) {
     if (entry == 0) {
       if (d >= from.size())
-        throw shape_error(text("partita::reshaped: requires a source dimension for each 0, and there is none for entry ") << d);
+        throw shape_error(
+            text("partita::reshaped: requires a source dimension for each 0, and there is none for entry ") << d);
       kept[d] = true;
       to.push_back(from[d]);
     } else if (entry < 0) {
-      if (open != most_dimensions) throw shape_error("partita::reshaped: requires one -1 at most; give the other extents");
+      if (open != most_dimensions)
+        throw shape_error("partita::reshaped: requires one -1 at most; give the other extents");
       open = d;
       to.push_back(1);
     } else {
@@ -175,14 +182,23 @@ constexpr shape_list reshaped(const shape_list& from, const Target& target) {
     ++d;
   }
   if (open == most_dimensions) return to;
-  // dynamic extents that are kept cancel
-  std::size_t have = 1, known = 1;
+  // dynamic extents that are kept cancel; one that is not is what -1 stands for if all else is the same
+  std::size_t have = 1, known = 1, unknown = 0;
   for (std::size_t k = 0; k < from.size(); ++k)
-    if (!(from[k] == dynamic && kept[k])) have *= from[k];
+    if (from[k] != dynamic) have *= from[k];
+    else if (!kept[k]) ++unknown;
   for (std::size_t k = 0; k < to.size(); ++k)
     if (!(to[k] == dynamic && kept[k])) known *= to[k];
+  if (unknown == 1 && have == known) {
+    to[open] = dynamic;
+    return to;
+  }
+  if (unknown > 0)
+    throw shape_error(text("partita::reshaped: requires extents that are known where they are merged or split, not ")
+                      << from << " and " << to << "; give them, or keep the dimension by 0");
   if (known == 0 || have % known != 0)
-    throw shape_error(text("partita::reshaped: requires extents that divide ") << have << " elements, not " << to << "; change one");
+    throw shape_error(text("partita::reshaped: requires extents that divide ")
+                      << have << " elements, not " << to << "; change one");
   to[open] = have / known;
   return to;
 }

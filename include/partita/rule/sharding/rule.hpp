@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/rule/sharding/reduce.hpp>
+#include <partita/rule/sharding/owed_reduction.hpp>
 #include <partita/rule/sharding/spec.hpp>
 
 namespace partita {
@@ -20,22 +20,32 @@ enum class factor_kind : std::uint8_t {
 struct factor {
   std::size_t size = dynamic;  ///< until it is bound by a shape
   factor_kind kind = factor_kind::pass;
-  reduce how = reduce::sum;     ///< what a result without it owes
-  std::uint8_t precedence = 1;  ///< 0 for batch, 1 for rows and columns, 2 for what is summed
-  std::uint8_t group = 0;       ///< of factors that share merged dimensions; 0 for none
+  owed_reduction how = owed_reduction::sum;  ///< what a result without it owes
+  std::uint8_t precedence = 1;               ///< 0 for batch, 1 for rows and columns, 2 for what is summed
+  std::uint8_t group = 0;                    ///< of factors that share merged dimensions; 0 for none
   char letter = '_';
-  bool broadcasts = false;      ///< a dimension of 1 stands for it, too
-  bool loose = false;           ///< only the axes must agree, not the extents
+  bool broadcasts = false;  ///< a dimension of 1 stands for it, too
+  bool loose = false;       ///< only the axes must agree, not the extents
   friend constexpr bool operator==(const factor&, const factor&) = default;
 };
 
 inline constexpr std::size_t most_factors = 32;
 
-/// Factors for each dimension of each operand and result, major to minor. Written as einsum notation: letters are factors,
-/// a factor missing on the right is summed, `(ab)` is a merged dimension, `1` a dimension of one element, `_` a dimension
-/// that stays whole, `...` as many leading dimensions as there are, broadcast as NumPy does. Usable as a template argument.
+/// Tensors of an operation as bits of their numbers; the last bit stands for all from 63 on.
+using tensor_set = std::uint64_t;
+
+constexpr tensor_set one_tensor(std::size_t t) { return tensor_set{1} << (t < 63 ? t : 63); }
+constexpr tensor_set first_tensors(std::size_t n) { return n < 64 ? (tensor_set{1} << n) - 1U : ~tensor_set{0}; }
+constexpr bool contains(tensor_set all, std::size_t t) { return (all & one_tensor(t)) != 0; }
+
+/// Factors for each dimension of each operand and result, major to minor. Written as einsum notation: letters are
+/// factors, a factor missing on the right is summed, `(ab)` is a merged dimension, `1` a dimension of one element, `_`
+/// a dimension that stays whole, `...` as many leading dimensions as there are, broadcast as NumPy does. Usable as a
+/// template argument.
 struct rule {
   static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
+  static constexpr std::size_t most_selective = 8;  ///< results of which it can be said what they depend on
+  static constexpr std::size_t never_shared = 8;  ///< tensors whose dimensions are not compared: small rules stay fast
 
   struct dimension {
     std::uint8_t first = 0, count = 0;  ///< its factors among `terms`; none for an extent of 1
@@ -43,23 +53,23 @@ struct rule {
   };
   struct tensor {
     static constexpr std::uint8_t no_ellipsis = 255;
-    std::uint8_t first = 0, rank = 0;       ///< its dimensions among `dimensions`
-    std::uint8_t ellipsis = no_ellipsis;    ///< the dimension before which `...` stands
+    std::uint8_t first = 0, rank = 0;     ///< its dimensions among `dimensions`
+    std::uint8_t ellipsis = no_ellipsis;  ///< the dimension before which `...` stands
     friend constexpr bool operator==(const tensor&, const tensor&) = default;
   };
 
   factor factors[most_factors]{};
   std::uint8_t terms[most_terms]{};
   dimension dimensions[most_dimensions_in_all]{};
-  tensor tensors[most_operands + most_results]{};  ///< operands, then results
+  tensor tensors[most_tensors]{};  ///< operands, then results; beyond the first few, equal ones share their dimensions
   std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
   std::uint8_t operand_count = 0, result_count = 0;
   linearity how = linearity::multilinear;
   bool alike = false;                   ///< no operand is before the others (concatenate, stack)
-  std::uint16_t followers = 0;          ///< a bit for each tensor that is not listened to if leaders decide
-  std::uint16_t unread = 0;             ///< a bit for each operand whose values do not matter: it lies as it likes
-  std::uint16_t constant = 0;           ///< a bit for each operand the operation is not linear in (indices, masks)
-  std::uint16_t unused[most_results]{};  ///< for each result a bit for each operand it does not depend on
+  tensor_set followers = 0;             ///< tensors that propose nothing if leaders decide
+  tensor_set unread = 0;                ///< operands whose values do not matter: they lie as they like
+  tensor_set constant = 0;              ///< operands the operation is not linear in (indices, masks)
+  tensor_set unused[most_selective]{};  ///< for each of the first results the operands it does not depend on
   char letters_of_name[most_letters + 1]{};
 
   constexpr rule() = default;
@@ -95,25 +105,30 @@ struct rule {
     return factor_count++;
   }
   constexpr void begin_operand() {
+    share_last();
     if (operand_count == most_operands || result_count != 0)
-      throw shape_error(text("partita::rule: requires at most ") << most_operands << " operands, before the results; split the operation");
+      throw shape_error(text("partita::rule: requires at most ")
+                        << most_operands << " operands, before the results; split the operation");
     tensors[operand_count++] = {dimension_count, 0, tensor::no_ellipsis};
   }
   constexpr void begin_result() {
-    if (result_count == most_results)
-      throw shape_error(text("partita::rule: requires at most ") << most_results << " results; split the operation");
+    share_last();
+    if (result_count == most_results || tensor_count() == most_tensors)
+      throw shape_error(text("partita::rule: requires at most ")
+                        << most_results << " results, and " << most_tensors << " operands and results together, not "
+                        << operand_count << " and more than " << result_count << "; split the operation");
     tensors[operand_count + result_count++] = {dimension_count, 0, tensor::no_ellipsis};
   }
   constexpr void add_dimension() {
-    if (dimension_count == most_dimensions_in_all)
-      throw shape_error(text("partita::rule: requires at most ") << most_dimensions_in_all << " dimensions in all; split the operation");
+    if (dimension_count == most_dimensions_in_all) refuse_dimensions();
     dimensions[dimension_count++] = {term_count, 0};
     ++tensors[tensor_count() - 1].rank;
   }
   /// One more minor factor of the dimension that was added last.
   constexpr void add_term(std::size_t f) {
     if (term_count == most_terms)
-      throw shape_error(text("partita::rule: requires at most ") << most_terms << " factors in all; split the operation");
+      throw shape_error(text("partita::rule: requires at most ")
+                        << most_terms << " factors in all; split the operation");
     terms[term_count++] = static_cast<std::uint8_t>(f);
     ++dimensions[dimension_count - std::size_t{1}].count;
   }
@@ -125,8 +140,44 @@ struct rule {
   constexpr void add_whole_dimension(std::size_t size = dynamic) {
     add_dimension(add_factor(size, '_', factor_kind::replicate));
   }
+  /// Tensor t, whose dimensions stand last, gives them up if an earlier one has the same: operations of many tensors
+  /// have few kinds of them.
+  constexpr void share(std::size_t t) {
+    for (std::size_t u = 0; tensors[t].rank > 0 && u < t; ++u)
+      if (same_dimensions(tensors[u], tensors[t])) {
+        dimension_count = tensors[t].first;
+        tensors[t].first = tensors[u].first;
+        return;
+      }
+  }
+  /// The same for the tensor built last, with its terms.
+  constexpr void share_last() {
+    if (tensor_count() <= never_shared) return;
+    const std::size_t t = tensor_count() - 1, first = tensors[t].first;
+    share(t);
+    if (tensors[t].first != first) term_count = dimensions[first].first;
+  }
+  /// Dimension d of tensor t becomes one of a single element, for that tensor alone.
+  constexpr void drop_factors(std::size_t t, std::size_t d) {
+    bool shared = false;
+    for (std::size_t u = 0; tensor_count() > never_shared && u < tensor_count(); ++u)
+      shared = shared || (u != t && tensors[u].rank > 0 && tensors[u].first == tensors[t].first);
+    if (!shared) {
+      dimensions[tensors[t].first + d].count = 0;
+      return;
+    }
+    const tensor from = tensors[t];
+    tensors[t].first = dimension_count;
+    for (std::size_t k = 0; k < from.rank; ++k) {
+      if (dimension_count == most_dimensions_in_all) refuse_dimensions();
+      dimensions[dimension_count++] = dimensions[from.first + k];
+    }
+    dimensions[tensors[t].first + d].count = 0;
+    share(t);
+  }
   /// Sets kinds and precedences from where the factors stand. Called when all tensors are there.
   constexpr rule& complete() {
+    share_last();
     std::uint32_t everywhere = ~std::uint32_t{0}, in_all_results = ~std::uint32_t{0};
     for (std::size_t t = 0; t < tensor_count(); ++t) {
       const std::uint32_t here = factors_of(t);
@@ -146,25 +197,30 @@ struct rule {
 
   constexpr rule named(const char* name) const {
     rule r = *this;
-    for (char& letter : r.letters_of_name) letter = '\0';
-    for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) r.letters_of_name[k] = name[k];
+    r.set_name(name);
     return r;
+  }
+  constexpr void set_name(const char* name) {
+    for (char& letter : letters_of_name) letter = '\0';
+    for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) letters_of_name[k] = name[k];
   }
   /// The factors of these letters must be whole.
   constexpr rule replicate(const char* letters) const { return with_kind(letters, factor_kind::replicate); }
   /// The operation itself communicates over the axes that cut these factors.
   constexpr rule collective(const char* letters) const { return with_kind(letters, factor_kind::collective); }
   /// Results without these factors owe this reduction; kinds that do not commute in one rule are a shape_error.
-  constexpr rule reduces(const char* letters, reduce kind) const {
+  constexpr rule reduces(const char* letters, owed_reduction kind) const {
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].how = kind;
     for (std::size_t f = 0; f < r.factor_count; ++f)
       for (std::size_t g = 0; g < f; ++g)
         if (r.factors[f].kind == factor_kind::reduce && r.factors[g].kind == factor_kind::reduce &&
             !commutes(r.factors[f].how, r.factors[g].how))
-          throw shape_error(text("partita::rule: requires reductions that commute, not ") << name_of(r.factors[f].how)
-                            << " and " << name_of(r.factors[g].how) << "; write one rule for each");
-    if (!is_linear(kind)) r.how = kind == reduce::max || kind == reduce::min ? linearity::monotone : linearity::none;
+          throw shape_error(text("partita::rule: requires reductions that commute, not ")
+                            << name_of(r.factors[f].how) << " and " << name_of(r.factors[g].how)
+                            << "; write one rule for each");
+    if (!is_linear(kind))
+      r.how = kind == owed_reduction::max || kind == owed_reduction::min ? linearity::monotone : linearity::none;
     return r;
   }
   constexpr rule with(linearity l) const {
@@ -175,46 +231,65 @@ struct rule {
   /// The operation is linear in these operands only.
   constexpr rule linear_in(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
-    r.constant = static_cast<std::uint16_t>((1U << operand_count) - 1U);
-    for (const std::size_t i : operands) r.constant = static_cast<std::uint16_t>(r.constant & ~(1U << i));
+    r.constant = first_tensors(operand_count);
+    for (const std::size_t i : operands) r.constant &= ~one_tensor(i);
     return r;
   }
   /// These operands follow the others where the policy lets leaders decide.
   constexpr rule followed_by(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
-    for (const std::size_t i : operands) r.followers = static_cast<std::uint16_t>(r.followers | 1U << i);
+    for (const std::size_t i : operands) r.followers |= one_tensor(i);
     return r;
   }
   /// The values of these operands do not matter, only their shapes.
   constexpr rule not_reading(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
-    for (const std::size_t i : operands) r.unread = static_cast<std::uint16_t>(r.unread | 1U << i);
+    for (const std::size_t i : operands) r.unread |= one_tensor(i);
     return r;
   }
   /// Result j depends on these operands only: it sums over no factor that they lack.
   constexpr rule result_reads(std::size_t j, std::initializer_list<std::size_t> operands) const {
+    if (j >= most_selective)
+      throw shape_error(text("partita::rule::result_reads: requires one of the first ")
+                        << most_selective << " results, not result " << j << "; put it before the others");
     rule r = *this;
-    r.unused[j] = static_cast<std::uint16_t>((1U << operand_count) - 1U);
-    for (const std::size_t i : operands) r.unused[j] = static_cast<std::uint16_t>(r.unused[j] & ~(1U << i));
+    r.unused[j] = first_tensors(operand_count);
+    for (const std::size_t i : operands) r.unused[j] &= ~one_tensor(i);
     return r;
   }
   /// The factors that result j is summed over: those of its operands that it lacks, as bits.
   constexpr std::uint32_t summed_in(std::size_t j) const {
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < operand_count; ++i)
-      if ((unused[j] >> i & 1U) == 0) bits |= factors_of(i);
+      if (j >= most_selective || !contains(unused[j], i)) bits |= factors_of(i);
     return bits & ~factors_of(operand_count + j);
   }
   /// The number of the factor with this letter; a shape_error if there is none.
   constexpr std::size_t number(char letter) const {
     for (std::size_t f = 0; f < factor_count; ++f)
       if (factors[f].letter == letter && letter != '_') return f;
-    throw shape_error(text("partita::rule: requires a letter of the notation, and there is no '") << letter << "' in it");
+    throw shape_error(text("partita::rule: requires a letter of the notation, and there is no '")
+                      << letter << "' in it");
   }
 
   friend constexpr bool operator==(const rule&, const rule&) = default;
 
  private:
+  template <class = void>
+  [[noreturn]] static constexpr void refuse_dimensions() {
+    throw shape_error(text("partita::rule: requires at most ")
+                      << most_dimensions_in_all << " different dimensions in all; split the operation");
+  }
+  constexpr bool same_dimensions(const tensor& a, const tensor& b) const {
+    if (a.rank != b.rank || a.ellipsis != b.ellipsis) return false;
+    for (std::size_t d = 0; d < a.rank; ++d) {
+      const dimension &one = dimensions[a.first + d], &other = dimensions[b.first + d];
+      if (one.count != other.count) return false;
+      for (std::size_t k = 0; k < one.count; ++k)
+        if (term(one, k) != term(other, k)) return false;
+    }
+    return true;
+  }
   constexpr rule with_kind(const char* letters, factor_kind kind) const {
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].kind = kind;

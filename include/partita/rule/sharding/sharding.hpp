@@ -7,7 +7,7 @@
 #include <partita/core/short_list.hpp>
 #include <partita/rule/sharding/bounded_list.hpp>
 #include <partita/rule/sharding/mesh.hpp>
-#include <partita/rule/sharding/reduce.hpp>
+#include <partita/rule/sharding/owed_reduction.hpp>
 
 namespace partita {
 
@@ -15,38 +15,42 @@ namespace partita {
 struct placement {
   enum class what : std::uint8_t { replicate, shard, partial };
   what kind = what::replicate;
-  std::uint8_t dimension = 0;       ///< of `shard`
-  reduce owed = reduce::none;       ///< of `partial`
+  std::uint8_t dimension = 0;                  ///< of `shard`
+  owed_reduction owed = owed_reduction::none;  ///< of `partial`
 
   static constexpr placement replicate() { return {}; }
-  static constexpr placement shard(std::size_t d) { return {what::shard, static_cast<std::uint8_t>(d), reduce::none}; }
-  static constexpr placement partial(reduce kind) { return {what::partial, 0, kind}; }
+  static constexpr placement shard(std::size_t d) {
+    return {what::shard, static_cast<std::uint8_t>(d), owed_reduction::none};
+  }
+  static constexpr placement partial(owed_reduction kind) { return {what::partial, 0, kind}; }
   friend constexpr bool operator==(const placement&, const placement&) = default;
 };
 
-/// One entry for each dimension; axes that are in none replicate, unless the value is partial over them. A value, usable
-/// as a template argument. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
+/// One entry for each dimension; axes that are in none replicate, unless the value is partial over them. A value,
+/// usable as a template argument. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
 struct sharding {
   mesh on{};
   std::array<axis_list, most_dimensions> cuts{};
-  std::array<reduce, most_axes> owed{};
+  std::array<owed_reduction, most_axes> owed{};
   std::uint8_t dimensions = 0;
-  std::uint8_t priority = 0;      ///< of an annotation in a whole program: lower goes first
-  std::uint16_t open = 0;         ///< a bit for each dimension that may be cut further
-  std::uint16_t kept_whole = 0;   ///< a bit for each axis that must go on replicating
+  std::uint8_t priority = 0;       ///< of an annotation in a whole program: lower goes first
+  std::uint16_t open = 0;          ///< a bit for each dimension that may be cut further
+  std::uint16_t kept_whole = 0;    ///< a bit for each axis that must go on replicating
+  std::uint16_t reduced_over = 0;  ///< a bit for each axis over which the value is whole and its cotangent partial
 
   constexpr sharding() = default;
   constexpr sharding(const mesh& m, std::size_t rank) : on(m), dimensions(static_cast<std::uint8_t>(rank)) {
     if (rank > most_dimensions)
-      throw shape_error(text("partita::sharding: requires at most ") << most_dimensions << " dimensions; reshape to fewer");
+      throw shape_error(text("partita::sharding: requires at most ")
+                        << most_dimensions << " dimensions; reshape to fewer");
   }
 
   constexpr std::size_t rank() const { return dimensions; }
   constexpr axis_list operator[](std::size_t d) const { return cuts[d]; }
   constexpr bool is_open(std::size_t d) const { return (open >> d & 1U) != 0; }
   constexpr bool is_partial() const {
-    for (reduce kind : owed)
-      if (kind != reduce::none) return true;
+    for (owed_reduction kind : owed)
+      if (kind != owed_reduction::none) return true;
     return false;
   }
   /// Whether both say the same of where each element is and what is owed, open or not.
@@ -70,14 +74,15 @@ struct sharding {
     for (std::size_t k = 0; k < by.size(); ++k) {
       if ((s.cutting() >> by[k] & 1U) != 0)
         throw partition_error(text("partita::sharding: requires every mesh axis at most once, but \"")
-                              << on.axes[by[k]].name() << "\" cuts two dimensions of one tensor; leave one of them whole");
+                              << on.axes[by[k]].name()
+                              << "\" cuts two dimensions of one tensor; leave one of them whole");
       s.require_free(by[k]);
       s.cuts[d].push_back(by[k]);
     }
     return s;
   }
   /// The same sharding of a value that still owes a reduction over an axis; a partition_error if that axis cuts it.
-  constexpr sharding partial(std::size_t a, reduce kind = reduce::sum) const {
+  constexpr sharding partial(std::size_t a, owed_reduction kind = owed_reduction::sum) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
                             << on.axes[a].name() << "\" cuts one and the value cannot be partial over it too");
@@ -86,7 +91,9 @@ struct sharding {
     s.owed[a] = kind;
     return s;
   }
-  constexpr sharding partial(const char* name, reduce kind = reduce::sum) const { return partial(on.number(name), kind); }
+  constexpr sharding partial(const char* name, owed_reduction kind = owed_reduction::sum) const {
+    return partial(on.number(name), kind);
+  }
   /// The same sharding of the finished value.
   constexpr sharding finished() const {
     sharding s = *this;
@@ -97,11 +104,25 @@ struct sharding {
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
-    if ((cutting() >> a & 1U) != 0 || owed[a] != reduce::none)
+    if ((cutting() >> a & 1U) != 0 || owed[a] != owed_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"") << name << "\" is");
     s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
     return s;
   }
+  /// The same sharding of a value that is whole over an axis, and whose cotangent is not summed over it: nothing moves
+  /// for it, and the sum of the backward pass is put off to where the cotangent is made whole. A partition_error if the
+  /// axis is in use.
+  constexpr sharding reduced(std::size_t a) const {
+    if ((cutting() >> a & 1U) != 0)
+      throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
+                            << on.axes[a].name() << "\" cuts one and the value cannot be reduced over it");
+    sharding s = *this;
+    s.require_free(a);
+    s.reduced_over = static_cast<std::uint16_t>(s.reduced_over | 1U << a);
+    return s;
+  }
+  constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }
+  constexpr bool is_reduced(std::size_t a) const { return (reduced_over >> a & 1U) != 0; }
   constexpr sharding with_priority(std::size_t p) const {
     sharding s = *this;
     s.priority = static_cast<std::uint8_t>(p);
@@ -113,8 +134,9 @@ struct sharding {
     bounded_list<int, most_dimensions> mapping;
     for (std::size_t d = 0; d < rank(); ++d) {
       if (cuts[d].size() > 1)
-        throw partition_error(text("partita::sharding::dims_mapping: requires one axis at most for each dimension, but ")
-                              << cuts[d].size() << " cut dimension " << d << "; read the axes of the dimension instead");
+        throw partition_error(
+            text("partita::sharding::dims_mapping: requires one axis at most for each dimension, but ")
+            << cuts[d].size() << " cut dimension " << d << "; read the axes of the dimension instead");
       mapping.push_back(cuts[d].empty() ? -1 : static_cast<int>(cuts[d][0]));
     }
     return mapping;
@@ -134,16 +156,18 @@ struct sharding {
     return of_dims_mapping<std::initializer_list<int>>(m, mapping);
   }
 
-  /// For each mesh axis what it does. Axes that cut one dimension must stand in the order of the mesh; else a partition_error.
+  /// For each mesh axis what it does. Axes that cut one dimension must stand in the order of the mesh; else a
+  /// partition_error.
   constexpr bounded_list<placement, most_axes> placements() const {
     bounded_list<placement, most_axes> all;
     for (std::size_t a = 0; a < on.rank(); ++a)
-      all.push_back(owed[a] == reduce::none ? placement::replicate() : placement::partial(owed[a]));
+      all.push_back(owed[a] == owed_reduction::none ? placement::replicate() : placement::partial(owed[a]));
     for (std::size_t d = 0; d < rank(); ++d)
       for (std::size_t k = 0; k < cuts[d].size(); ++k) {
         if (k > 0 && cuts[d][k] < cuts[d][k - 1])
-          throw partition_error(text("partita::sharding::placements: requires axes in the order of the mesh, but those of dimension ")
-                                << d << " are not; placements cannot say it");
+          throw partition_error(
+              text("partita::sharding::placements: requires axes in the order of the mesh, but those of dimension ")
+              << d << " are not; placements cannot say it");
         all[cuts[d][k]] = placement::shard(d);
       }
     return all;
@@ -158,7 +182,8 @@ struct sharding {
       if (p.kind == placement::what::partial) s = s.partial(a, p.owed);
       if (p.kind == placement::what::shard) {
         if (p.dimension >= rank)
-          throw partition_error(text("partita::sharding::of_placements: requires dimensions below ") << rank << ", not " << p.dimension);
+          throw partition_error(text("partita::sharding::of_placements: requires dimensions below ")
+                                << rank << ", not " << p.dimension);
         axis_list by = s.cuts[p.dimension];
         by.push_back(a);
         s = s.cut(p.dimension, by);
@@ -175,9 +200,12 @@ struct sharding {
 
  private:
   constexpr void require_free(std::size_t a) const {
-    if ((kept_whole >> a & 1U) != 0 || owed[a] != reduce::none)
+    if ((kept_whole >> a & 1U) != 0 || is_reduced(a) || owed[a] != owed_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"")
-                            << on.axes[a].name() << "\" " << (owed[a] == reduce::none ? "must replicate" : "is partial"));
+                            << on.axes[a].name() << "\" "
+                            << (owed[a] != owed_reduction::none ? "is partial"
+                                : is_reduced(a)                 ? "is reduced"
+                                                                : "must replicate"));
   }
 };
 
@@ -196,8 +224,8 @@ constexpr sharding mesh::layout(const Entry&... entries) const {
       } else {
         const std::size_t a = number(entry, length);
         if (by.contains(a))
-          throw partition_error(text("partita::mesh::layout: requires every mesh axis at most once; \"") << axes[a].name()
-                                << "\" stands twice in one entry");
+          throw partition_error(text("partita::mesh::layout: requires every mesh axis at most once; \"")
+                                << axes[a].name() << "\" stands twice in one entry");
         by.push_back(a);
       }
       entry += length;
@@ -223,7 +251,9 @@ constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const shar
   }
   out << ')';
   for (std::size_t a = 0; a < s.on.rank(); ++a)
-    if (s.owed[a] != reduce::none) out << " partial " << name_of(s.owed[a]) << " over " << s.on.axes[a].name();
+    if (s.owed[a] != owed_reduction::none) out << " partial " << name_of(s.owed[a]) << " over " << s.on.axes[a].name();
+  for (std::size_t a = 0; a < s.on.rank(); ++a)
+    if (s.is_reduced(a)) out << " reduced over " << s.on.axes[a].name();
   return out;
 }
 

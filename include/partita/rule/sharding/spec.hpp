@@ -7,9 +7,11 @@
 
 namespace partita {
 
-/// The most operands and results of one operation.
-inline constexpr std::size_t most_operands = 12;
-inline constexpr std::size_t most_results = 8;
+/// The most operands and results of one operation, and of both together: 64 layers are put together or taken apart with
+/// a few tensors besides, and their gradient takes and gives as many again.
+inline constexpr std::size_t most_operands = 72;
+inline constexpr std::size_t most_results = 72;
+inline constexpr std::size_t most_tensors = 136;
 
 /// A tensor of an operation. Without a sharding nothing is known of how it lies.
 struct spec {
@@ -23,8 +25,9 @@ struct spec {
   /// A shape_error if the sharding is of another rank.
   constexpr spec(const sharding& l, const shape_list& s) : layout(l), shape(s), known(true) {
     if (l.rank() != s.size())
-      throw shape_error(text("partita::spec: requires one entry of the sharding for each dimension, but there are ") << l.rank()
-                        << " in " << l << " and the shape is " << s << "; write \"\" for a dimension that is not cut");
+      throw shape_error(text("partita::spec: requires one entry of the sharding for each dimension, but there are ")
+                        << l.rank() << " in " << l << " and the shape is " << s
+                        << "; write \"\" for a dimension that is not cut");
   }
   constexpr spec of_bytes(std::size_t n) const {
     spec s = *this;
@@ -42,7 +45,10 @@ struct spec_list {
   constexpr spec_list(std::initializer_list<spec> all) : count(all.size()) { first = all.begin(); }
   constexpr spec_list(const spec* begin, std::size_t n) : first(begin), count(n) {}
   template <class Range>
-    requires requires(const Range& r) { static_cast<const spec*>(r.data()); r.size(); }
+    requires requires(const Range& r) {
+      static_cast<const spec*>(r.data());
+      r.size();
+    }
   constexpr spec_list(const Range& all) : first(all.data()), count(all.size()) {}  // NOLINT: any row of specs
 
   constexpr std::size_t size() const { return count; }

@@ -7,14 +7,15 @@
 namespace partita {
 namespace detail {
 
-/// q[b,s,h,d], k[b,t,h,d], v[b,t,h,e] and scalars -> y[b,s,h,e], scores[b,h,s,t], log-sum-exp[b,h,s]. `with.x`: queries may be
-/// cut by position, each needs all keys.
+/// q[b,s,h,d], k[b,t,h,d], v[b,t,h,e] and scalars -> y[b,s,h,e], scores[b,h,s,t], log-sum-exp[b,h,s]. `with.x`: queries
+/// may be cut by position, each needs all keys.
 constexpr rule attention_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 8, "attention");
   const auto pass = [](bool cut) { return cut ? factor_kind::pass : factor_kind::replicate; };
   rule r;
-  const std::size_t b = r.add_factor(dynamic, 'b'), s = r.add_factor(dynamic, 's', pass(with.x)), t = r.add_factor(dynamic, 't', pass(false)),
-                    h = r.add_factor(dynamic, 'h'), d = r.add_factor(dynamic, 'd', pass(false)), e = r.add_factor(dynamic, 'e', pass(false));
+  const std::size_t b = r.add_factor(dynamic, 'b'), s = r.add_factor(dynamic, 's', pass(with.x)),
+                    t = r.add_factor(dynamic, 't', pass(false)), h = r.add_factor(dynamic, 'h'),
+                    d = r.add_factor(dynamic, 'd', pass(false)), e = r.add_factor(dynamic, 'e', pass(false));
   const auto add = [&](std::initializer_list<std::size_t> all) {
     for (const std::size_t f : all) r.add_dimension(f);
   };
@@ -30,13 +31,13 @@ constexpr rule attention_rule(const shape_span& shapes, const attributes& with) 
   r.begin_result(), add({b, h, s});
   return r.complete().with(linearity::none);
 }
-/// `with.count` tensors [b,s,h,d], then sine and cosine [1,s,1,d] and positions [b,s] as many as there are -> the tensors
-/// rotated. `with.x`: positions come first.
+/// `with.count` tensors [b,s,h,d], then sine and cosine [1,s,1,d] and positions [b,s] as many as there are -> the
+/// tensors rotated. `with.x`: positions come first.
 constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 6, "rope");
   rule r;
-  const std::size_t b = r.add_factor(dynamic, 'b'), s = r.add_factor(dynamic, 's', factor_kind::replicate), h = r.add_factor(dynamic, 'h'),
-                    d = r.add_factor(dynamic, 'd', factor_kind::replicate);
+  const std::size_t b = r.add_factor(dynamic, 'b'), s = r.add_factor(dynamic, 's', factor_kind::replicate),
+                    h = r.add_factor(dynamic, 'h'), d = r.add_factor(dynamic, 'd', factor_kind::replicate);
   const auto rotated = [&] {
     r.add_dimension(with.x ? s : b), r.add_dimension(with.x ? b : s), r.add_dimension(h), r.add_dimension(d);
   };
@@ -62,7 +63,7 @@ namespace rules {
 inline constexpr operation attention{"attention", &detail::attention_rule, {}};
 /// … with the queries cut by position.
 inline constexpr operation sequence_parallel_attention = [] {
-  operation o = attention;
+  operation o = attention.named("sequence_parallel_attention");
   o.with.x = true;
   return o;
 }();

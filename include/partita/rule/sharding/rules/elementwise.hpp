@@ -24,8 +24,10 @@ constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with
     const std::size_t own = shapes[t].size();
     const bool placed = !with.axes.empty() && own < rank;
     if (placed && with.axes.size() != own)
-      throw shape_error(text("partita::rules::elementwise: requires one entry of broadcast_dimensions for each dimension of the "
-                             "smaller operand, not ") << with.axes.size() << " for " << own << "; give those");
+      throw shape_error(
+          text("partita::rules::elementwise: requires one entry of broadcast_dimensions for each dimension of the "
+               "smaller operand, not ")
+          << with.axes.size() << " for " << own << "; give those");
     for (std::size_t d = 0; d < own; ++d)
       r.add_dimension(f[placed ? dimension_of(with.axes[d], rank, "elementwise") : rank - own + d]);
   }
@@ -34,7 +36,8 @@ constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with
     for (std::size_t d = 0; d < rank; ++d) r.add_dimension(f[d]);
   }
   r.how = linearity::none;
-  return r.complete();
+  r.complete();
+  return r;
 }
 constexpr rule additive_rule(const shape_span& shapes, const attributes& with) {
   return elementwise_rule(shapes, with).with(linearity::additive);
@@ -60,19 +63,20 @@ constexpr rule where_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Any function of elements: aligned at the last dimension as NumPy does. Nothing is said of partial operands: they are finished.
+/// Any function of elements: aligned at the last dimension as NumPy does. Nothing is said of partial operands: they are
+/// finished.
 inline constexpr operation elementwise{"elementwise", &detail::elementwise_rule, {}};
 /// … with several results.
 constexpr operation elementwise_to(std::size_t results) {
   attributes with;
   with.count = results;
-  return {"elementwise", &detail::elementwise_rule, with};
+  return {"elementwise_to", &detail::elementwise_rule, with};
 }
 /// … with the smaller operand aligned by XLA's broadcast_dimensions.
 constexpr operation elementwise_in_dimensions(const attributes::list& broadcast_dimensions) {
   attributes with;
   with.axes = broadcast_dimensions;
-  return {"elementwise", &detail::elementwise_rule, with};
+  return {"elementwise_in_dimensions", &detail::elementwise_rule, with};
 }
 inline constexpr operation add{"add", &detail::additive_rule, {}};
 inline constexpr operation subtract{"subtract", &detail::additive_rule, {}};

@@ -1,4 +1,5 @@
-// Rules that are right for every operation, or for every operation on batches: what is done when nothing better is known.
+// Rules that are right for every operation, or for every operation on batches: what is done when nothing better is
+// known.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +29,14 @@ constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
 namespace rules {
 
 /// Everything whole on every worker. Right for every operation.
-constexpr operation replicated(const attributes::list& result_ranks) {
+constexpr operation replicated(const attributes::extents_list& result_ranks) {
   attributes with;
   with.sizes = result_ranks;
   return {"replicated", &detail::fallback_rule, with};
 }
-/// Dimension 0 of every tensor is cut alike, the rest is whole. Right for operations that treat the entries of a batch each for
-/// itself.
-constexpr operation data_parallel(const attributes::list& result_ranks) {
+/// Dimension 0 of every tensor is cut alike, the rest is whole. Right for operations that treat the entries of a batch
+/// each for itself.
+constexpr operation data_parallel(const attributes::extents_list& result_ranks) {
   operation o = replicated(result_ranks);
   o.name = "data_parallel";
   o.with.x = true;

@@ -31,8 +31,8 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
   const shape_list &x = shapes[0], &i = shapes[1];
   const std::size_t q = i.empty() ? 0 : i[i.size() - 1];
   if (i.empty() || q > x.size())
-    throw shape_error(text("partita::rules::gather_nd: requires indices whose last extent is at most the rank of ") << x << ", not " << i
-                      << "; add a last dimension of that extent");
+    throw shape_error(text("partita::rules::gather_nd: requires indices whose last extent is at most the rank of ")
+                      << x << ", not " << i << "; add a last dimension of that extent");
   rule r;
   const own_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, std::uint32_t{1} << (i.size() - 1));
   r.begin_operand();
@@ -44,13 +44,15 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
   for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
   return r.complete().linear_in({0});
 }
-/// x, indices -> as the indices: along `with.axes[0]` x is read where they say. Other dimensions pass if they are equally long.
+/// x, indices -> as the indices: along `with.axes[0]` x is read where they say. Other dimensions pass if they are
+/// equally long.
 constexpr rule take_along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "take_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
   const std::size_t c = dimension_of(with.axes[0], x.size(), "take_along_axis");
   if (x.size() != i.size())
-    throw shape_error(text("partita::rules::take_along_axis: requires operands of equal rank, not ") << x << " and " << i << "; unsqueeze one");
+    throw shape_error(text("partita::rules::take_along_axis: requires operands of equal rank, not ")
+                      << x << " and " << i << "; unsqueeze one");
   std::uint32_t apart = 0;
   for (std::size_t d = 0; d < x.size(); ++d)
     if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
@@ -58,7 +60,8 @@ constexpr rule take_along_rule(const shape_span& shapes, const attributes& with)
   const own_factors f(r, x, apart);
   std::array<std::size_t, most_dimensions> g = f.number;
   for (std::size_t d = 0; d < i.size(); ++d)
-    if (in(apart, d)) g[d] = r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass : factor_kind::replicate);
+    if (in(apart, d))
+      g[d] = r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass : factor_kind::replicate);
   r.begin_operand();
   f.write(r);
   for (std::size_t t = 0; t < 2; ++t) {
@@ -67,8 +70,8 @@ constexpr rule take_along_rule(const shape_span& shapes, const attributes& with)
   }
   return r.complete().linear_in({0});
 }
-/// x, indices, updates -> x with rows replaced, or added to. Every worker has all updates of its columns: were they cut, every
-/// worker would count the rows of x that it holds.
+/// x, indices, updates -> x with rows replaced, or added to. Every worker has all updates of its columns: were they
+/// cut, every worker would count the rows of x that it holds.
 constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter");
   const shape_list& x = shapes[0];
@@ -78,12 +81,78 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   for (std::size_t t = 0; t < 4; ++t) {
     t < 3 ? r.begin_operand() : r.begin_result();
     if (t == 1) {
-      for (std::size_t d = 0; d < shapes[1].size(); ++d) d == 0 ? r.add_dimension(i) : r.add_whole_dimension(shapes[1][d]);
+      for (std::size_t d = 0; d < shapes[1].size(); ++d)
+        d == 0 ? r.add_dimension(i) : r.add_whole_dimension(shapes[1][d]);
       continue;
     }
     for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(d == 0 && t == 2 ? i : f[d]);
   }
   return r.complete().with(linearity::none).followed_by({0});
+}
+/// x, indices, values -> x, written along `with.axes[0]` where the indices say; all three are whole there. Other
+/// dimensions pass if they are equally long.
+constexpr rule put_along_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 3, 3, "put_along_axis");
+  const shape_list &x = shapes[0], &i = shapes[1];
+  const std::size_t c = dimension_of(with.axes[0], x.size(), "put_along_axis");
+  if (x.size() != i.size() || !(shapes[2] == i))
+    throw shape_error(
+        text("partita::rules::put_along_axis: requires indices of the rank of x and values of the shape of "
+             "the indices, not ")
+        << x << ", " << i << " and " << shapes[2] << "; broadcast them before");
+  rule r;
+  std::uint32_t apart = 0;
+  for (std::size_t d = 0; d < x.size(); ++d)
+    if (d == c || x[d] != i[d]) apart |= std::uint32_t{1} << d;
+  const own_factors f(r, x, apart);
+  std::array<std::size_t, most_dimensions> g = f.number;
+  for (std::size_t d = 0; d < i.size(); ++d)
+    if (in(apart, d)) g[d] = r.add_factor(i[d], '_', factor_kind::replicate);
+  for (std::size_t t = 0; t < 4; ++t) {
+    t < 3 ? r.begin_operand() : r.begin_result();
+    for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(t == 0 || t == 3 ? f[d] : g[d]);
+  }
+  return r.complete().with(linearity::none);
+}
+/// x, indices [..., q], updates [..., rest of x] -> x with the updates added where the indices say. Every worker has
+/// all updates of its part of the rest: were they cut, every worker would count its x.
+constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) {
+  require_operands(shapes, 3, 3, "scatter_nd_add");
+  const shape_list &x = shapes[0], &i = shapes[1], &u = shapes[2];
+  const std::size_t q = i.empty() ? 0 : i[i.size() - 1];
+  if (i.empty() || q > x.size() || u.size() + 1 + q != i.size() + x.size())
+    throw shape_error(text("partita::rules::scatter_nd_add: requires indices [..., q] and updates [..., the last "
+                           "dimensions of x from q on], not ")
+                      << i << " and " << u << " for " << x << "; reshape them");
+  rule r;
+  const own_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, ~std::uint32_t{0});
+  r.begin_operand(), f.write(r);
+  r.begin_operand(), g.write(r);
+  r.begin_operand();
+  for (std::size_t d = 0; d + 1 < i.size(); ++d) r.add_dimension(g[d]);
+  for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
+  r.begin_result(), f.write(r);
+  return r.complete().with(linearity::additive).linear_in({0, 2});
+}
+/// x, one list of indices for each of the first dimensions, values -> x with the elements at these places replaced. The
+/// indexed dimensions and all places are whole, the rest of x passes.
+constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
+  require_operands(shapes, 3, most_dimensions + 2, "index_put");
+  const shape_list &x = shapes[0], &i = shapes[1], &v = shapes[shapes.size() - 1];
+  const std::size_t indexed = shapes.size() - 2;
+  if (indexed > x.size() || v.size() + indexed != i.size() + x.size())
+    throw shape_error(
+        text("partita::rules::index_put: requires values [dimensions of the indices, the last dimensions of "
+             "x from ")
+        << indexed << " on], not " << v << " for " << x << " and " << i << "; broadcast them before");
+  rule r;
+  const own_factors f(r, x, (std::uint32_t{1} << indexed) - 1U), g(r, i, ~std::uint32_t{0});
+  r.begin_operand(), f.write(r);
+  for (std::size_t k = 0; k < indexed; ++k) r.begin_operand(), g.write(r);
+  r.begin_operand(), g.write(r);
+  for (std::size_t d = indexed; d < x.size(); ++d) r.add_dimension(f[d]);
+  r.begin_result(), f.write(r);
+  return r.complete().with(linearity::none);
 }
 /// indices -> one dimension more, of `with.count` classes.
 constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
@@ -98,14 +167,15 @@ constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   r.add_dimension(classes);
   return r.complete().with(linearity::none);
 }
-/// indices, table -> [indices, columns]: a worker that holds some rows finds those and leaves 0 for the others, so the result
-/// is partial over what cuts the rows; unless rows must be whole (`with.x`).
+/// indices, table -> [indices, columns]: a worker that holds some rows finds those and leaves 0 for the others, so the
+/// result is partial over what cuts the rows; unless rows must be whole (`with.x`).
 constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "embedding");
   const std::size_t ids = with.y ? 1 : 0;
   rule r;
   const own_factors f(r, shapes[ids]);
-  const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass), h = r.add_factor(dynamic, 'h');
+  const std::size_t v = r.add_factor(dynamic, 'v', with.x ? factor_kind::replicate : factor_kind::pass),
+                    h = r.add_factor(dynamic, 'h');
   for (std::size_t t = 0; t < 3; ++t) {
     t < 2 ? r.begin_operand() : r.begin_result();
     if (t == 1 - ids) r.add_dimension(v);
@@ -136,6 +206,13 @@ constexpr operation take_along_axis(std::ptrdiff_t axis) {
   return {"take_along_axis", &detail::take_along_rule, with};
 }
 inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};
+constexpr operation put_along_axis(std::ptrdiff_t axis) {
+  attributes with;
+  with.axes = {axis};
+  return {"put_along_axis", &detail::put_along_rule, with};
+}
+inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_add_rule, {}};
+inline constexpr operation index_put{"index_put", &detail::index_put_rule, {}};
 constexpr operation one_hot(std::size_t classes) {
   attributes with;
   with.count = classes;

@@ -7,36 +7,59 @@
 namespace partita {
 namespace detail {
 
+/// The factors of dimensions that stay whole, by their extents: one for each extent as long as there is room, then one
+/// for all others, whose extents are not compared.
+struct whole_factors {
+  rule& r;
+  std::size_t extents[most_factors]{}, numbers[most_factors]{};
+  std::size_t count = 0;
+
+  constexpr explicit whole_factors(rule& of) : r(of) {}
+  constexpr std::size_t operator()(std::size_t extent) {
+    for (std::size_t k = 0; k < count; ++k)
+      if (extents[k] == extent || r.factors[numbers[k]].loose) return numbers[k];
+    const bool last = r.factor_count + 2U >= most_factors;  // a result needs the other
+    numbers[count] = r.add_factor(last ? dynamic : extent, '_', factor_kind::replicate);
+    r.factors[numbers[count]].loose = last;
+    extents[count] = extent;
+    return numbers[count++];
+  }
+};
+/// Factors for all dimensions but one, which is whole and written by others.
+struct other_factors {
+  std::array<std::size_t, most_dimensions> number{};
+  constexpr other_factors(rule& r, const shape_list& shape, std::size_t gone) {
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (d != gone) number[d] = r.add_factor(shape[d], nth_letter(d));
+  }
+  constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
+};
+
 /// Operands that agree in all dimensions but `with.axes[0]`, in which the result is as long as all of them.
 constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "concatenate");
   const std::size_t rank = shapes[0].size(), c = dimension_of(with.axes[0], rank, "concatenate");
   rule r;
-  const own_factors f(r, shapes[0], std::uint32_t{1} << c);
+  const other_factors f(r, shapes[0], c);
+  whole_factors whole(r);
   std::size_t length = 0;
   for (std::size_t t = 0; t < shapes.size(); ++t) {
     if (shapes[t].size() != rank)
-      throw shape_error(text("partita::rules::concatenate: requires operands of equal rank, not ") << shapes[0] << " and " << shapes[t]
-                        << "; stack makes a new dimension");
+      throw shape_error(text("partita::rules::concatenate: requires operands of equal rank, not ")
+                        << shapes[0] << " and " << shapes[t] << "; stack makes a new dimension");
     r.begin_operand();
-    for (std::size_t d = 0; d < rank; ++d) {
-      if (d == c && t > 0)
-        r.add_whole_dimension(shapes[t][d]);
-      else
-        r.add_dimension(f[d]);
-    }
-    length += shapes[t][c];
+    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(d == c ? whole(shapes[t][c]) : f[d]);
+    length = length == dynamic || shapes[t][c] == dynamic ? dynamic : length + shapes[t][c];
   }
   r.begin_result();
   for (std::size_t d = 0; d < rank; ++d) {
-    if (d == c)
-      r.add_whole_dimension(length);
-    else
-      r.add_dimension(f[d]);
+    if (d == c) r.add_whole_dimension(length);
+    else r.add_dimension(f[d]);
   }
   r.alike = true;
   r.how = linearity::movement;
-  return r.complete();
+  r.complete();
+  return r;
 }
 /// Operands of one shape; the new dimension stands at `with.axes[0]` of the result.
 constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
@@ -50,39 +73,43 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   }
   r.begin_result();
   for (std::size_t d = 0; d <= rank; ++d) {
-    if (d == s)
-      r.add_whole_dimension(shapes.size());
-    else
-      r.add_dimension(f[d < s ? d : d - 1]);
+    if (d == s) r.add_whole_dimension(shapes.size());
+    else r.add_dimension(f[d < s ? d : d - 1]);
   }
   r.alike = true;
   r.how = linearity::movement;
-  return r.complete();
+  r.complete();
+  return r;
 }
-/// Results of the extents `with.sizes` along `with.axes[0]`, or `with.count` equal ones; without that dimension if `with.x`.
+/// Results of the extents `with.sizes` along `with.axes[0]`, or `with.count` equal ones; without that dimension if
+/// `with.x`.
 constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "split");
   const shape_list& x = shapes[0];
   const std::size_t c = dimension_of(with.axes[0], x.size(), "split");
   const std::size_t parts = with.x ? x[c] : with.sizes.empty() ? with.count : with.sizes.size();
-  if (parts == 0 || (with.sizes.empty() && x[c] % parts != 0))
-    throw shape_error(text("partita::rules::split: requires parts that fill dimension ") << c << " of " << x << ", not " << parts
-                      << " equal ones; give their extents");
+  const bool known = x[c] != dynamic;
+  if (parts == 0 || (with.x && !known) || (with.sizes.empty() && known && x[c] % parts != 0))
+    throw shape_error(text("partita::rules::split: requires parts that fill dimension ")
+                      << c << " of " << x << ", not " << parts << " equal ones; give their extents");
   rule r;
-  const own_factors f(r, x, std::uint32_t{1} << c);
+  const other_factors f(r, x, c);
+  const std::size_t length = r.add_factor(x[c], '_', factor_kind::replicate);
+  whole_factors whole(r);
   r.begin_operand();
-  f.write(r);
+  for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(d == c ? length : f[d]);
   for (std::size_t j = 0; j < parts; ++j) {
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
-      if (d != c)
-        r.add_dimension(f[d]);
+      if (d != c) r.add_dimension(f[d]);
       else if (!with.x)
-        r.add_whole_dimension(with.sizes.empty() ? x[c] / parts : static_cast<std::size_t>(with.sizes[j]));
+        r.add_dimension(
+            whole(with.sizes.empty() ? (known ? x[c] / parts : dynamic) : static_cast<std::size_t>(with.sizes[j])));
     }
   }
   r.how = linearity::movement;
-  return r.complete();
+  r.complete();
+  return r;
 }
 
 }  // namespace detail
@@ -100,7 +127,7 @@ constexpr operation stack(std::ptrdiff_t axis) {
   return {"stack", &detail::stack_rule, with};
 }
 /// Into parts of these extents.
-constexpr operation split(std::ptrdiff_t axis, const attributes::list& extents) {
+constexpr operation split(std::ptrdiff_t axis, const attributes::extents_list& extents) {
   attributes with;
   with.axes = {axis};
   with.sizes = extents;
@@ -110,7 +137,7 @@ constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {
   attributes with;
   with.axes = {axis};
   with.count = parts;
-  return {"split", &detail::split_rule, with};
+  return {"split_evenly", &detail::split_rule, with};
 }
 /// Into as many results as the dimension has elements, without the dimension.
 constexpr operation unbind(std::ptrdiff_t axis) {

@@ -1,4 +1,4 @@
-// Rules of matrix products and of convolution: what is summed, what passes.
+// Rules of matrix products: what is summed, what passes.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,13 @@ constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "matmul");
   const std::size_t x = shapes[0].size(), y = shapes[1].size();
   if (x == 0 || y == 0 || (with.x && x < 2) || (with.y && y < 2))
-    throw shape_error(text("partita::rules::matmul: requires operands of one dimension at least, two to be transposed, not ")
-                      << shapes[0] << " and " << shapes[1] << "; reshape them");
+    throw shape_error(
+        text("partita::rules::matmul: requires operands of one dimension at least, two to be transposed, not ")
+        << shapes[0] << " and " << shapes[1] << "; reshape them");
   rule r;
   const std::size_t m = r.add_factor(dynamic, 'm'), k = r.add_factor(dynamic, 'k'), n = r.add_factor(dynamic, 'n');
-  const std::size_t x_batch = x > 2 ? x - 2 : 0, y_batch = y > 2 ? y - 2 : 0, batch = x_batch > y_batch ? x_batch : y_batch;
+  const std::size_t x_batch = x > 2 ? x - 2 : 0, y_batch = y > 2 ? y - 2 : 0,
+                    batch = x_batch > y_batch ? x_batch : y_batch;
   std::size_t b[most_dimensions]{};
   for (std::size_t d = 0; d < batch; ++d) {
     b[d] = r.add_factor(dynamic, nth_letter(d < 10 ? d : d + 16));
@@ -37,44 +39,66 @@ constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   add_batch(batch);
   if (x > 1) r.add_dimension(m);
   if (y > 1) r.add_dimension(n);
-  return r.complete();
+  r.complete();
+  return r;
 }
-/// nc__,mc__->nm__: images, filters; places along the spatial dimensions need their neighbours.
-constexpr rule convolution_rule(const shape_span& shapes, const attributes&) {
-  require_operands(shapes, 2, 2, "convolution");
+/// x, y, bias [n] -> x y + bias. A result that is partial would count the bias once for each summand, so what is summed
+/// must be whole; or (`with.keep`) the operation itself sums over what cuts it.
+constexpr rule matmul_bias_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 3, 3, "matmul_bias");
+  const shape_list factors[] = {shapes[0], shapes[1]};
+  const rule product = matmul_rule(shape_span(factors, 2), with);
+  const std::size_t n = product.number('n'), k = product.number('k');
+  if (shapes[2].size() != 1 || shapes[1].size() < 2)
+    throw shape_error(
+        text("partita::rules::matmul_bias: requires a bias of one dimension and a matrix on the right, not ")
+        << shapes[2] << " and " << shapes[1] << "; reshape them");
   rule r;
-  const std::size_t n = r.add_factor(dynamic, 'n'), c = r.add_factor(dynamic, 'c'), m = r.add_factor(dynamic, 'm');
-  for (std::size_t t = 0; t < 3; ++t) {
-    t < 2 ? r.begin_operand() : r.begin_result();
-    r.add_dimension(t == 1 ? m : n);
-    r.add_dimension(t == 2 ? m : c);
-    for (std::size_t d = 2; d < shapes[0].size(); ++d) r.add_whole_dimension();
+  for (; r.factor_count < product.factor_count; ++r.factor_count)
+    r.factors[r.factor_count] = product.factors[r.factor_count];
+  for (std::size_t t = 0; t < 4; ++t) {
+    t < 3 ? r.begin_operand() : r.begin_result();
+    if (t == 2) r.add_dimension(n);
+    const std::size_t from = t < 2 ? t : 2;
+    for (std::size_t d = 0; t != 2 && d < product.rank(from); ++d)
+      r.add_dimension(product.term(product.at(from, d), 0));
   }
-  return r.complete();
+  r.factors[k].kind = with.keep ? factor_kind::collective : factor_kind::replicate;
+  return r.complete().with(linearity::none);
 }
 constexpr rule bmm_rule(const shape_span&, const attributes&) { return "bmk,bkn->bmn"; }
 constexpr rule linear_rule(const shape_span&, const attributes&) { return "...i,oi->...o"; }
-constexpr rule linear_weight_gradient_rule(const shape_span&, const attributes&) { return rule("...k,...n->kn,n").result_reads(1, {1}); }
+constexpr rule linear_weight_gradient_rule(const shape_span&, const attributes&) {
+  return rule("...k,...n->kn,n").result_reads(1, {1});
+}
 
 }  // namespace detail
 
 namespace rules {
 
-/// The product of matrices, of batches of them with broadcasting, and of vectors; what is cut in the contracted dimension is
-/// partial in the result.
+/// The product of matrices, of batches of them with broadcasting, and of vectors; what is cut in the contracted
+/// dimension is partial in the result.
 inline constexpr operation matmul{"matmul", &detail::matmul_rule, {}};
 constexpr operation matmul_transposed(bool x, bool y) {
   attributes with;
   with.x = x;
   with.y = y;
-  return {"matmul", &detail::matmul_rule, with};
+  return {"matmul_transposed", &detail::matmul_rule, with};
+}
+/// x y + bias: a dense layer in one operation. What is summed must be whole, unless the operation itself sums over what
+/// cuts it.
+constexpr operation matmul_bias(bool x = false, bool y = false, bool sums_itself = false) {
+  attributes with;
+  with.x = x;
+  with.y = y;
+  with.keep = sums_itself;
+  return {"matmul_bias", &detail::matmul_bias_rule, with};
 }
 inline constexpr operation bmm{"bmm", &detail::bmm_rule, {}};
 /// y = x W^T, W out × in.
 inline constexpr operation linear{"linear", &detail::linear_rule, {}};
 /// The gradients of weight and bias of a linear layer from x and dy, over all leading dimensions.
 inline constexpr operation linear_weight_gradient{"linear_weight_gradient", &detail::linear_weight_gradient_rule, {}};
-inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
 
 }  // namespace rules
 }  // namespace partita

@@ -1,4 +1,4 @@
-// Rules of operations that look along whole dimensions: reductions, softmax, norms, cross entropy.
+// Rules of operations that look along whole dimensions: reductions, softmax, sorting, cross entropy.
 #pragma once
 
 #include <cstddef>
@@ -11,37 +11,40 @@ constexpr std::uint32_t all_if_none(const attributes::list& axes, std::size_t ra
   return axes.empty() ? (std::uint32_t{1} << rank) - 1U : dimensions_of(axes, rank, call);
 }
 
-/// Along `with.axes` (none: all) the operand is reduced by `with.kind`; with `reduce::none` no kind finishes what workers
-/// could hold, and the operand must be whole there. `with.x`: not linear in its operand.
+/// Along `with.axes` (none: all) the operand is reduced by `with.kind`; with `owed_reduction::none` no kind finishes
+/// what workers could hold, and the operand must be whole there. `with.x`: not linear in its operand.
 constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "reduction");
   const shape_list& x = shapes[0];
   const std::uint32_t reduced = all_if_none(with.axes, x.size(), "reduction");
   rule r;
-  const own_factors f(r, x, with.kind == reduce::none ? reduced : 0);
+  const own_factors f(r, x, with.kind == owed_reduction::none ? reduced : 0);
   r.begin_operand();
   for (std::size_t d = 0; d < x.size(); ++d) {
     r.add_dimension(f[d]);
-    if (in(reduced, d) && with.kind != reduce::none) r.factors[f[d]].how = with.kind;
+    if (in(reduced, d) && with.kind != owed_reduction::none) r.factors[f[d]].how = with.kind;
   }
   r.begin_result();
   for (std::size_t d = 0; d < x.size(); ++d) {
-    if (!in(reduced, d))
-      r.add_dimension(f[d]);
-    else if (with.keep)
-      r.add_dimension();
+    if (!in(reduced, d)) r.add_dimension(f[d]);
+    else if (with.keep) r.add_dimension();
   }
-  const bool extremal = with.kind == reduce::max || with.kind == reduce::min;
-  r.how = with.x ? linearity::none : is_linear(with.kind) ? linearity::additive : extremal ? linearity::monotone : linearity::none;
+  const bool extremal = with.kind == owed_reduction::max || with.kind == owed_reduction::min;
+  r.how = with.x                 ? linearity::none
+          : is_linear(with.kind) ? linearity::additive
+          : extremal             ? linearity::monotone
+                                 : linearity::none;
   r.followers = 0;
-  return r.complete();
+  r.complete();
+  return r;
 }
 /// One operand, `with.count` results of its shape (one if 0), whole along `with.axes`; all of it if `with.keep`.
 constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
   if (with.axes.empty() && !x.empty() && !with.keep)
-    throw shape_error("partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise");
+    throw shape_error(
+        "partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise");
   rule r;
   const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : dimensions_of(with.axes, x.size(), "along"));
   for (std::size_t t = 0; t < shapes.size() + (with.count == 0 ? 1 : with.count); ++t) {
@@ -53,112 +56,99 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   for (std::size_t k = 0; k < r.factor_count; ++k) r.factors[k].precedence = 0;
   return r;
 }
-/// x, scale, bias -> y, mean, variance: `with.axes[0]` is the first dimension that is normalised, `with.count` the number of
-/// statistics.
-constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
-  require_operands(shapes, 1, 3, "norm");
-  const shape_list& x = shapes[0];
-  const std::size_t begin = dimension_of(with.axes[0], x.size(), "norm");
-  rule r;
-  const own_factors f(r, x, ~std::uint32_t{0} << begin);
-  r.begin_operand();
-  f.write(r);
-  for (std::size_t t = 1; t < shapes.size(); ++t) {
-    r.begin_operand();
-    for (std::size_t d = 0; d < shapes[t].size(); ++d) r.add_whole_dimension(shapes[t][d]);
-  }
-  for (std::size_t j = 0; j <= with.count; ++j) {
-    r.begin_result();
-    for (std::size_t d = 0; d < (j == 0 ? x.size() : begin); ++d) r.add_dimension(f[d]);
-  }
-  r.how = linearity::none;
-  return r.complete();
-}
-/// logits, labels -> softmax, loss along `with.axes[0]`: `with.x` labels are probabilities, `with.y` the classes may be cut.
+/// logits, labels -> softmax, loss along `with.axes[0]`: `with.x` labels are probabilities, `with.y` the classes may be
+/// cut if they are not.
 constexpr rule cross_entropy_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "cross_entropy");
   const shape_list& x = shapes[0];
   const std::size_t c = dimension_of(with.axes[0], x.size(), "cross_entropy");
   rule r;
-  const own_factors f(r, x, with.y ? 0 : std::uint32_t{1} << c);
-  if (with.y) r.factors[f[c]].kind = factor_kind::collective;
+  const bool cut_classes = with.y && !with.x;
+  const own_factors f(r, x, cut_classes ? 0 : std::uint32_t{1} << c);
+  if (cut_classes) r.factors[f[c]].kind = factor_kind::collective;
   for (std::size_t t = 0; t < 4; ++t) {
     t < 2 ? r.begin_operand() : r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
-      if (d != c || t == 0 || t == 2 || (t == 1 && with.x))
-        r.add_dimension(f[d]);
-      else if (t == 3 || shapes[1].size() == x.size())
-        r.add_dimension();
+      if (d != c || t == 0 || t == 2 || (t == 1 && with.x)) r.add_dimension(f[d]);
+      else if (t == 3 || shapes[1].size() == x.size()) r.add_dimension();
     }
   }
   r.how = linearity::none;
-  return r.complete();
+  r.complete();
+  return r;
 }
 
 }  // namespace detail
 
 namespace rules {
 
-/// Sums, means, extremes, … along some dimensions (none said: all). A mean over cut dimensions needs equal blocks, so it is
-/// never cut unevenly.
-constexpr operation reduction(reduce kind, const attributes::list& axes = {}, bool keep = false) {
+/// Sums, means, extremes, … along some dimensions (none said: all). A mean over cut dimensions needs equal blocks, so
+/// it is never cut unevenly.
+constexpr operation reduction(owed_reduction kind, const attributes::list& axes = {}, bool keep = false) {
   attributes with;
   with.axes = axes;
   with.keep = keep;
   with.kind = kind;
   return {name_of(kind), &detail::reduction_rule, with};
 }
-constexpr operation sum(const attributes::list& axes = {}, bool keep = false) { return reduction(reduce::sum, axes, keep); }
-constexpr operation mean(const attributes::list& axes = {}, bool keep = false) { return reduction(reduce::avg, axes, keep); }
-constexpr operation max(const attributes::list& axes = {}, bool keep = false) { return reduction(reduce::max, axes, keep); }
-constexpr operation min(const attributes::list& axes = {}, bool keep = false) { return reduction(reduce::min, axes, keep); }
+constexpr operation sum(const attributes::list& axes = {}, bool keep = false) {
+  return reduction(owed_reduction::sum, axes, keep);
+}
+constexpr operation mean(const attributes::list& axes = {}, bool keep = false) {
+  return reduction(owed_reduction::avg, axes, keep).named("mean");
+}
+constexpr operation max(const attributes::list& axes = {}, bool keep = false) {
+  return reduction(owed_reduction::max, axes, keep);
+}
+constexpr operation min(const attributes::list& axes = {}, bool keep = false) {
+  return reduction(owed_reduction::min, axes, keep);
+}
 /// Sums of a function of the elements: squares, counts. Workers' sums add up, but the operand must be finished.
 constexpr operation sum_of_function(const attributes::list& axes = {}, bool keep = false) {
-  operation o = reduction(reduce::sum, axes, keep);
+  operation o = reduction(owed_reduction::sum, axes, keep).named("sum_of_function");
   o.with.x = true;
   return o;
 }
 /// Reductions that no kind finishes: logsumexp, p-norm, argmax. The operand must be whole along them.
-constexpr operation whole_reduction(const attributes::list& axes = {}, bool keep = false) { return reduction(reduce::none, axes, keep); }
-constexpr operation logsumexp(const attributes::list& axes = {}, bool keep = false) { return whole_reduction(axes, keep); }
-constexpr operation p_norm(const attributes::list& axes = {}, bool keep = false) { return whole_reduction(axes, keep); }
-constexpr operation argmax(const attributes::list& axes = {}, bool keep = false) { return whole_reduction(axes, keep); }
+constexpr operation whole_reduction(const attributes::list& axes = {}, bool keep = false) {
+  return reduction(owed_reduction::none, axes, keep).named("whole_reduction");
+}
+constexpr operation logsumexp(const attributes::list& axes = {}, bool keep = false) {
+  return whole_reduction(axes, keep).named("logsumexp");
+}
+constexpr operation p_norm(const attributes::list& axes = {}, bool keep = false) {
+  return whole_reduction(axes, keep).named("p_norm");
+}
+constexpr operation argmax(const attributes::list& axes = {}, bool keep = false) {
+  return whole_reduction(axes, keep).named("argmax");
+}
 
 /// Operations of one shape that need some dimensions whole: softmax, sorting, cumulative sums, rolling, triangles.
-constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool linear = false) {
+constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool adds = false) {
   attributes with;
   with.axes = axes;
   with.count = results;
-  with.x = linear;
+  with.x = adds;
   return {"along", &detail::along_rule, with};
 }
-constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}); }
-constexpr operation argsort(std::ptrdiff_t axis = -1) { return along({axis}, 2); }
-constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true); }
-constexpr operation roll(const attributes::list& axes) { return along(axes, 1, true); }
-constexpr operation triu() { return along({-2, -1}, 1, true); }
+constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
+/// Values in order, and where they stood.
+constexpr operation argsort(std::ptrdiff_t axis = -1) { return along({axis}, 2).named("argsort"); }
+constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true).named("cumsum"); }
+/// Running extremes, and where they stand.
+constexpr operation cummax(std::ptrdiff_t axis) { return along({axis}, 2).named("cummax"); }
+constexpr operation cummin(std::ptrdiff_t axis) { return along({axis}, 2).named("cummin"); }
+constexpr operation roll(const attributes::list& axes) { return along(axes, 1, true).named("roll"); }
+constexpr operation triu() { return along({-2, -1}, 1, true).named("triu"); }
 
-/// x, scale, bias -> y, mean, variance, normalised from dimension `begin` on.
-constexpr operation layer_norm(std::ptrdiff_t begin = -1) {
-  attributes with;
-  with.axes = {begin};
-  with.count = 2;
-  return {"layer_norm", &detail::norm_rule, with};
-}
-/// x, scale -> y, inverse root mean square, over the last dimension.
-constexpr operation rms_norm() {
-  attributes with;
-  with.axes = {-1};
-  with.count = 1;
-  return {"rms_norm", &detail::norm_rule, with};
-}
-/// logits, labels -> softmax, loss. Classes in the last dimension may be cut for labels that are numbers: the operation itself
-/// then communicates over the axes that cut them.
-constexpr operation cross_entropy_with_softmax(std::ptrdiff_t axis = -1, bool soft_label = false, bool cut_classes = true) {
+/// logits, labels -> softmax, loss. Classes in the last dimension may be cut for labels that are numbers: the operation
+/// itself then communicates over the axes that cut them.
+constexpr operation cross_entropy_with_softmax(std::ptrdiff_t axis = -1, bool soft_label = false,
+                                               bool cut_classes = true) {
   attributes with;
   with.axes = {axis};
   with.x = soft_label;
-  with.y = cut_classes && !soft_label;
+  with.y = cut_classes;
   return {"cross_entropy_with_softmax", &detail::cross_entropy_rule, with};
 }
 

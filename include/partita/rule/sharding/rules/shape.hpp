@@ -16,13 +16,26 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "flatten");
   const shape_list& x = shapes[0];
   if (x.empty()) return reshape_rule(x, {std::size_t{1}});
-  const std::size_t first = dimension_of(with.axes[0], x.size(), "flatten"), last = dimension_of(with.axes[1], x.size(), "flatten");
+  const std::size_t first = dimension_of(with.axes[0], x.size(), "flatten"),
+                    last = dimension_of(with.axes[1], x.size(), "flatten");
+  bool unknown = false;
+  for (std::size_t d = first; d <= last && first < last; ++d) unknown = unknown || x[d] == dynamic;
+  if (unknown) {  // nothing divides an extent that is not known, but the dimensions beside it pass
+    rule r;
+    const own_factors f(r, x);
+    for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].group = 1;
+    r.begin_operand(), f.write(r);
+    r.begin_result();
+    for (std::size_t d = 0; d < x.size(); ++d) {
+      if (d <= first || d > last) r.add_dimension();
+      r.add_term(f[d]);
+    }
+    return r.complete().with(linearity::movement);
+  }
   shape_list to;
   for (std::size_t d = 0; d < x.size(); ++d) {
-    if (d > first && d <= last)
-      to[to.size() - 1] *= x[d];
-    else
-      to.push_back(x[d]);
+    if (d > first && d <= last) to[to.size() - 1] *= x[d];
+    else to.push_back(x[d]);
   }
   return reshape_rule(x, to);
 }
@@ -42,7 +55,8 @@ constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
     }
   }
   r.how = linearity::movement;
-  return r.complete();
+  r.complete();
+  return r;
 }
 /// New dimensions of one element stand at `with.axes` of the result.
 constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) {
@@ -56,20 +70,19 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
   f.write(r);
   r.begin_result();
   for (std::size_t d = 0, from = 0; d < rank; ++d) {
-    if (in(added, d))
-      r.add_dimension();
-    else
-      r.add_dimension(f[from++]);
+    if (in(added, d)) r.add_dimension();
+    else r.add_dimension(f[from++]);
   }
   r.how = linearity::movement;
-  return r.complete();
+  r.complete();
+  return r;
 }
 constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "transpose");
   const shape_list& x = shapes[0];
   if (with.axes.size() != x.size())
-    throw shape_error(text("partita::rules::transpose: requires one entry for each of ") << x.size() << " dimensions, not "
-                      << with.axes.size() << "; give the order of all");
+    throw shape_error(text("partita::rules::transpose: requires one entry for each of ")
+                      << x.size() << " dimensions, not " << with.axes.size() << "; give the order of all");
   rule r;
   const own_factors f(r, x);
   r.begin_operand();
@@ -77,10 +90,11 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
   r.begin_result();
   for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[dimension_of(axis, x.size(), "transpose")]);
   r.how = linearity::movement;
-  return r.complete();
+  r.complete();
+  return r;
 }
-/// Dimensions at the end correspond; those in front are new. `with.sizes` are the extents of the result, -1 keeps one; an
-/// extent of 1 that grows is new, too. With `with.keep` they are repeats, and a repeated dimension must be whole.
+/// Dimensions at the end correspond; those in front are new. `with.sizes` are the extents of the result, -1 keeps one;
+/// an extent of 1 that grows is new, too. With `with.keep` they are repeats, and a repeated dimension must be whole.
 constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, with.keep ? "tile" : "expand");
   const shape_list& x = shapes[0];
@@ -95,17 +109,20 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
     const std::ptrdiff_t asked = d < silent ? (with.keep ? 1 : -1) : with.sizes[d - silent];
     const bool is_new = d < new_front;
     const std::size_t was = is_new ? 1 : x[d - new_front];
-    const std::size_t extent = asked < 0 ? was : with.keep ? was * static_cast<std::size_t>(asked) : static_cast<std::size_t>(asked);
+    const std::size_t extent = asked < 0 || (with.keep && was == dynamic) ? was
+                               : with.keep                                ? was * static_cast<std::size_t>(asked)
+                                                                          : static_cast<std::size_t>(asked);
     if (!is_new && extent == was && !(with.keep && asked != 1)) {
       r.add_dimension(f[d - new_front]);
       continue;
     }
     if (!is_new && !with.keep && was != 1)
-      throw shape_error(text("partita::rules::expand: requires extents of 1 where they grow, but dimension ") << d - new_front
-                        << " of " << x << " shall be " << extent << "; tile repeats others");
+      throw shape_error(text("partita::rules::expand: requires extents of 1 where they grow, but dimension ")
+                        << d - new_front << " of " << x << " shall be " << extent << "; tile repeats others");
     const bool repeats = with.keep && !is_new;
     if (repeats) r.factors[f[d - new_front]].kind = factor_kind::replicate;
-    r.add_dimension(r.add_factor(extent, nth_letter(r.factor_count), repeats ? factor_kind::replicate : factor_kind::pass));
+    r.add_dimension(
+        r.add_factor(extent, nth_letter(r.factor_count), repeats ? factor_kind::replicate : factor_kind::pass));
   }
   r.how = linearity::movement;
   r.complete();
@@ -134,7 +151,8 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
     }
   }
   r.how = with.x ? linearity::movement : linearity::none;
-  return r.complete();
+  r.complete();
+  return r;
 }
 
 }  // namespace detail
@@ -142,7 +160,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
 namespace rules {
 
 /// The same elements in another shape; 0 keeps an extent, one -1 is what is left.
-constexpr operation reshape(const attributes::list& target) {
+constexpr operation reshape(const attributes::extents_list& target) {
   attributes with;
   with.sizes = target;
   return {"reshape", &detail::reshape_to_rule, with};
@@ -167,12 +185,12 @@ constexpr operation transpose(const attributes::list& order) {
   with.axes = order;
   return {"transpose", &detail::transpose_rule, with};
 }
-constexpr operation expand(const attributes::list& extents) {
+constexpr operation expand(const attributes::extents_list& extents) {
   attributes with;
   with.sizes = extents;
   return {"expand", &detail::expand_rule, with};
 }
-constexpr operation tile(const attributes::list& repeats) {
+constexpr operation tile(const attributes::extents_list& repeats) {
   attributes with;
   with.sizes = repeats;
   with.keep = true;

@@ -1,0 +1,134 @@
+// One file of a tensor written and read by all workers, beside dd and collective MPI-IO, on N workers.
+//
+// mpirun -n 2 bench/files [MiB, 1024] [rounds, 6] [folder, .]: medians over the rounds, the ways in turn within each,
+// beginning with another one each time: what the disk still has to do for one way slows the next. Every way writes a
+// new file and waits for the disk; what is read was written just before, so it is in the page cache.
+#include <partita/io/load_checkpoint.hpp>
+#include <partita/io/npy.hpp>
+#include <partita/io/save_checkpoint.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "machine.hpp"
+
+namespace {
+
+using namespace partita;
+
+/// The same bytes by MPI-IO as its own collective calls do it: blocks of a row-major matrix, by a file view.
+class mpi_io {
+ public:
+  mpi_io(const world& everyone, const std::string& path, const std::array<std::size_t, 2>& extents, const box<2>& block)
+      : everyone_(everyone), path_(path), count_(static_cast<int>(block.volume())) {
+    const int sizes[] = {static_cast<int>(extents[0]), static_cast<int>(extents[1])};
+    const int shape[] = {static_cast<int>(block.shape()[0]), static_cast<int>(block.shape()[1])};
+    const int start[] = {static_cast<int>(block.start[0]), static_cast<int>(block.start[1])};
+    MPI_Type_create_subarray(2, sizes, shape, start, MPI_ORDER_C, MPI_FLOAT, &view_);
+    MPI_Type_commit(&view_);
+  }
+  mpi_io(const mpi_io&) = delete;
+  mpi_io& operator=(const mpi_io&) = delete;
+  ~mpi_io() { MPI_Type_free(&view_); }
+
+  void write(const float* data) {
+    open(MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    MPI_File_write_all(file_, data, count_, MPI_FLOAT, MPI_STATUS_IGNORE);
+    MPI_File_sync(file_);
+    MPI_File_close(&file_);
+  }
+  void read(float* data) {
+    open(MPI_MODE_RDONLY);
+    MPI_File_read_all(file_, data, count_, MPI_FLOAT, MPI_STATUS_IGNORE);
+    MPI_File_close(&file_);
+  }
+
+ private:
+  void open(int mode) {
+    if (MPI_File_open(everyone_.communicator(), path_.c_str(), mode, MPI_INFO_NULL, &file_) != MPI_SUCCESS)
+      std::exit(1);
+    MPI_File_set_view(file_, 0, MPI_FLOAT, view_, "native", MPI_INFO_NULL);
+  }
+
+  world everyone_;
+  std::string path_;
+  int count_;
+  MPI_Datatype view_ = MPI_DATATYPE_NULL;
+  MPI_File file_ = MPI_FILE_NULL;
+};
+
+struct way {
+  const char* name;
+  std::function<void()> prepare, run;
+  std::vector<double> seconds{};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const boost::mpi::environment environment(argc, argv);
+  const world everyone;
+  const std::size_t mebibytes = argc > 1 ? static_cast<std::size_t>(std::atoll(argv[1])) : 1024;
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 6;
+  const std::string folder = std::string(argc > 3 ? argv[3] : ".") + "/partita_bench_files";
+  const extents<dynamic, 8192> global(mebibytes * 32);  // rows of 32 KiB
+  const auto p_rows = everyone.partition(extents<dynamic, 1>(everyone.size()));
+  const auto p_columns = everyone.partition(extents<1, dynamic>(everyone.size()));
+  const auto in_rows = decomposition<2>::balanced(global.array(), p_rows.grid().shape()).block(p_rows.index());
+  const auto in_columns = decomposition<2>::balanced(global.array(), p_columns.grid().shape()).block(p_columns.index());
+  xt::xtensor<float, 2> rows(in_rows.shape()), columns(in_columns.shape()), back(in_columns.shape());
+  rows.fill(0.5F);
+  columns.fill(0.5F);
+  back.fill(0);
+
+  const bool first = everyone.id() == 0;
+  const auto clean = [&] {
+    if (first) static_cast<void>(detail::remove_folder(folder));
+    if (first) ::mkdir(folder.c_str(), 0777);
+  };
+  const std::string file = folder + "/w.npy", raw = folder + "/w.raw";
+  const std::string dd = "dd if=/dev/zero of=" + folder + "/dd bs=1M count=" + std::to_string(mebibytes);
+  mpi_io by_rows(everyone, raw, global.array(), in_rows), by_columns(everyone, raw, global.array(), in_columns);
+  const auto by_one = [&](const std::string& command) {
+    if (first && std::system((command + " 2>/dev/null").c_str()) != 0) std::exit(1);
+    everyone.communicator().barrier();
+  };
+  const auto nothing = [] {};
+  std::uint64_t step = 0;
+  way ways[] = {
+      {"write: dd, one process", clean, [&] { by_one(dd + " conv=fdatasync"); }},
+      {"write: MPI-IO collective, rows", clean, [&] { by_rows.write(rows.data()); }},
+      {"write: MPI-IO collective, columns", clean, [&] { by_columns.write(columns.data()); }},
+      {"read:  MPI-IO collective, columns", nothing, [&] { by_columns.read(back.data()); }},
+      {"write: save_npy, columns", clean, [&] { save_npy(file, p_columns, global, columns); }},
+      {"write: save_npy, rows", clean, [&] { save_npy(file, p_rows, global, rows); }},
+      {"read:  dd, one process", nothing, [&] { by_one("dd if=" + file + " of=/dev/null bs=1M"); }},
+      {"read:  load_npy, rows", nothing, [&] { load_npy<float, 2>(file, p_rows); }},
+      {"read:  load_npy, columns", nothing, [&] { load_npy<float, 2>(file, p_columns); }},
+      {"write: save_checkpoint, rows", clean,
+       [&] { save_checkpoint(folder + "/run", ++step, named("w", p_rows, global, rows)); }},
+      {"read:  checkpoint, rows", nothing,
+       [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_rows); }},
+  };
+  std::vector<std::size_t> groups;  // a way that writes, and those that read what it wrote
+  for (std::size_t k = 0; k < std::size(ways); ++k)
+    if (ways[k].name[0] == 'w') groups.push_back(k);
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      std::size_t k = groups[(g + static_cast<std::size_t>(round)) % groups.size()];
+      do {
+        ways[k].prepare();
+        ways[k].seconds.push_back(bench::timed(ways[k].run));
+      } while (++k < std::size(ways) && ways[k].name[0] == 'r');
+    }
+  const double bytes = static_cast<double>(mebibytes) * 1048576;
+  if (first) std::printf("%zu MiB on %zu workers, medians of %d\n", mebibytes, everyone.size(), rounds);
+  for (const way& w : ways)
+    if (first)
+      std::printf("%-36s %7.3f s (least %7.3f)  %6.2f GB/s\n", w.name, bench::median(w.seconds),
+                  bench::least(w.seconds), bytes / bench::median(w.seconds) / 1e9);
+  clean();
+  if (first) static_cast<void>(detail::remove_folder(folder));
+}

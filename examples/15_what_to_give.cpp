@@ -1,0 +1,32 @@
+// What may be given to a kernel: blocks by global index, arrays without a rank in their type, ranges, on 4 workers.
+#include <cstdlib>
+#include <partita/partita.hpp>
+#include <vector>
+
+using namespace partita;
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+  auto row = everyone.partition<1, 2>();   // workers 0 and 1
+  auto grid = everyone.partition<2, 2>();  // all four
+  broadcast b(row, grid);
+
+  // [blocks]
+  const auto x = block_from(row, extents<3, 5>{}, [](auto i, auto j) { return 5.0 * double(i) + double(j); });
+  const auto y = b(x);                       // worker 0 gave 3 of 5 columns, worker 1 the others, 2 and 3 nothing
+  const auto z = b(block_on(row, 2.0 * y));  // what is there already, on the workers of row alone
+  // [/blocks]
+
+  // [ranks]
+  xt::xarray<double> a = y;                // an array whose rank is known at run time
+  const auto from_any = b(as_rank<2>(a));  // refers to the memory of a: nothing is copied
+  std::vector<double> v(4, 1.0);
+  all_sum_reduce sum(everyone.partition<4>(), dimensions<0>);
+  const auto of_vectors = sum(as_rank<1>(v));  // {4, 4, 4, 4}
+  const auto of_numbers = sum(as_rank<1>({2.0, 3.0}));
+  // [/ranks]
+
+  const bool right = xt::all(xt::equal(z, 2.0 * y)) && from_any == y && of_vectors(3) == 4.0 && of_numbers(1) == 12.0;
+  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

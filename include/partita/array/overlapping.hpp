@@ -1,0 +1,73 @@
+// Whether two blocks have an element in common: what is read must not be written meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/strided.hpp>
+
+namespace partita {
+
+namespace detail {
+
+/// One step direction of either block: how many positions it has and how far apart, the first block's counted forwards,
+/// the second's backwards.
+struct step_range {
+  std::ptrdiff_t step = 0, lowest = 0, highest = 0;  ///< multiples of step from lowest to highest
+};
+
+/// Whether some choice of multiples adds up to `wanted`. Steps descend in size, so that few multiples are worth trying;
+/// after `tries` of them the answer is yes, which is the careful one.
+inline bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t wanted, std::size_t& tries) {
+  if (count == 0) return wanted == 0;
+  std::ptrdiff_t low = 0, high = 0;  // what the others can reach
+  for (std::size_t k = 1; k < count; ++k)
+    low += ranges[k].step * ranges[k].lowest, high += ranges[k].step * ranges[k].highest;
+  for (std::ptrdiff_t m = ranges[0].lowest; m <= ranges[0].highest; ++m) {
+    const std::ptrdiff_t rest = wanted - m * ranges[0].step;
+    if (rest < low) break;
+    if (rest > high) {  // jump to the first multiple that is not too small
+      const std::ptrdiff_t jump = (rest - high + ranges[0].step - 1) / ranges[0].step - 1;
+      m += jump > 0 ? jump : 0;
+      continue;
+    }
+    if (tries-- == 0) return true;
+    if (adds_up(ranges + 1, count - 1, rest, tries)) return true;
+    if (tries == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace detail
+
+/// Whether two blocks share an element. Views of one array that interleave without sharing one do not.
+template <class T, std::size_t Rank>
+bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& b) {
+  if (a.size() == 0 || b.size() == 0) return false;
+  detail::step_range ranges[2 * Rank + 1];
+  std::size_t count = 0;
+  std::ptrdiff_t low = 0, high = 0;
+  const auto add = [&](std::ptrdiff_t step, std::ptrdiff_t from, std::ptrdiff_t to) {
+    if (step < 0) {
+      const std::ptrdiff_t turned = -from;
+      step = -step, from = -to, to = turned;
+    }
+    if (step == 0 || from == to) return;
+    low += step * from, high += step * to;
+    std::size_t k = count++;
+    for (; k > 0 && ranges[k - 1].step < step; --k) ranges[k] = ranges[k - 1];
+    ranges[k] = {step, from, to};
+  };
+  for (std::size_t d = 0; d < Rank; ++d) {
+    add(a.strides[d], 0, static_cast<std::ptrdiff_t>(a.shape[d]) - 1);
+    add(b.strides[d], 1 - static_cast<std::ptrdiff_t>(b.shape[d]), 0);
+  }
+  const auto from = reinterpret_cast<std::uintptr_t>(a.data), to = reinterpret_cast<std::uintptr_t>(b.data);
+  const auto bytes = static_cast<std::ptrdiff_t>(to) - static_cast<std::ptrdiff_t>(from);
+  const auto element = static_cast<std::ptrdiff_t>(sizeof(T));
+  if (bytes <= (low - 1) * element || bytes >= (high + 1) * element) return false;  // apart
+  if (bytes % element != 0) return true;
+  std::size_t tries = 4096;
+  return detail::adds_up(ranges, count, bytes / element, tries);
+}
+
+}  // namespace partita

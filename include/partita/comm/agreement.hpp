@@ -1,0 +1,55 @@
+// What a worker has to complain about, and how all workers come to throw the same.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <partita/comm/world.hpp>
+
+namespace partita::detail {
+
+/// A worker's objection to a call: the kind of error and its sentence, or none.
+struct complaint {
+  failure kind = failure::none;
+  text sentence;
+
+  complaint() = default;
+  /// A sentence that is not empty is a shape_error.
+  explicit complaint(const text& objection)
+      : kind(objection.empty() ? failure::none : failure::shape), sentence(objection) {}
+  complaint(failure why, const text& objection) : kind(why), sentence(objection) {}
+
+  bool any() const { return kind != failure::none; }
+};
+
+/// All workers throw if one of them complains, and the same; at level checks::local a worker that complains throws
+/// alone. `fingerprint` tells this call from others, `describe()` says what it is. Returns the choices that all workers
+/// have in common (those given where nobody asks). Cost: what world_state::agree costs; none at level checks::local.
+template <class Describe>
+std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const complaint& own, Describe describe,
+                               std::uint64_t choices = 0) {
+  if (world.level() == checks::agree)
+    return world.agree(fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); });
+  world.begin_call(fingerprint, describe);
+  if (own.any()) raise(own.kind, own.sentence);
+  return choices;
+}
+
+/// What `learn(complaint&)` finds out; memory that is missing becomes the complaint.
+template <class Structure, class Learn>
+Structure learnt(world_state& world, complaint& trouble, Learn learn) {
+  struct scope {
+    explicit scope(roll_call& roll) : roll_(roll) { roll_.learning(true); }
+    ~scope() { roll_.learning(false); }
+    roll_call& roll_;
+  } const now(world.roll());
+  try {
+    return learn(trouble);
+  } catch (const std::bad_alloc&) {
+    trouble = {failure::memory, text("partita: worker ")
+                                    << world.id() << " has no memory to prepare " << world.roll().name()
+                                    << "; give each worker smaller blocks, or more memory"};
+    return {};
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,83 @@
+// An exchange plan as carriers read it: rank and element size are numbers, all boxes stand in the order of the source's
+// dimensions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/comm/detail/box_list.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// What one worker sends, receives and keeps. The boxes of a pair stand in the same order on both sides; both lists
+/// ascend by worker.
+struct lowered_plan {
+  std::size_t rank = 0, worker = 0;
+  std::vector<std::size_t> source_shape, received_shape;  ///< of this worker's blocks
+  std::vector<std::ptrdiff_t> received_strides;           ///< of its block at the destination where that is dense
+  box_list sends, receives;
+  std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides in the receiver's dense block
+  box_list kept, kept_to;             ///< what stays: where it starts in the block given, and in the block received
+  bool accumulate = false;            ///< what arrives is staged and then added
+  std::vector<std::size_t> turns;  ///< then: for each receive, and at last for what stays, where it stands in the sum
+
+  explicit lowered_plan(std::size_t tensor_rank = 0)
+      : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_to(rank) {}
+
+  void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
+                const std::ptrdiff_t* strides) {
+    sends.add(to, shape, at);
+    there.push_back(offset);
+    there.insert(there.end(), strides, strides + rank);
+  }
+  void add_kept(const std::size_t* shape, const std::size_t* at_source, const std::size_t* at_destination) {
+    kept.add(worker, shape, at_source);
+    kept_to.add(worker, shape, at_destination);
+  }
+  std::ptrdiff_t offset_there(std::size_t k) const { return there[k * (1 + rank)]; }
+  const std::ptrdiff_t* strides_there(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
+
+  /// The same blocks without any box.
+  lowered_plan without_boxes() const {
+    lowered_plan none(rank);
+    none.worker = worker, none.accumulate = accumulate;
+    none.source_shape = source_shape, none.received_shape = received_shape, none.received_strides = received_strides;
+    return none;
+  }
+};
+
+template <std::size_t Rank>
+lowered_plan lowered(const exchange_plan<Rank>& plan) {
+  static_assert(Rank <= most_dimensions,
+                "partita: requires blocks of rank 0 to 16; reshape the block to fewer dimensions");
+  lowered_plan low(Rank);
+  const auto assign = [](auto& to, const auto& from) { to.assign(from.begin(), from.end()); };
+  low.worker = plan.worker;
+  low.accumulate = plan.accumulate;
+  assign(low.source_shape, plan.source_shape);
+  assign(low.received_shape, in_source_order(plan.destination_shape, plan.axes));
+  low.received_strides.resize(Rank);
+  const auto dense = place_in_block<Rank>::of({}, plan.destination_shape).strides();
+  assign(low.received_strides, in_source_order(dense, plan.axes));
+  low.sends.reserve(plan.sends.size());
+  low.there.reserve(plan.sends.size() * (1 + Rank));
+  low.receives.reserve(plan.receives.size());
+  for (const transfer<Rank>& t : plan.sends) {
+    const auto strides = in_source_order(t.there.strides(), plan.axes);
+    low.add_send(t.worker, t.where.shape().data(), t.at.data(), static_cast<std::ptrdiff_t>(t.there.offset),
+                 strides.data());
+  }
+  for (const transfer<Rank>& t : plan.receives)
+    low.receives.add(t.worker, in_source_order(t.where.shape(), plan.axes).data(),
+                     in_source_order(t.at, plan.axes).data());
+  if (plan.accumulate) {
+    for (const transfer<Rank>& t : plan.receives) low.turns.push_back(plan.turn_of(t.worker));
+    low.turns.push_back(plan.turn_of(plan.worker));
+  }
+  for (const kept_box<Rank>& k : plan.kept)
+    low.add_kept(k.where.shape().data(), k.at_source.data(), in_source_order(k.at_destination, plan.axes).data());
+  return low;
+}
+
+}  // namespace partita::detail

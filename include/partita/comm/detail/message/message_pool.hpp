@@ -1,0 +1,95 @@
+// How one worker's boxes become messages: gathered pair by pair, no message longer than MPI can count.
+#pragma once
+
+#include <cstddef>
+#include <partita/comm/detail/box_list.hpp>
+#include <partita/rule/transport_choice.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// How boxes travel as messages. What is contiguous in a block is never copied for it. Equal on all workers.
+struct message_policy {
+  messages how = messages::by_size;
+  std::size_t chunk = std::size_t{256} << 10;  ///< bytes of a message where they are chunked
+  std::size_t longest = std::size_t{1} << 30;  ///< bytes of any message
+
+  friend bool operator==(const message_policy&, const message_policy&) = default;
+};
+
+/// Up to here a pair's boxes are latency: MPI's types save a pass, and trials would cost more than they win.
+inline constexpr std::size_t small_exchange = std::size_t{128} << 10;
+
+/// What a worker sends to, or gets from, another one.
+struct pair_volume {
+  std::size_t worker = 0, bytes = 0, boxes = 0;
+
+  bool worth_a_trial() const { return bytes > small_exchange; }
+  /// How its messages are made, where nothing was measured. Many boxes make a type that MPI walks slowly.
+  messages by_size() const { return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed; }
+};
+
+/// All others that boxes, which ascend by worker, go to or come from.
+inline std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element) {
+  std::vector<pair_volume> all;
+  for (std::size_t k = 0; k < boxes.size(); ++k) {
+    const std::size_t worker = boxes[k].worker;
+    if (all.empty() || all.back().worker != worker) all.push_back({worker, 0, 0});
+    all.back().bytes += boxes.volume(k) * element;
+    ++all.back().boxes;
+  }
+  return all;
+}
+
+/// One message: some boxes in a row.
+struct message {
+  std::size_t worker = 0, first = 0, last = 0;  ///< boxes [first, last)
+  std::size_t bytes = 0;
+  messages how{};
+};
+
+/// The messages of one direction of one worker, in the order in which they are posted.
+struct message_pool {
+  box_list boxes;
+  std::vector<message> all;
+  std::size_t workers = 0;
+
+  /// `form(worker)` is packed, chunked or typed, and must be the same on both sides but for packed and typed, which
+  /// look alike on the wire.
+  template <class Form>
+  message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
+      : boxes(whole.rank()) {
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+      const messages how = form(whole[k].worker);
+      const std::size_t longest = how == messages::chunked ? policy.chunk : policy.longest;
+      std::size_t next = boxes.size();
+      for (boxes.add_cut(whole[k], element, longest); next < boxes.size(); ++next) {
+        const std::size_t bytes = boxes.volume(next) * element, worker = boxes[next].worker;
+        const bool known = !all.empty() && all.back().worker == worker;
+        if (!known) ++workers;
+        if (!known || all.back().bytes + bytes > longest) all.push_back({worker, next, next, 0, how});
+        all.back().last = next + 1;
+        all.back().bytes += bytes;
+      }
+    }
+    interleave();
+  }
+
+ private:
+  /// First of each worker, second of each worker, …: no pair waits for another.
+  void interleave() {
+    std::vector<message> mixed;
+    mixed.reserve(all.size());
+    std::vector<std::size_t> heads;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (k == 0 || all[k].worker != all[k - 1].worker) heads.push_back(k);
+    for (std::size_t turn = 0; mixed.size() < all.size(); ++turn)
+      for (std::size_t h = 0; h < heads.size(); ++h) {
+        const std::size_t k = heads[h] + turn;
+        if (k < (h + 1 < heads.size() ? heads[h + 1] : all.size())) mixed.push_back(all[k]);
+      }
+    all.swap(mixed);
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,170 @@
+// All messages between one worker and others, both ways, and how the form of each pair's messages is chosen: as told,
+// by size, or by a trial of all forms at the first exchange.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <partita/comm/detail/message/persistent_messages.hpp>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/way.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The messages of one exchange. Both sides of a pair take part in each.
+class pair_messages : public carrier {
+ public:
+  /// Boxes ascend by worker, and those of a pair stand in the same order on both sides.
+  pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
+                const message_policy& policy, bool oversubscribed)
+      : comm_(comm),
+        tag_(tag),
+        out_(std::move(out)),
+        in_(std::move(in)),
+        kind_(kind),
+        policy_(policy),
+        oversubscribed_(oversubscribed) {
+    to_measure_ = policy_.how == messages::measured && !pairs_to_try().empty();
+    choose_forms();
+  }
+
+  carried counts() const override { return {outgoing_->count(), outgoing_->bytes(), 0}; }
+  void expect(const block_memory& y) override { y_ = y; }
+  /// Receives are posted, messages leave. Waits for nobody but at the first exchange of a pair whose messages are
+  /// measured.
+  void give(const block_memory& x) override {
+    if (to_measure_) measure(x);
+    incoming_->start(comm_, tag_, y_);
+    outgoing_->start(comm_, tag_, x);
+  }
+  bool advance() override {
+    const bool left = outgoing_->advance();
+    return incoming_->advance() && left;
+  }
+  void finish() override {}
+
+ private:
+  static constexpr std::array<messages, 3> forms{messages::packed, messages::chunked, messages::typed};
+  using seconds = std::array<double, forms.size()>;
+
+  /// The others with which enough is exchanged, ascending. Both sides of a pair find each other there.
+  std::vector<std::size_t> pairs_to_try() const {
+    std::vector<std::size_t> all;
+    for (const auto* boxes : {&out_, &in_})
+      for (const pair_volume& c : pairs_of(*boxes, kind_.bytes)) {
+        std::size_t k = all.size();
+        while (k > 0 && all[k - 1] > c.worker) --k;
+        if (c.worth_a_trial() && (k == 0 || all[k - 1] != c.worker))
+          all.insert(all.begin() + static_cast<std::ptrdiff_t>(k), c.worker);
+      }
+    return all;
+  }
+
+  /// The form for a pair in one direction.
+  messages form_of(const pair_volume& c) const {
+    if (policy_.how == messages::measured && c.worth_a_trial())
+      for (const auto& [worker, form] : found_)
+        if (worker == c.worker) return form;
+    return policy_.how == messages::measured || policy_.how == messages::by_size ? c.by_size() : policy_.how;
+  }
+
+  void choose_forms() {
+    const auto pool = [this](const box_list& boxes) {
+      const auto all = pairs_of(boxes, kind_.bytes);
+      std::size_t k = 0;
+      return message_pool(boxes, kind_.bytes, policy_, [&](std::size_t worker) {
+        while (all[k].worker != worker) ++k;
+        return form_of(all[k]);
+      });
+    };
+    outgoing_ = std::make_unique<persistent_messages>(pool(out_), kind_, true);
+    incoming_ = std::make_unique<persistent_messages>(pool(in_), kind_, false);
+  }
+
+  /// Exchanges the boxes of pairs that are worth it in every form, three times each; the first of them faults buffers
+  /// in. Then each pair takes the form whose slower side was fastest: both sides come to the same. MPI's types must win
+  /// by a quarter: they lose threefold when a hypervisor moves the workers to distant cores afterwards.
+  void measure(const block_memory& x) {
+    const std::vector<std::size_t> pairs = pairs_to_try();
+    const auto large = [this](const box_list& boxes) {
+      box_list chosen(boxes.rank());
+      const auto all = pairs_of(boxes, kind_.bytes);
+      std::size_t k = 0;
+      for (std::size_t b = 0; b < boxes.size(); ++b) {
+        while (all[k].worker != boxes[b].worker) ++k;
+        if (all[k].worth_a_trial()) chosen.add(boxes[b]);
+      }
+      return chosen;
+    };
+    seconds own{};
+    for (std::size_t f = 0; f < forms.size(); ++f) {
+      message_policy policy = policy_;
+      policy.how = forms[f];
+      pair_messages trial(comm_, tag_, large(out_), large(in_), kind_, policy, oversubscribed_);
+      for (int round = 0; round < 3; ++round) {
+        const double start = MPI_Wtime();
+        trial.expect(y_);
+        trial.give(x);
+        for (backoff p(oversubscribed_); !trial.advance();) p.pause();
+        const double taken = MPI_Wtime() - start;
+        if (round == 1 || (round == 2 && taken < own[f])) own[f] = taken;
+      }
+    }
+    std::vector<seconds> others(pairs.size());
+    std::vector<MPI_Request> requests(2 * pairs.size(), MPI_REQUEST_NULL);
+    const auto count = static_cast<int>(forms.size());
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      const int other = static_cast<int>(pairs[k]);
+      check(MPI_Irecv(others[k].data(), count, MPI_DOUBLE, other, tag_, comm_, &requests[2 * k]), "MPI_Irecv");
+      check(MPI_Isend(own.data(), count, MPI_DOUBLE, other, tag_, comm_, &requests[2 * k + 1]), "MPI_Isend");
+    }
+    check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      const auto slower = [&](std::size_t f) {
+        const double taken = own[f] > others[k][f] ? own[f] : others[k][f];
+        return forms[f] == messages::typed ? 1.25 * taken : taken;
+      };
+      std::size_t best = 0;
+      for (std::size_t f = 1; f < forms.size(); ++f)
+        if (slower(f) < slower(best)) best = f;
+      found_.push_back({pairs[k], forms[best]});
+    }
+    to_measure_ = false;
+    choose_forms();
+  }
+
+  MPI_Comm comm_;
+  int tag_;
+  box_list out_, in_;
+  element_kind kind_;
+  message_policy policy_;
+  bool oversubscribed_, to_measure_ = false;
+  std::vector<std::pair<std::size_t, messages>> found_;  // what was measured, by worker
+  std::unique_ptr<persistent_messages> outgoing_, incoming_;
+  block_memory y_;
+};
+
+/// Messages reach every other worker.
+class message_way : public way {
+ public:
+  /// `tag` tells this kernel's messages from others on `comm`.
+  message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed)
+      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed) {
+    MPI_Comm_rank(comm, &own_);
+  }
+  bool reaches(std::size_t worker) const override { return worker != static_cast<std::size_t>(own_); }
+  std::unique_ptr<carrier> prepare(lowered_plan boxes, const element_kind& kind) override {
+    return std::make_unique<pair_messages>(comm_, tag_, std::move(boxes.sends), std::move(boxes.receives), kind,
+                                           policy_, oversubscribed_);
+  }
+
+ private:
+  MPI_Comm comm_;
+  int tag_, own_ = 0;
+  message_policy policy_;
+  bool oversubscribed_;
+};
+
+}  // namespace partita::detail

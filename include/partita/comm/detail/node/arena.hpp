@@ -1,0 +1,290 @@
+// Memory that every worker of a node can reach, handed out from a pool: where results live so that their senders can
+// write them in place.
+#pragma once
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/node/node.hpp>
+#include <partita/comm/detail/node/shared_mapping.hpp>
+#include <partita/comm/detail/spin_lock.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// Blocks that were given back, by size. Sizes are whole pages, four to the octave, so that a pool of changing shapes
+/// wastes less than a quarter.
+class spare_blocks {
+ public:
+  static constexpr std::size_t rounded(std::size_t bytes) {
+    const std::size_t pages = bytes / page + (bytes % page != 0 || bytes == 0 ? 1 : 0);
+    const std::size_t k = octave(pages), step = k < 2 ? 1 : std::size_t{1} << (k - 2);
+    return (pages + step - 1) / step * step * page;
+  }
+  void* take(std::size_t bytes) {
+    const std::size_t c = class_of(bytes);
+    if (c >= blocks_.size() || blocks_[c].empty()) return nullptr;
+    void* const block = blocks_[c].back();
+    blocks_[c].pop_back();
+    return block;
+  }
+  void give(void* block, std::size_t bytes) {
+    const std::size_t c = class_of(bytes);
+    if (blocks_.size() <= c) blocks_.resize(c + 1);
+    blocks_[c].push_back(block);
+  }
+
+ private:
+  static constexpr std::size_t octave(std::size_t pages) {
+    std::size_t k = 0;
+    while (pages >> (k + 1) != 0) ++k;
+    return k;
+  }
+  static constexpr std::size_t class_of(std::size_t bytes) {
+    const std::size_t pages = rounded(bytes) / page, k = octave(pages);
+    return 4 * k + (k < 2 ? pages - (std::size_t{1} << k) : (pages >> (k - 2)) - 4);
+  }
+
+  std::vector<std::vector<void*>> blocks_;
+};
+
+/// Page-aligned blocks of the heap that come again: what serves where no memory is shared. For all threads.
+class heap_pool {
+ public:
+  void* allocate(std::size_t bytes) {
+    {
+      const std::lock_guard<spin_lock> only(lock_);
+      if (void* const block = spare_.take(bytes)) return block;
+    }
+    ++fresh_;
+    return ::operator new(spare_blocks::rounded(bytes), std::align_val_t{page});
+  }
+  void release(void* block, std::size_t bytes) {
+    const std::lock_guard<spin_lock> only(lock_);
+    spare_.give(block, bytes);
+  }
+  std::size_t fresh_blocks() const { return fresh_; }
+
+  /// The one of this process. It is never destroyed: a tensor in static storage may outlive everything.
+  static heap_pool& instance() {
+    static heap_pool& pool = *new heap_pool;
+    return pool;
+  }
+
+ private:
+  spin_lock lock_;
+  spare_blocks spare_;
+  std::atomic<std::size_t> fresh_ = 0;
+};
+
+/// One worker's part of its node's shared memory, and a view of everybody else's.
+///
+/// The memory is reserved once, collectively, and far larger than what is used: pages that nobody touched cost nothing.
+/// Blocks are page-aligned, come from this worker's own part, go back to lists by size and are never returned to the
+/// system, so that a steady loop neither allocates nor faults. Where there is no shared memory, or too little, blocks
+/// come from the heap: `holds` tells, and nothing else changes for the caller. All threads of a process take from it.
+class arena {
+ public:
+  /// The arena of a node: made at the first call for these workers, found again afterwards, and kept until the process
+  /// ends, because its blocks may be held by results for as long. Collective at the first call for this node.
+  /// `most` bounds the bytes of each worker; 0 leaves everything on the heap.
+  static arena& of(const node& members, std::size_t most = ~std::size_t{0}) {
+    for (const auto& [bound, kept] : members.arenas())
+      if (bound == most) return *kept;
+    arena* const known = known_to_all(members, most);
+    arena& chosen = known != nullptr ? *known : *new arena(members, most);
+    if (known == nullptr) {
+      const std::lock_guard<spin_lock> only(growing());
+      chosen.older_ = newest().load();
+      newest().store(&chosen);
+    }
+    members.arenas().emplace_back(most, &chosen);
+    return chosen;
+  }
+  /// The same, but that PARTITA_SHARED=0 in the environment leaves everything on the heap.
+  static arena& of_environment(const node& members) {
+    return of(members, shared_by_environment() ? ~std::size_t{0} : 0);
+  }
+  static bool shared_by_environment() {
+    const char* const shared = std::getenv("PARTITA_SHARED");
+    return shared == nullptr || std::atoi(shared) != 0;
+  }
+  arena(const arena&) = delete;
+  arena& operator=(const arena&) = delete;
+
+  /// Whether the workers of the node share memory at all: the same on all of them.
+  bool shared() const { return memory_.size() != 0; }
+  /// Whether a block is in this worker's part, where the others can reach it.
+  bool holds(const void* block) const {
+    const char* const b = static_cast<const char*>(block);
+    return shared() && b >= memory_.part(place_) && b < memory_.part(place_) + memory_.size();
+  }
+  /// What another worker needs to find a block of this one.
+  std::uint64_t offset(const void* block) const {
+    return static_cast<std::uint64_t>(static_cast<const char*>(block) - memory_.part(place_));
+  }
+  /// Another worker's memory, as seen here.
+  char* at(std::size_t place, std::uint64_t offset) const { return memory_.part(place) + offset; }
+
+  /// A page-aligned block, from the pool if it has one that fits, else fresh; never null.
+  void* allocate(std::size_t bytes) {
+    {
+      const std::lock_guard<spin_lock> only(lock_);
+      if (void* const block = spare_.take(bytes)) return block;
+    }
+    return fresh_or_heap(bytes);
+  }
+  void release(void* block, std::size_t bytes) {
+    if (!holds(block)) return heap_pool::instance().release(block, bytes);
+    const std::lock_guard<spin_lock> only(lock_);
+    spare_.give(block, bytes);
+  }
+  /// Memory that other workers write signals to. Kept apart from results: a worker may still write to a block after its
+  /// owner gave it back, so such a block only ever becomes memory for signals again, of the same thread, and only after
+  /// all have met.
+  void* allocate_signals(std::size_t bytes) {
+    {
+      const std::lock_guard<spin_lock> only(lock_);
+      if (void* const block = spare_signals().take(bytes)) return block;
+    }
+    return fresh_or_heap(bytes);
+  }
+  void release_signals(void* block, std::size_t bytes) {
+    if (!holds(block)) return heap_pool::instance().release(block, bytes);
+    const std::lock_guard<spin_lock> only(lock_);
+    spare_signals().give(block, bytes);
+  }
+  /// Gives a block back to whichever arena it came from, or to the heap.
+  static void release_anywhere(void* block, std::size_t bytes) {
+    for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->older_)
+      if (known->holds(block)) return known->release(block, bytes);
+    heap_pool::instance().release(block, bytes);
+  }
+
+  /// How many blocks were not found in a pool: a steady loop leaves this number alone.
+  std::size_t fresh_blocks() const { return fresh_ + heap_pool::instance().fresh_blocks(); }
+
+  /// Bytes that shared memory can still hold on this machine. A program that writes more dies of SIGBUS.
+  /// PARTITA_SHARED_FREE in the environment pretends that it is so many.
+  static std::size_t free_shared_bytes() {
+    if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return std::strtoull(pretended, nullptr, 10);
+    struct statvfs state {};
+    if (::statvfs("/dev/shm", &state) != 0) return 0;
+    return static_cast<std::size_t>(state.f_bavail) * static_cast<std::size_t>(state.f_frsize);
+  }
+
+ private:
+  static constexpr std::size_t least = 16 * page;  // less is not worth a mapping: a channel alone takes pages
+
+  arena(const node& members, std::size_t most) : most_(most), members_(members.size()), place_(members.place()) {
+    check(MPI_Comm_dup(members.communicator(), &communicator_), "MPI_Comm_dup");
+    static std::atomic<std::uint64_t> made{0};
+    std::array<std::uint64_t, 2> name{static_cast<std::uint64_t>(::getpid()), ++made};
+    check(MPI_Bcast(name.data(), 2, MPI_UINT64_T, 0, communicator_), "MPI_Bcast");
+    name_ = name[0] << 32U | name[1];
+    const std::size_t share = members.size() > 1 ? free_shared_bytes() / 2 / members.size() : 0;
+    memory_ = shared_mapping(members, std::min(share, most), least);
+  }
+
+  /// The oldest arena of these workers that all of them know: threads may make arenas in another order elsewhere.
+  static arena* known_to_all(const node& members, std::size_t most) {
+    constexpr std::size_t looked_at = 8;  // one, but for threads that come to the first call at the same moment
+    std::array<std::uint64_t, looked_at> mine{};
+    std::array<arena*, looked_at> found{};
+    std::size_t count = 0;
+    for (arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < looked_at;
+         known = known->older_)
+      if (known->most_ == most && known->is_on(members.communicator())) {
+        found[count] = known;
+        mine[count++] = known->name_;
+      }
+    std::vector<std::uint64_t> all(looked_at * members.size());
+    check(MPI_Allgather(mine.data(), looked_at, MPI_UINT64_T, all.data(), looked_at, MPI_UINT64_T,
+                        members.communicator()),
+          "MPI_Allgather");
+    arena* oldest = nullptr;
+    for (std::size_t k = 0; k < count; ++k) {
+      bool everywhere = true;
+      for (std::size_t place = 0; place < members.size(); ++place) {
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(looked_at * place);
+        everywhere = everywhere && std::find(first, first + looked_at, mine[k]) != first + looked_at;
+      }
+      if (everywhere && (oldest == nullptr || mine[k] < oldest->name_)) oldest = found[k];
+    }
+    return oldest;
+  }
+  bool is_on(MPI_Comm communicator) const {
+    int result = MPI_UNEQUAL;
+    MPI_Comm_compare(communicator_, communicator, &result);
+    return result == MPI_IDENT || result == MPI_CONGRUENT;
+  }
+
+  /// All arenas of this process, the newest first; none is ever destroyed, so that looking needs no lock.
+  static std::atomic<arena*>& newest() {
+    static std::atomic<arena*> first{nullptr};
+    return first;
+  }
+  static spin_lock& growing() {
+    static spin_lock lock;
+    return lock;
+  }
+
+  /// Those that this thread gave back: where threads serve several worlds, only its own calls have met the others
+  /// since.
+  spare_blocks& spare_signals() {
+    const std::thread::id own = std::this_thread::get_id();
+    for (auto& [thread, blocks] : spare_signals_)
+      if (thread == own) return blocks;
+    return spare_signals_.emplace_back(own, spare_blocks{}).second;
+  }
+
+  void* fresh_or_heap(std::size_t bytes) {
+    if (void* const block = fresh(spare_blocks::rounded(bytes))) return block;
+    try {
+      return heap_pool::instance().allocate(bytes);
+    } catch (const std::bad_alloc&) {
+      if (watcher != nullptr) watcher->lacks_memory(bytes);
+      throw;
+    }
+  }
+  /// Memory that was never used, touched now so that its first use faults no more. All workers may ask at once, so each
+  /// is content with its share of what is free.
+  void* fresh(std::size_t bytes) {
+    if (!shared() || free_shared_bytes() / members_ < bytes) return nullptr;
+    char* block = nullptr;
+    {
+      const std::lock_guard<spin_lock> only(lock_);
+      if (memory_.size() - used_ < bytes) return nullptr;
+      block = memory_.part(place_) + used_;
+      used_ += bytes;
+    }
+    std::memset(block, 0, bytes);
+    ++fresh_;
+    return block;
+  }
+
+  std::size_t most_;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::uint64_t name_ = 0;
+  shared_mapping memory_;
+  std::size_t members_, place_, used_ = 0;
+  std::atomic<std::size_t> fresh_ = 0;
+  arena* older_ = nullptr;
+  spin_lock lock_;
+  spare_blocks spare_;
+  std::vector<std::pair<std::thread::id, spare_blocks>> spare_signals_;
+};
+
+}  // namespace partita::detail

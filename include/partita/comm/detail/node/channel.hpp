@@ -1,0 +1,150 @@
+// The signals between the workers of a node for one kind of exchange, and the rings that carry what cannot be written
+// in place. Pairs meet; no barrier is involved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/node/flag.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Where a receiver wants its boxes: in a block that the sender can reach, or passed through slots of a ring.
+struct destination {
+  char* address = nullptr;
+  std::size_t slot_bytes = 0;  ///< 0: `address` is the block itself
+
+  bool in_place() const { return slot_bytes == 0; }
+};
+
+/// In each exchange every receiver announces to its senders where boxes shall go, each sender waits for that, writes,
+/// and says that it arrived. All counters ascend for ever: nothing is reset, and an exchange that one side has begun
+/// waits for the other side as a message would.
+class node_channel {
+ public:
+  static constexpr std::size_t slots = 4;
+  /// Blocks that are announced start at multiples of this many bytes: the bits below tell how many pages (at most 65) a
+  /// slot has.
+  static constexpr std::size_t granule = 128;
+
+  /// Collective over the node.
+  node_channel(const node& members, arena& memory)
+      : arena_(&memory), place_(members.place()), oversubscribed_(members.oversubscribed()), pairs_(members.size()) {
+    const std::size_t n = members.size();
+    signal_bytes_ = (n * sizeof(pair_flags) + page - 1) / page * page;
+    bytes_ = signal_bytes_ + n * slots * least_slot;
+    base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
+    check(MPI_Barrier(members.communicator()),
+          "MPI_Barrier");  // what was here before has been written for the last time
+    std::memset(base_, 0, n * sizeof(pair_flags));
+    std::vector<unsigned long long> offsets(n);
+    const unsigned long long offset = arena_->holds(base_) ? arena_->offset(base_) : ~0ULL;
+    check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
+                        members.communicator()),
+          "MPI_Allgather");
+    for (unsigned long long other : offsets) usable_ = usable_ && other != ~0ULL;
+    for (std::size_t k = 0; usable_ && k < n; ++k) {
+      pairs_[k].here = reinterpret_cast<pair_flags*>(base_) + k;
+      pairs_[k].there = reinterpret_cast<pair_flags*>(arena_->at(k, offsets[k])) + place_;
+    }
+  }
+  node_channel(const node_channel&) = delete;
+  node_channel& operator=(const node_channel&) = delete;
+  ~node_channel() {
+    for (const pair& p : pairs_)
+      if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
+    arena_->release_signals(base_, bytes_);
+  }
+
+  /// Whether every worker of the node has its signals in shared memory; the same on all of them.
+  bool usable() const { return usable_; }
+  bool oversubscribed() const { return oversubscribed_; }
+
+  // The receiver's side.
+
+  /// Tells `from` where its boxes shall go: in `block` if it is shared, else through a ring with slots of about
+  /// `wish` bytes.
+  destination announce(std::size_t from, void* block, std::size_t wish) {
+    pair& p = pairs_[from];
+    destination at{static_cast<char*>(block), 0};
+    if (!arena_->holds(block)) at = ring_of(from, wish);
+    p.there->ready.post(++p.announced, arena_->offset(at.address) | at.slot_bytes / page);
+    return at;
+  }
+  void await_arrival(std::size_t from) { pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_); }
+  /// How many slots of the ring were filled and not yet taken.
+  std::size_t filled(std::size_t from) const {
+    const pair& p = pairs_[from];
+    return static_cast<std::size_t>(p.here->filled.epoch.load(std::memory_order_acquire) - p.taken);
+  }
+  /// The place in the ring of the next slot to take, and back to the sender when it is empty.
+  std::size_t next_taken(std::size_t from) const { return pairs_[from].taken % slots; }
+  void take(std::size_t from) {
+    pair& p = pairs_[from];
+    p.there->drained.post(++p.taken);
+  }
+
+  // The sender's side.
+
+  bool announced(std::size_t to) const { return pairs_[to].here->ready.posted(pairs_[to].awaited + 1); }
+  destination await_destination(std::size_t to) {
+    pair& p = pairs_[to];
+    const std::uint64_t value = p.here->ready.wait(++p.awaited, oversubscribed_);
+    return {arena_->at(to, value / granule * granule), value % granule * page};
+  }
+  void arrive(std::size_t to) { pairs_[to].there->done.post(++pairs_[to].pushed); }
+  /// Whether the ring at `to` has an empty slot; where it stands; and that it has been filled.
+  bool has_slot(std::size_t to) const {
+    const pair& p = pairs_[to];
+    return p.filled - p.here->drained.epoch.load(std::memory_order_acquire) < slots;
+  }
+  std::size_t next_filled(std::size_t to) const { return pairs_[to].filled % slots; }
+  void fill(std::size_t to) {
+    pair& p = pairs_[to];
+    p.there->filled.post(++p.filled);
+  }
+
+ private:
+  static constexpr std::size_t least_slot = page;
+
+  /// What one worker reads: as a sender `ready` and `drained`, as a receiver `done` and `filled`.
+  struct pair_flags {
+    flag ready, done, filled, drained;
+  };
+  struct pair {
+    pair_flags* here = nullptr;   // in this worker's memory, written by the other
+    pair_flags* there = nullptr;  // in the other's memory, written by this worker
+    std::uint64_t announced = 0, received = 0, taken = 0, awaited = 0, pushed = 0, filled = 0;
+    char* ring = nullptr;
+    std::size_t slot_bytes = 0;
+  };
+
+  /// The ring that `from` writes to; where the arena is used up, a small one beside the signals.
+  destination ring_of(std::size_t from, std::size_t wish) {
+    pair& p = pairs_[from];
+    wish = (wish + page - 1) / page * page;
+    if (p.slot_bytes < wish) {
+      char* const wider = static_cast<char*>(arena_->allocate(slots * wish));
+      if (arena_->holds(wider)) {
+        if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
+        p.ring = wider, p.slot_bytes = wish;
+      } else {
+        arena_->release(wider, slots * wish);
+      }
+    }
+    if (p.ring != nullptr) return {p.ring, p.slot_bytes};
+    return {base_ + signal_bytes_ + from * slots * least_slot, least_slot};
+  }
+
+  arena* arena_;
+  std::size_t place_;
+  bool oversubscribed_, usable_ = true;
+  std::vector<pair> pairs_;
+  std::size_t signal_bytes_ = 0, bytes_ = 0;
+  char* base_ = nullptr;
+};
+
+}  // namespace partita::detail

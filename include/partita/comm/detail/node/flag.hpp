@@ -1,0 +1,98 @@
+// How two workers of a node tell each other that something is ready: a counter in a cache line of its own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/mpi.hpp>
+#include <thread>
+
+namespace partita::detail {
+
+/// Whom a thread tells now and then that it still waits. Either may throw to end the wait.
+class wait_watcher {
+ public:
+  wait_watcher() = default;
+  wait_watcher(const wait_watcher&) = delete;
+  wait_watcher& operator=(const wait_watcher&) = delete;
+  virtual ~wait_watcher() = default;
+  virtual void still_waits(double seconds) = 0;
+  virtual void waits_no_more() noexcept = 0;
+  /// Memory for a result is missing while the others count on this worker; returns if they do not.
+  virtual void lacks_memory(std::size_t bytes) noexcept = 0;
+};
+/// That of the world whose call this thread makes, or made last. A plain pointer, because worlds in static storage are
+/// destroyed after a thread's own things.
+inline thread_local wait_watcher* watcher = nullptr;
+
+/// Waits politely: spins for about a microsecond, then lets others run, who may be strangers even where there are cores
+/// for all workers (256^2 floats beside one other program: 114 us with 2000 spins, 9 with 20, and all the same alone),
+/// and now and then lets MPI make progress, without which a peer that waits for one of our messages would never come to
+/// answer. Whoever watches hears of a wait ten times a second.
+class backoff {
+ public:
+  explicit backoff(bool oversubscribed) : spins_(oversubscribed ? 20 : 50) {}
+  backoff(const backoff&) = delete;
+  backoff& operator=(const backoff&) = delete;
+  ~backoff() {
+    if (told_ != nullptr) told_->waits_no_more();
+  }
+
+  void pause() {
+    if (++waited_ < spins_) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+      return;
+    }
+    if (waited_ % 64 == 0) {
+      int arrived = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &arrived, MPI_STATUS_IGNORE);
+      look_at_the_clock();
+    }
+    std::this_thread::yield();
+  }
+  /// Seconds since the first look at the clock.
+  double seconds() const { return seconds_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static constexpr double between_tellings = 0.1;  // chosen: long for a machine, short for a person
+
+  void look_at_the_clock() {
+    const clock::time_point now = clock::now();
+    if (began_ == clock::time_point{}) began_ = now;
+    seconds_ = std::chrono::duration<double>(now - began_).count();
+    if (seconds_ < tell_at_) return;
+    tell_at_ = seconds_ + between_tellings;
+    if (watcher == nullptr) return;
+    told_ = watcher;
+    told_->still_waits(seconds_);
+  }
+
+  std::size_t waited_ = 0, spins_;
+  clock::time_point began_{};
+  double seconds_ = 0, tell_at_ = between_tellings;
+  wait_watcher* told_ = nullptr;
+};
+
+/// One direction between two workers. The writer posts values with ascending epochs, the reader waits for the epoch it
+/// expects; each side counts for itself, so nothing is ever reset. All zero bytes are a flag that was never posted.
+struct alignas(64) flag {
+  std::atomic<std::uint64_t> epoch;
+  std::uint64_t value;
+
+  void post(std::uint64_t new_epoch, std::uint64_t new_value = 0) {
+    value = new_value;
+    epoch.store(new_epoch, std::memory_order_release);
+  }
+  bool posted(std::uint64_t expected) const { return epoch.load(std::memory_order_acquire) >= expected; }
+  std::uint64_t wait(std::uint64_t expected, bool oversubscribed) const {
+    for (backoff p(oversubscribed); !posted(expected);) p.pause();
+    return value;
+  }
+};
+static_assert(sizeof(flag) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace partita::detail

@@ -1,0 +1,105 @@
+// Which workers share memory with this one: its node, real or pretended.
+#pragma once
+
+#include <unistd.h>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/mpi.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+class arena;
+
+/// The workers of a communicator that can map one memory, in ascending order.
+///
+/// `pretended` splits a machine into several nodes for tests and trials: workers that give different numbers do not
+/// share memory although they could.
+class node {
+ public:
+  /// Collective over the communicator.
+  explicit node(MPI_Comm everyone, int pretended = 0) {
+    int worker = 0, size = 0;
+    MPI_Comm_rank(everyone, &worker);
+    MPI_Comm real = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, worker, MPI_INFO_NULL, &real), "MPI_Comm_split_type");
+    MPI_Comm_size(real, &on_machine_);
+    check(MPI_Comm_split(real, pretended, worker, &communicator_), "MPI_Comm_split");
+    MPI_Comm_free(&real);
+    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    MPI_Comm_size(communicator_, &size);
+    MPI_Comm_rank(communicator_, &place_);
+    members_.resize(static_cast<std::size_t>(size));
+    check(MPI_Allgather(&worker, 1, MPI_INT, members_.data(), 1, MPI_INT, communicator_), "MPI_Allgather");
+  }
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+  ~node() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0) MPI_Comm_free(&communicator_);
+  }
+
+  /// The node of a communicator's workers, made at the first call and kept with the communicator. Collective at first.
+  ///
+  /// The environment may pretend: with PARTITA_NODES=3 the workers act as if they lived on three machines in turn.
+  static node& of(MPI_Comm everyone) {
+    static const int key = [] {
+      int made = MPI_KEYVAL_INVALID;
+      check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &node::forget, &made, nullptr), "MPI_Comm_create_keyval");
+      return made;
+    }();
+    void* known = nullptr;
+    int found = 0;
+    check(MPI_Comm_get_attr(everyone, key, &known, &found), "MPI_Comm_get_attr");
+    if (found != 0) return *static_cast<node*>(known);
+    int worker = 0;
+    MPI_Comm_rank(everyone, &worker);
+    const char* const nodes = std::getenv("PARTITA_NODES");
+    const int pretended = nodes != nullptr && std::atoi(nodes) > 0 ? worker % std::atoi(nodes) : 0;
+    auto made = std::make_unique<node>(everyone, pretended);
+    check(MPI_Comm_set_attr(everyone, key, made.get()), "MPI_Comm_set_attr");
+    return *made.release();
+  }
+
+  /// A number that tells one kernel's messages from another's. All workers count alike.
+  int next_tag() { return 1000 + static_cast<int>(tags_++ % 30000); }
+
+  MPI_Comm communicator() const { return communicator_; }
+  std::size_t size() const { return members_.size(); }
+  /// This worker's place among the members.
+  std::size_t place() const { return static_cast<std::size_t>(place_); }
+  /// The worker at a place.
+  std::size_t worker(std::size_t place) const { return static_cast<std::size_t>(members_[place]); }
+  /// The place of a worker, or size() if it lives elsewhere.
+  std::size_t place_of(std::size_t worker) const {
+    std::size_t low = 0, high = members_.size();
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (static_cast<std::size_t>(members_[middle]) < worker) low = middle + 1;
+      else high = middle;
+    }
+    return low < members_.size() && static_cast<std::size_t>(members_[low]) == worker ? low : members_.size();
+  }
+  /// The arenas that were found for these workers, by the most that each worker may take.
+  std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
+  /// Whether there are more workers on this machine than cores, so that one that waits must let another run.
+  bool oversubscribed() const { return on_machine_ > ::sysconf(_SC_NPROCESSORS_ONLN); }
+
+ private:
+  static int forget(MPI_Comm, int, void* kept, void*) {
+    delete static_cast<node*>(kept);
+    return MPI_SUCCESS;
+  }
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  unsigned tags_ = 0;
+  int place_ = 0, on_machine_ = 1;
+  std::vector<int> members_;
+  mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
+};
+
+}  // namespace partita::detail

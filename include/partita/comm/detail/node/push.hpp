@@ -1,0 +1,117 @@
+// Writing boxes straight into the blocks of workers on the same node: one copy, no message.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <partita/comm/detail/box_list.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Boxes of this worker's block and where they lie in the dense blocks of workers of the node (perhaps this worker), in
+/// the order in which the source lies in memory once they are sorted.
+class push_list {
+ public:
+  explicit push_list(std::size_t rank) : rank_(rank) {}
+
+  /// `offset` bytes into the receiver's block, whose dimensions, told in the order of this worker's, have these
+  /// strides.
+  void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides) {
+    boxes_.push_back({place, offset, sizes_.size(), strides_.size()});
+    sizes_.insert(sizes_.end(), b.shape, b.shape + rank_);
+    sizes_.insert(sizes_.end(), b.at, b.at + rank_);
+    strides_.insert(strides_.end(), strides, strides + rank_);
+  }
+  void add(const push_list& more) {
+    for (const entry& e : more.boxes_) {
+      const std::size_t* const sizes = more.sizes_.data() + e.sizes;
+      add(e.place, {0, 0, sizes, sizes + rank_}, e.offset, more.strides_.data() + e.strides);
+    }
+  }
+  void sort() {
+    std::sort(boxes_.begin(), boxes_.end(), [this](const entry& a, const entry& b) {
+      return std::lexicographical_compare(at(a), at(a) + rank_, at(b), at(b) + rank_);
+    });
+  }
+
+  /// Copies the boxes in the order of their source, slab by slab over all receivers: the source is then read forwards
+  /// once, while stores past the cache do not care where they go (8192^2 between distant cores: 0.78 of a memcpy with
+  /// slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). What stays in the cache, or is cut small, goes box by
+  /// box. `shape` is that of the source, `blocks` are the receivers' by place.
+  void push(const element_kind& kind, const std::size_t* shape, const block_memory& from,
+            const std::vector<char*>& blocks, bool streaming) const {
+    constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
+    const stores how = streaming ? stores::streaming : stores::cached;
+    if (!streaming || boxes_.size() < 2 || boxes_.size() > most_boxes || rank_ == 0 || turned()) {
+      const std::size_t none[most_dimensions] = {};
+      for (const entry& e : boxes_) copy(kind, e, sizes_.data() + e.sizes, none, from, blocks, how);
+      return;
+    }
+    // slabs run along dimension `cut`, one for each index of those outside of it
+    std::size_t cut = 0, row = kind.bytes;
+    for (std::size_t d = 1; d < rank_; ++d) row *= shape[d];
+    while (cut + 1 < rank_ && (row > slab_bytes || shape[cut] == 1)) row /= shape[++cut];
+    const std::size_t slab = row < slab_bytes ? slab_bytes / row : 1;
+    std::size_t i[most_dimensions] = {};
+    for (bool more = elements_in(shape, rank_) > 0; more;) {
+      for (const entry& e : boxes_) {
+        const std::size_t* const size = sizes_.data() + e.sizes;
+        std::size_t part[most_dimensions], skip[most_dimensions] = {};
+        bool meets = true;
+        for (std::size_t d = 0; d < rank_; ++d) {
+          part[d] = size[d];
+          if (d > cut) continue;
+          const std::size_t first = at(e)[d], end = first + size[d], reach = i[d] + (d == cut ? slab : 1);
+          const std::size_t start = first > i[d] ? first : i[d], stop = end < reach ? end : reach;
+          meets = meets && start < stop;
+          part[d] = stop - start;
+          skip[d] = start - first;
+        }
+        if (meets) copy(kind, e, part, skip, from, blocks, how);
+      }
+      more = false;
+      i[cut] += slab;
+      for (std::size_t d = cut; !more; --d) {
+        more = i[d] < shape[d];
+        if (more || d == 0) break;
+        i[d] = 0;
+        ++i[d - 1];
+      }
+    }
+  }
+
+ private:
+  struct entry {
+    std::size_t place;           // of the worker that receives it, on the node
+    std::ptrdiff_t offset;       // where it starts in the receiver's block, in bytes
+    std::size_t sizes, strides;  // where its shape and its start, and the receiver's strides, stand in the lists below
+  };
+  const std::size_t* at(const entry& e) const { return sizes_.data() + e.sizes + rank_; }
+
+  /// Whether a box changes its innermost dimension: a slab of a few rows leaves no square to transpose.
+  bool turned() const {
+    for (const entry& e : boxes_)
+      if (sizes_[e.sizes + rank_ - 1] > 1 && strides_[e.strides + rank_ - 1] != 1) return true;
+    return false;
+  }
+
+  void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,
+            const block_memory& from, const std::vector<char*>& blocks, stores how) const {
+    const std::ptrdiff_t* const strides = strides_.data() + e.strides;
+    std::ptrdiff_t source = 0, target = 0;
+    for (std::size_t d = 0; d < rank_; ++d) {
+      source += static_cast<std::ptrdiff_t>(at(e)[d] + skip[d]) * from.strides[d];
+      target += static_cast<std::ptrdiff_t>(skip[d]) * strides[d];
+    }
+    const auto bytes = static_cast<std::ptrdiff_t>(kind.bytes);
+    kind.copy(blocks[e.place] + e.offset + target * bytes, strides, from.data + source * bytes, from.strides, part,
+              rank_, kind.bytes, how);
+  }
+
+  std::size_t rank_;
+  std::vector<entry> boxes_;
+  std::vector<std::size_t> sizes_;  // shape and start in this worker's block
+  std::vector<std::ptrdiff_t> strides_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,186 @@
+// What a worker shows of itself to the others on its machine: where it stands and its last calls. It is written without
+// asking anybody, and can be read when its writer hangs, and by whoever mapped it even when the writer is dead.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <partita/comm/detail/process.hpp>
+#include <partita/comm/detail/spin_lock.hpp>
+#include <partita/core/text.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+struct worker_page {
+  enum class standing : std::uint64_t { computes, waits, makes_a_world, ended };
+  static constexpr std::size_t kept = 64;               // calls: what fits on half a page
+  static constexpr std::size_t sets = 256, ways = 4;    // sentences: more than a program has kernels and directions
+  static constexpr std::size_t longest_sentence = 248;  // a call with its partitions, all but always
+  struct call {
+    std::atomic<std::uint64_t> world, number, fingerprint;
+  };
+
+  std::atomic<std::uint64_t> secret;
+  std::atomic<standing> stands;
+  std::atomic<std::uint64_t> since;  ///< nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share
+  std::atomic<std::uint64_t> calls;
+  call last[kept];
+  std::atomic<std::uint64_t> known[sets][ways];
+  char sentences[sets][ways][longest_sentence];
+
+  /// Notes a call. `describe()` is asked when this call was not made before. Cost: four stores and a look at one line.
+  template <class Describe>
+  void note(std::uint64_t world, std::uint64_t number, std::uint64_t fingerprint, Describe describe) {
+    const std::uint64_t n = calls.load(std::memory_order_relaxed);
+    call& here = last[n % kept];
+    here.world.store(world, std::memory_order_relaxed);
+    here.number.store(number, std::memory_order_relaxed);
+    here.fingerprint.store(fingerprint, std::memory_order_relaxed);
+    calls.store(n + 1, std::memory_order_release);
+    const auto& names = known[fingerprint % sets];
+    for (std::size_t k = 0; k < ways; ++k)
+      if (names[k].load(std::memory_order_relaxed) == fingerprint) return;
+    name(fingerprint, describe());
+  }
+  void name(std::uint64_t fingerprint, const text& sentence) {
+    auto& names = known[fingerprint % sets];
+    std::size_t k = 0;
+    while (k < ways && names[k] != fingerprint && names[k] != 0) ++k;
+    if (k == ways) k = calls.load() % ways;
+    names[k] = 0;
+    char* const to = sentences[fingerprint % sets][k];
+    const std::size_t n = sentence.size() < longest_sentence - 1 ? sentence.size() : longest_sentence - 1;
+    std::memcpy(to, sentence.c_str(), n);
+    to[n] = '\0';
+    names[k] = fingerprint;
+  }
+  /// What a call was called; empty if that is no longer known.
+  text name_of(std::uint64_t fingerprint) const {
+    for (std::size_t k = 0; k < ways; ++k)
+      if (known[fingerprint % sets][k] == fingerprint) {
+        char copy[longest_sentence];
+        std::memcpy(copy, sentences[fingerprint % sets][k], longest_sentence);
+        copy[longest_sentence - 1] = '\0';
+        return text(copy);
+      }
+    return {};
+  }
+  void stand(standing how) {
+    since.store(nanoseconds(), std::memory_order_relaxed);
+    stands.store(how, std::memory_order_release);
+  }
+
+  static std::uint64_t nanoseconds() {
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+  }
+};
+
+/// Where another process finds a page.
+struct page_address {
+  std::uint64_t machine = 0, process = 0, file = 0, secret = 0;
+};
+
+/// The page of this process, and those of others that were found. Nothing is ever unmapped: a page tells most when its
+/// writer is gone.
+class worker_pages {
+ public:
+  static worker_pages& instance() {
+    static worker_pages& it = *new worker_pages;
+    return it;
+  }
+  worker_page& own() { return *own_; }
+  const page_address& address() const { return address_; }
+
+  /// The page of a process of this machine; null if it cannot be seen (elsewhere, or in another container).
+  const worker_page* find(const page_address& where) {
+    if (where.machine != address_.machine || where.file == 0) return nullptr;
+    const std::lock_guard<spin_lock> only(lock_);
+    for (const auto& [secret, found] : found_)
+      if (secret == where.secret) return found;
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%llu/fd/%llu", static_cast<unsigned long long>(where.process),
+                  static_cast<unsigned long long>(where.file));
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return nullptr;
+    struct stat state {};
+    const bool whole = ::fstat(file, &state) == 0 && state.st_size == static_cast<off_t>(sizeof(worker_page));
+    void* const mapped = whole ? ::mmap(nullptr, sizeof(worker_page), PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
+    ::close(file);
+    if (mapped == MAP_FAILED) return nullptr;
+    const auto* const found = static_cast<const worker_page*>(mapped);
+    if (found->secret != where.secret) {  // the number of a process means another one in another container
+      ::munmap(mapped, sizeof(worker_page));
+      return nullptr;
+    }
+    found_.emplace_back(where.secret, found);
+    return found;
+  }
+
+  /// Whether a worker that was ever found waits in a call.
+  bool any_waits() {
+    const std::lock_guard<spin_lock> only(lock_);
+    for (const auto& [secret, found] : found_)
+      if (found->stands == worker_page::standing::waits) return true;
+    return false;
+  }
+  /// Whether a process has ended, and be it that its parent has not taken notice yet.
+  static bool has_ended(std::uint64_t process) {
+    char path[64], line[512] = {};
+    std::snprintf(path, sizeof path, "/proc/%llu/stat", static_cast<unsigned long long>(process));
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return errno == ENOENT;
+    const auto n = ::read(file, line, sizeof line - 1);
+    ::close(file);
+    if (n <= 0) return true;
+    const char* const name_ends = std::strrchr(line, ')');  // "pid (name) state …"
+    return name_ends != nullptr && (name_ends[2] == 'Z' || name_ends[2] == 'X');
+  }
+
+ private:
+  worker_pages() {
+    char host[256] = {};
+    ::gethostname(host, sizeof host - 1);
+    address_.machine = std::hash<std::string_view>{}(host);
+    address_.process = static_cast<std::uint64_t>(::getpid());
+    address_.secret = (address_.process << 40U) ^ worker_page::nanoseconds();
+    const int file = ::memfd_create("partita worker", MFD_CLOEXEC);
+    void* mapped = MAP_FAILED;
+    if (file >= 0 && ::ftruncate(file, sizeof(worker_page)) == 0)
+      mapped = ::mmap(nullptr, sizeof(worker_page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped != MAP_FAILED) {
+      address_.file = static_cast<std::uint64_t>(file);  // stays open: others open it by this number
+      own_ = static_cast<worker_page*>(mapped);
+    } else {
+      if (file >= 0) ::close(file);
+      own_ = static_cast<worker_page*>(std::calloc(1, sizeof(worker_page)));  // for this process alone
+      if (own_ == nullptr) throw std::bad_alloc();
+    }
+    own_->secret = address_.secret;
+    std::atexit([] {
+      if (!process::is_forked()) instance().own().stand(worker_page::standing::ended);
+    });
+  }
+
+  worker_page* own_ = nullptr;
+  page_address address_;
+  spin_lock lock_;
+  std::vector<std::pair<std::uint64_t, const worker_page*>> found_;
+};
+
+}  // namespace partita::detail

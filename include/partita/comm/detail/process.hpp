@@ -1,0 +1,64 @@
+// What this process is to MPI: a worker, one whose MPI is over, or the forked child of a worker, to which nothing of
+// the parent's communication belongs.
+#pragma once
+
+#include <pthread.h>
+#include <atomic>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/core/error.hpp>
+
+namespace partita::detail {
+
+class process {
+ public:
+  enum class standing { unknown, worker, finalized, forked };
+
+  /// From now on known without asking MPI, at the price of a load. Requires MPI [communication_error].
+  static void expect_worker(const char* call) {
+    if (now().load(std::memory_order_relaxed) == standing::unknown) find_out(call);
+    switch (now().load(std::memory_order_relaxed)) {
+      case standing::finalized:
+        throw communication_error(text(call) << ": requires MPI, and MPI_Finalize has been called; keep the "
+                                                "boost::mpi::environment alive for longer than worlds and kernels");
+      case standing::forked:
+        throw communication_error(text(call) << ": requires a worker, and this is a forked child of one; let the child "
+                                                "do what needs no kernels, or start it by exec");
+      default:
+        return;
+    }
+  }
+  /// Whether this process may still talk to the others.
+  static bool is_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
+  static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::forked; }
+
+ private:
+  static std::atomic<standing>& now() {
+    static std::atomic<standing> it{standing::unknown};
+    return it;
+  }
+  static void find_out(const char* call) {
+    int initialized = 0, finalized = 0;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    if (initialized == 0)
+      throw communication_error(text(call) << ": requires MPI; make a boost::mpi::environment first and keep it alive");
+    standing expected = standing::unknown;
+    if (!now().compare_exchange_strong(expected, finalized != 0 ? standing::finalized : standing::worker)) return;
+    if (finalized != 0) return;
+    // MPI_Finalize first of all deletes what hangs on MPI_COMM_SELF
+    int key = MPI_KEYVAL_INVALID;
+    check(MPI_Comm_create_keyval(
+              MPI_COMM_NULL_COPY_FN,
+              [](MPI_Comm, int, void*, void*) {
+                now() = standing::finalized;
+                return MPI_SUCCESS;
+              },
+              &key, nullptr),
+          "MPI_Comm_create_keyval");
+    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+    ::pthread_atfork(nullptr, nullptr, [] { now() = standing::forked; });
+  }
+};
+
+}  // namespace partita::detail

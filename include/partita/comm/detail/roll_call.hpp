@@ -1,0 +1,190 @@
+// Who is missing: what a worker that waits for long finds out about the others, and says in one line.
+//
+// A worker that computes for an hour cannot be told from one that hangs, so a long wait ends nothing: the lowest of the
+// workers that wait prints where each stands, once. PARTITA_PATIENCE=seconds in the environment makes it an error.
+// A worker whose process has ended is named at once.
+#pragma once
+
+#include <unistd.h>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/node/worker_page.hpp>
+#include <partita/core/error.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The workers of one world as far as they can be seen from here, and what is said of them.
+class roll_call final : public wait_watcher {
+ public:
+  /// What each worker tells of itself when a world is made.
+  struct introduction {
+    std::uint64_t level = 0, worlds = 0;
+    page_address page;
+  };
+
+  /// Seconds until a line is printed; chosen, and changed only by tests. Shorter would be noise where a worker reads
+  /// files, longer would be after the person at the terminal has given up.
+  static inline std::atomic<double> patience = 10;
+  /// What PARTITA_PATIENCE says; 0 if it says nothing.
+  static double seconds_to_an_error() {
+    const char* const said = std::getenv("PARTITA_PATIENCE");
+    const double seconds = said == nullptr ? 0 : std::atof(said);
+    return seconds > 0 ? seconds : 0;
+  }
+  /// How many worlds this process knows of; all workers of a world give it a number that none of them knows.
+  static std::atomic<std::uint64_t>& worlds() {
+    static std::atomic<std::uint64_t> known{0};
+    return known;
+  }
+
+  roll_call(std::size_t id, std::size_t size, MPI_Comm given)
+      : own_(&worker_pages::instance().own()), given_(given), id_(id), size_(size) {
+    fingerprint_ = mixed_in(size);
+    own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
+  }
+  introduction own_introduction(std::uint64_t level) const {
+    return {level, worlds(), worker_pages::instance().address()};
+  }
+  /// Now the world is made, and has a number.
+  void meet(const std::vector<introduction>& all) {
+    for (const introduction& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
+    ++number_;
+    for (std::uint64_t known = worlds(); known < number_ && !worlds().compare_exchange_weak(known, number_);) continue;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (k != id_)
+        if (const worker_page* const found = worker_pages::instance().find(all[k].page))
+          seen_.push_back({k, all[k].page.process, found});
+  }
+
+  /// Notes a call of this world: what is waited for from now on.
+  template <class Describe>
+  void note(std::uint64_t fingerprint, Describe describe) {
+    fingerprint_ = fingerprint;
+    own_->note(number_, ++calls_, fingerprint, describe);
+  }
+  text name() const { return own_->name_of(fingerprint_); }
+  void learning(bool now) { learning_ = now; }
+  bool is_learning() const { return learning_; }
+  /// This worker has something to say that ends the job if the others do not come to hear it.
+  void last_words(const text& sentence) { last_words_ = sentence; }
+
+  void still_waits(double seconds) override {
+    if (stands_ != waiting()) own_->stand(stands_ = waiting());
+    for (const worker& w : seen_)
+      if (w.page->stands == worker_page::standing::ended || worker_pages::has_ended(w.process))
+        throw communication_error(text("partita: worker ")
+                                  << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
+                                  << ", and worker " << id_ << " waits for it in " << name());
+    if (!last_words_.empty() && seconds > patience) end_job(last_words_);
+    if (const double most = seconds_to_an_error(); most > 0) {
+      if (seconds > most)
+        throw communication_error(
+            whole(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
+    } else if (!said_ && seconds > patience && is_lowest()) {
+      said_ = true;
+      print(whole(seconds));
+    }
+  }
+  void waits_no_more() noexcept override {
+    own_->stand(stands_ = worker_page::standing::computes);
+    said_ = false;
+  }
+  void lacks_memory(std::size_t bytes) noexcept override {
+    if (size_ == 1 || learning_) return;
+    end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name()
+                                     << "; the others have agreed to this call and wait for its end, so the job is "
+                                        "ended; give each worker smaller blocks, or more memory");
+  }
+
+ private:
+  struct worker {
+    std::size_t id;
+    std::uint64_t process;
+    const worker_page* page;
+  };
+  using standing = worker_page::standing;
+
+  static std::uint64_t mixed_in(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
+  standing waiting() const { return number_ == 0 ? standing::makes_a_world : standing::waits; }
+
+  /// Of those that wait in a call it is the lowest that speaks; who makes a world only if nobody else does.
+  bool is_lowest() const {
+    if (number_ == 0) return !worker_pages::instance().any_waits();
+    for (const worker& w : seen_)
+      if (w.id < id_ && w.page->stands == standing::waits) return false;
+    return true;
+  }
+  static const worker_page::call& last_of(const worker_page& of) { return of.last[(of.calls - 1) % worker_page::kept]; }
+  bool waits_here(const worker& w) const {
+    const worker_page::call& last = last_of(*w.page);
+    return w.page->stands == standing::waits && last.world == number_ && last.number == calls_ &&
+           last.fingerprint == fingerprint_;
+  }
+  static text last_call_of(const worker& w) {
+    if (w.page->calls == 0) return "has made no call";
+    const worker_page::call& last = last_of(*w.page);
+    return text("made call ") << last.number.load() << " of world " << last.world.load() << " last, "
+                              << w.page->name_of(last.fingerprint);
+  }
+
+  /// The sentence: who waits where, and for whom.
+  text whole(double seconds) const {
+    text all("partita: worker ");
+    all << id_ << " has waited for " << static_cast<std::uint64_t>(seconds) << " s in " << name();
+    if (number_ == 0) return all << "; not all of its workers have come to make it";
+    all << ", call " << calls_ << " of world " << number_ << " (" << size_ << " workers)";
+    std::vector<std::size_t> here;
+    std::size_t told = 0;
+    constexpr std::size_t most_told = 6;  // what a line holds
+    for (const worker& w : seen_) {
+      if (waits_here(w)) {
+        here.push_back(w.id);
+        continue;
+      }
+      if (++told > most_told) continue;
+      all << "; worker " << w.id << " (process " << w.process << ")";
+      const worker_page::call& last = last_of(*w.page);
+      const double since = static_cast<double>(worker_page::nanoseconds() - w.page->since) * 1e-9;
+      switch (w.page->stands.load()) {
+        case standing::makes_a_world:
+        case standing::waits:
+          all << " has waited for " << static_cast<std::uint64_t>(since) << " s in "
+              << w.page->name_of(last.fingerprint);
+          if (last.world != 0) all << ", call " << last.number.load() << " of world " << last.world.load();
+          break;
+        default:
+          all << " is missing: it computes, and " << last_call_of(w);
+      }
+    }
+    if (told > most_told) all << "; and " << told - most_told << " more";
+    if (!here.empty()) all << "; waiting here as well: " << here;
+    if (seen_.size() + 1 < size_) all << "; " << size_ - 1 - seen_.size() << " workers cannot be seen from here";
+    return all;
+  }
+
+  /// One line by one write, so that lines of several workers do not mix.
+  static void print(text line) {
+    line << '\n';
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.c_str(), line.size());
+  }
+  [[noreturn]] void end_job(const text& sentence) const noexcept {
+    print(sentence);
+    MPI_Abort(given_, 1);
+    std::abort();
+  }
+
+  worker_page* own_;
+  MPI_Comm given_;
+  std::size_t id_, size_;
+  std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
+  std::vector<worker> seen_;
+  standing stands_ = standing::computes;
+  bool said_ = false, learning_ = false;
+  text last_words_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,21 @@
+// A lock for a few instructions: what several threads of a process hand to each other.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace partita::detail {
+
+/// Meets std::lock_guard's requirements. Uncontended it costs one exchange, half of what a std::mutex does.
+class spin_lock {
+ public:
+  void lock() {
+    while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { taken_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag taken_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,162 @@
+// What the movements of groups know of the elements that they move and reduce: sizes and functions of bytes, so that
+// they are compiled once and not for every element type, rank and reduction.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <partita/array/copy.hpp>
+#include <partita/array/exact_sum.hpp>
+#include <partita/comm/element.hpp>
+#include <partita/plan/binomial_tree.hpp>
+#include <partita/rule/reduction.hpp>
+#include <type_traits>
+
+namespace partita::detail {
+
+/// Whether blocks of T may be copied through shared memory.
+template <class T>
+inline constexpr bool shareable =
+    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
+
+/// How elements of one type are sent and copied.
+struct untyped_element {
+  std::size_t size;  ///< bytes
+  bool in_shared_memory;
+  MPI_Datatype (*datatype)();
+  void (*copy)(void* to, const std::ptrdiff_t* to_strides, const void* from, const std::ptrdiff_t* from_strides,
+               const std::size_t* shape, std::size_t rank, stores how);
+
+  /// Copies n elements that lie side by side.
+  void copy_row(void* to, const void* from, std::size_t n, stores how = stores::by_size) const {
+    const std::ptrdiff_t unit = 1;
+    if (n != 0) copy(to, &unit, from, &unit, &n, 1, how);
+  }
+};
+
+/// How the blocks of several workers become one.
+struct element_operation {
+  const untyped_element* of;
+  /// to[i] = a[i] with b[i] for n elements; `to` may be a or b.
+  void (*combine)(void* to, const void* a, const void* b, std::size_t n);
+  /// `count` blocks of n elements become one, rounded once; null where partial results may be passed on.
+  void (*exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
+  /// What remains to be done to the result of `count` blocks; may be null.
+  void (*complete)(void* y, std::size_t n, std::size_t count);
+};
+
+/// Elements of one size are copied by the same code.
+template <class T>
+using moved_as = std::conditional_t<
+    !std::is_trivially_copyable_v<T>, T,
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                                                             std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                                                                std::array<char, sizeof(T)>>>>>>;
+
+template <class T>
+void copy_erased(void* to, const std::ptrdiff_t* to_strides, const void* from, const std::ptrdiff_t* from_strides,
+                 const std::size_t* shape, std::size_t rank, stores how) {
+  copy_block(static_cast<T*>(to), to_strides, static_cast<const T*>(from), from_strides, shape, rank, how);
+}
+
+template <class T>
+inline constexpr untyped_element kind_of{sizeof(T), shareable<T>, &datatype<T>, &copy_erased<moved_as<T>>};
+
+/// Combines numbers a register's worth at a time: loops of a known length are what g++ makes vectors of at -O2.
+template <class R, class T>
+void combine_erased(void* into, const void* left, const void* right, std::size_t n) {
+  T* const to = static_cast<T*>(into);
+  const T* const a = static_cast<const T*>(left);
+  const T* const b = static_cast<const T*>(right);
+  constexpr bool adds = is_linear_reduction<R>;
+  if constexpr (adds && (std::is_arithmetic_v<T> || complex_like<T>)) {
+    add_side_by_side(best_instruction_set(), to, a, b, n);
+  } else {
+    const R together{};
+    std::size_t i = 0;
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      constexpr std::size_t width = 64 / sizeof(T);
+      for (; i + width <= n; i += width) {
+        T x[width], y[width];
+        std::memcpy(x, a + i, sizeof x);
+        std::memcpy(y, b + i, sizeof y);
+        for (std::size_t k = 0; k < width; ++k) x[k] = static_cast<T>(together(x[k], y[k]));
+        std::memcpy(to + i, x, sizeof x);
+      }
+    }
+    for (; i < n; ++i) to[i] = static_cast<T>(together(a[i], b[i]));
+  }
+}
+
+/// A complex number is a pair of real ones.
+template <class T>
+void add_exactly_erased(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
+  if constexpr (complex_like<T>) {
+    using part = typename T::value_type;
+    exact_sum<part>([&](std::size_t k) { return reinterpret_cast<const part*>(blocks[k]); }, count, 2 * n,
+                    static_cast<part*>(to));
+  } else {
+    exact_sum<T>([&](std::size_t k) { return reinterpret_cast<const T*>(blocks[k]); }, count, n, static_cast<T*>(to));
+  }
+}
+
+template <class R, class T>
+void complete_erased(void* y, std::size_t n, std::size_t count) {
+  for (T* to = static_cast<T*>(y); n != 0; --n, ++to) *to = R::template completed<T>(*to, count);
+}
+
+/// The reduction R of elements T; with `Exact`, sums of fractions are rounded once (of integers every order is exact).
+template <class R, class T, bool Exact>
+constexpr element_operation make_operation() {
+  element_operation operation{&kind_of<T>, &combine_erased<R, T>, nullptr, nullptr};
+  if constexpr (Exact && is_linear_reduction<R> && fraction<T>) operation.exactly = &add_exactly_erased<T>;
+  if constexpr (requires(T a) { R::template completed<T>(a, 1); } && !(std::is_same_v<T, bool>))
+    operation.complete = &complete_erased<R, T>;
+  return operation;
+}
+template <class R, class T, bool Exact = false>
+inline constexpr element_operation operation_of = make_operation<R, T, Exact>();
+
+/// As much of each block is combined at once, to stay in the first cache.
+inline constexpr std::size_t piece_bytes = 4096;
+
+/// Room for the elements that are combined at once.
+struct piece_buffer {
+  alignas(64) char bytes[piece_bytes];
+};
+
+namespace tree_order {
+
+/// The blocks of a position and those below it into `to`; false if there is only one, which stays where it is.
+inline bool combine_below(const element_operation& how, const char* const* blocks, const binomial_tree& tree,
+                          std::size_t position, bool gives, std::size_t n, char* to) {
+  const char* together = gives ? blocks[position] : nullptr;
+  piece_buffer part;
+  tree.for_below_smallest_first(position, [&](std::size_t other) {
+    char* const there = together == nullptr ? to : part.bytes;
+    const char* const more = combine_below(how, blocks, tree, other, true, n, there) ? there : blocks[other];
+    if (together != nullptr) how.combine(to, together, more, n);
+    together = together == nullptr ? more : to;
+  });
+  return together == to;
+}
+
+}  // namespace tree_order
+
+/// The n elements of blocks `first` … size - 1 as one: exactly, if that is asked for, else position by position of the
+/// binomial tree, which gives the same bits as when partial results travel along it. Returns where it is: in `to`, or,
+/// if there is only one block, in that. Requires first <= 1, n elements to be at most a piece.
+inline const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
+                                  std::size_t size, std::size_t n, char* to) {
+  if (how.exactly != nullptr && size - first > 2) {  // of two numbers the sum is rounded once anyway
+    how.exactly(blocks + first, size - first, n, to);
+    return to;
+  }
+  return tree_order::combine_below(how, blocks, binomial_tree{size}, 0, first == 0, n, to) ? to : blocks[first];
+}
+
+}  // namespace partita::detail

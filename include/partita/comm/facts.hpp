@@ -1,0 +1,67 @@
+// Small facts among the workers of a world: a few numbers of each, brought together so that all of them know.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/comm/world.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+template <std::size_t N>
+using facts = std::array<std::uint64_t, N>;
+
+/// The extents of a block, as facts; one number more, so that there is one for rank 0, too.
+template <std::size_t Rank>
+facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
+  facts<Rank + 1> all{};
+  for (std::size_t d = 0; d < Rank; ++d) all[d] = shape[d];
+  return all;
+}
+
+/// The facts of every worker, by its id. Collective. Cost: one MPI_Allgather of 8 N bytes a worker.
+template <std::size_t N>
+std::vector<facts<N>> gathered(const world_state& world, const facts<N>& mine) {
+  std::vector<facts<N>> all(world.size());
+  const auto count = static_cast<int>(N);
+  check(MPI_Allgather(mine.data(), count, MPI_UINT64_T, all.data(), count, MPI_UINT64_T, world.communicator()),
+        "MPI_Allgather");
+  return all;
+}
+
+/// The facts of all workers added up, number by number. Collective. Cost: one MPI_Allreduce.
+template <std::size_t N>
+facts<N> summed(const world_state& world, const facts<N>& mine) {
+  facts<N> sum{};
+  check(MPI_Allreduce(mine.data(), sum.data(), static_cast<int>(N), MPI_UINT64_T, MPI_SUM, world.communicator()),
+        "MPI_Allreduce");
+  return sum;
+}
+
+/// The largest of each of the facts. Collective. Cost: one MPI_Allreduce.
+template <std::size_t N>
+facts<N> largest(const world_state& world, const facts<N>& mine) {
+  // MPICH 4.0 compares unsigned numbers as if they had a sign: turning the highest bit over makes that the right order
+  constexpr std::uint64_t highest = std::uint64_t{1} << 63U;
+  std::array<std::int64_t, N> given{}, most{};
+  for (std::size_t k = 0; k < N; ++k) given[k] = static_cast<std::int64_t>(mine[k] ^ highest);
+  check(MPI_Allreduce(given.data(), most.data(), static_cast<int>(N), MPI_INT64_T, MPI_MAX, world.communicator()),
+        "MPI_Allreduce");
+  facts<N> all{};
+  for (std::size_t k = 0; k < N; ++k) all[k] = static_cast<std::uint64_t>(most[k]) ^ highest;
+  return all;
+}
+
+/// Whether something holds on every worker. Collective. Cost: one look at shared memory on a node, else one
+/// MPI_Allreduce.
+inline bool on_all(world_state& world, bool here) {
+  const facts<4> mine{here ? 1U : 0U, 0, 0, 0};
+  facts<4> all{};
+  world.all_and(mine.data(), all.data());
+  return all[0] != 0;
+}
+
+}  // namespace partita::detail

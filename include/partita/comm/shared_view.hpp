@@ -1,0 +1,120 @@
+// Blocks of shared memory that one worker fills and several read for as long as they like: tensors that nobody may
+// write.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <partita/array/xtensor.hpp>
+#include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/process.hpp>
+#include <partita/comm/detail/spin_lock.hpp>
+#include <partita/core/index.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+namespace detail {
+
+/// What stands before the elements of a lent block: how many views of it there are, on all workers together.
+struct alignas(64) lent_header {
+  std::atomic<std::uint32_t> views;
+};
+static_assert(sizeof(lent_header) == 64);
+
+/// The blocks that this worker lent out. Whoever drops the last view cannot give a block back, since pools belong to
+/// their workers: the lender looks through what it lent when it lends again, so that a steady loop takes no fresh
+/// block.
+class lent_blocks {
+ public:
+  /// A block for `bytes` of elements, to be viewed `views` times. The elements begin on a cache line.
+  static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views) {
+    const std::lock_guard<spin_lock> only(in_use());
+    take_back();
+    const std::size_t all = sizeof(lent_header) + bytes;
+    auto* const header = ::new (memory.allocate(all)) lent_header{};
+    header->views.store(views, std::memory_order_relaxed);
+    lent().push_back({&memory, header, all});
+    return header;
+  }
+  static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }
+
+ private:
+  struct entry {
+    arena* memory;
+    lent_header* header;
+    std::size_t bytes;
+  };
+  static std::vector<entry>& lent() {
+    static std::vector<entry>& entries = *new std::vector<entry>;  // views in static storage outlive everything
+    return entries;
+  }
+  static spin_lock& in_use() {
+    static spin_lock lock;
+    return lock;
+  }
+  static void take_back() {
+    std::vector<entry>& all = lent();
+    for (std::size_t k = 0; k < all.size();) {
+      if (all[k].header->views.load(std::memory_order_acquire) != 0) {
+        ++k;
+        continue;
+      }
+      all[k].memory->release(all[k].header, all[k].bytes);
+      all[k] = all.back();
+      all.pop_back();
+    }
+  }
+};
+
+/// One view of a lent block. Copies count.
+class lease {
+ public:
+  lease() = default;
+  /// Takes over a view that the lender has counted already.
+  explicit lease(lent_header* header) : header_(header) {}
+  lease(const lease& other) : header_(other.header_) {
+    if (header_ != nullptr) header_->views.fetch_add(1, std::memory_order_relaxed);
+  }
+  lease(lease&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
+  lease& operator=(lease other) noexcept {
+    std::swap(header_, other.header_);
+    return *this;
+  }
+  ~lease() {
+    // a forked child has its parent's views, but not its place among those that count them
+    if (header_ != nullptr && !process::is_forked()) header_->views.fetch_sub(1, std::memory_order_release);
+  }
+  /// Whether there is a block at all. An operator, because that is how xt::xbuffer_adaptor knows an owner (0.24).
+  bool operator()() const { return header_ != nullptr; }
+
+ private:
+  lent_header* header_ = nullptr;
+};
+
+template <class T>
+using lent_elements = xt::xbuffer_adaptor<const T*, xt::no_ownership, lease>;
+
+}  // namespace detail
+
+/// What a kernel with the policy `shared_view` gives: a tensor to be read, of which one copy serves all workers of a
+/// node. It holds its memory for as long as it lives, copies of it too; the kernel and the input may be gone.
+template <class T, std::size_t Rank>
+using shared_view_of = xt::xtensor_adaptor<detail::lent_elements<T>, Rank, xt::layout_type::row_major>;
+
+namespace detail {
+
+template <class T, std::size_t Rank>
+shared_view_of<T, Rank> view_of(lent_header* header, const std::array<std::size_t, Rank>& shape) {
+  const T* const data = header == nullptr ? nullptr : reinterpret_cast<const T*>(lent_blocks::elements(header));
+  return shared_view_of<T, Rank>(lent_elements<T>(data, volume_of(shape), lease(header)),
+                                 typename shared_view_of<T, Rank>::shape_type(shape));
+}
+
+}  // namespace detail
+
+}  // namespace partita

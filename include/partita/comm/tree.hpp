@@ -1,0 +1,73 @@
+// Messages between two workers, of any length, and the two trees along which groups of workers pass small facts.
+#pragma once
+
+#include <cstddef>
+#include <partita/comm/detail/world_state.hpp>
+#include <partita/comm/element.hpp>
+#include <partita/plan/binomial_tree.hpp>
+#include <partita/plan/group_plan.hpp>
+
+namespace partita::detail {
+
+/// What a message is about; messages of a kind between two workers arrive in the order they were sent.
+enum class tag : int { header = 1, block = 2, repartition = 3, user = 4 };
+
+template <class T>
+void send(const world_state& world, const T* data, std::size_t n, std::size_t worker, tag about) {
+  in_messages<T>(n, [&](std::size_t first, int count) {
+    check(MPI_Send(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(about),
+                   world.communicator()),
+          "MPI_Send");
+  });
+}
+
+template <class T>
+void receive(const world_state& world, T* data, std::size_t n, std::size_t worker, tag about) {
+  in_messages<T>(n, [&](std::size_t first, int count) {
+    check(MPI_Recv(data + first, count, datatype<T>(), static_cast<int>(worker), static_cast<int>(about),
+                   world.communicator(), MPI_STATUS_IGNORE),
+          "MPI_Recv");
+  });
+}
+
+/// Copies the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
+template <class T>
+void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag about) {
+  const binomial_tree tree{group.members.size()};
+  const std::size_t me = group.position;
+  if (me != 0) receive(world, data, n, group.members[tree.above(me)], about);
+  tree.for_below(me,
+                 [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], about); });
+}
+
+/// Brings values together at the root along the same tree, in an order that depends on the group alone. `mine` is what
+/// this member contributes (nullptr: nothing); `into` is where partial results are kept (needed by every member that
+/// has to combine, and by the root); `incoming` a buffer for one message. combine(into, from) folds one value into
+/// another.
+template <class T, class Combine>
+void collect(const world_state& world, const worker_group& group, const T* mine, T* into, T* incoming, std::size_t n,
+             tag about, Combine combine) {
+  const binomial_tree tree{group.members.size()};
+  const std::size_t me = group.position;
+  bool filled = false;
+  const auto begin = [&] {
+    if (filled || mine == nullptr) return;
+    if (into != mine)
+      for (std::size_t i = 0; i < n; ++i) into[i] = mine[i];
+    filled = true;
+  };
+  tree.for_below_smallest_first(me, [&](std::size_t other) {
+    begin();
+    if (filled) {
+      receive(world, incoming, n, group.members[other], about);
+      for (std::size_t i = 0; i < n; ++i) combine(into[i], incoming[i]);
+    } else {
+      receive(world, into, n, group.members[other], about);
+      filled = true;
+    }
+  });
+  if (me != 0) send(world, filled ? static_cast<const T*>(into) : mine, n, group.members[tree.above(me)], about);
+  else begin();
+}
+
+}  // namespace partita::detail

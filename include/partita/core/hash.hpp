@@ -1,0 +1,54 @@
+// A 64-bit number that equal values share: what workers compare instead of the values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace partita {
+
+/// Mixes values in order into one number: `hasher().mix(rank).mix(extents.array()).value()`. The same on every worker
+/// and in constant expressions; made to find differences, not to resist an opponent.
+class hasher {
+ public:
+  constexpr hasher() = default;
+  /// Goes on from a number made before.
+  constexpr explicit hasher(std::uint64_t seed) : state_(seed) {}
+
+  /// One more value: an integer, a bool or an enumerator.
+  template <class Value>
+    requires(std::is_integral_v<Value> || std::is_enum_v<Value>)
+  constexpr hasher& mix(Value value) {
+    state_ = scrambled(state_ * golden + static_cast<std::uint64_t>(value));
+    return *this;
+  }
+  /// The values of a range in order, and how many they are: [1, 2], [3] differs from [1], [2, 3].
+  template <class Range>
+    requires requires(const Range& range) {
+      range.begin();
+      range.end();
+      range.size();
+    }
+  constexpr hasher& mix(const Range& range) {
+    mix(range.size());
+    for (const auto& value : range) mix(value);
+    return *this;
+  }
+
+  constexpr std::uint64_t value() const { return state_; }
+
+ private:
+  /// 2^64 over the golden ratio, odd: the increment of splitmix64 (Steele, Lea, Flood 2014), as are the shifts and
+  /// factors below.
+  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+  static constexpr std::uint64_t scrambled(std::uint64_t z) {
+    z += golden;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_ = 0;
+};
+
+}  // namespace partita

@@ -1,0 +1,41 @@
+// Products of extents that do not wrap around: how many places, indices or elements there are, or an error.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/error.hpp>
+
+namespace partita {
+
+/// Whether a * b is a `std::size_t`; it is then in `product`.
+constexpr bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
+  return !__builtin_mul_overflow(a, b, &product);
+}
+
+/// Whether the product of the extents is a `std::size_t`; it is then in `product`: 1 for rank 0, 0 if an extent is 0.
+template <std::size_t Rank>
+constexpr bool multiply(const std::array<std::size_t, Rank>& extents, std::size_t& product) {
+  product = 1;
+  bool fits = true;
+  for (const std::size_t extent : extents) {
+    if (extent == 0) {  // whatever the others are
+      product = 0;
+      return true;
+    }
+    fits = multiply(product, extent, product) && fits;
+  }
+  return fits;
+}
+
+/// The product of the extents: 1 for rank 0, 0 if one of them is 0. A product that is no `std::size_t` is an `Error`
+/// that names the call.
+template <class Error = shape_error, std::size_t Rank>
+constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, const char* call) {
+  std::size_t product = 1;
+  if (!multiply(extents, product))
+    throw Error(text(call) << ": requires a product of extents of at most " << static_cast<std::size_t>(-1)
+                           << ", got the extents " << extents << "; give smaller extents");
+  return product;
+}
+
+}  // namespace partita

@@ -1,0 +1,117 @@
+// The folder of checkpoints as one worker sees it: which steps are there, what a killed job left, what is to go.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <partita/io/detail/posix_file.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// "step-000000000012": names in the order of their steps.
+inline std::string step_name(std::uint64_t step) {
+  char name[32];
+  std::snprintf(name, sizeof name, "step-%012llu", static_cast<unsigned long long>(step));
+  return name;
+}
+/// Whether a name is that of a step that was saved whole.
+inline bool is_step_name(const std::string& name, std::uint64_t& step) {
+  if (name.size() < 17 || name.size() > 24 || name.compare(0, 5, "step-") != 0) return false;
+  step = 0;
+  for (std::size_t k = 5; k < name.size(); ++k) {
+    if (name[k] < '0' || name[k] > '9') return false;
+    step = step * 10 + static_cast<std::uint64_t>(name[k] - '0');
+  }
+  return name == step_name(step);
+}
+/// Whether a name is that of a step that was not saved to its end, or not removed to its end.
+inline bool is_leftover_name(const std::string& name) {
+  const std::size_t dot = name.find(".tmp.");
+  std::uint64_t step = 0;
+  return dot != std::string::npos && name.size() == dot + 21 && is_step_name(name.substr(0, dot), step);
+}
+
+/// The steps in a folder, ascending, and the leftovers. 0 or an errno.
+struct checkpoint_list {
+  std::vector<std::uint64_t> steps;
+  std::vector<std::string> leftovers;
+  int error = 0;
+};
+inline checkpoint_list list_checkpoints(const std::string& folder) {
+  checkpoint_list list;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::uint64_t step = 0;
+    if (is_step_name(name, step)) list.steps.push_back(step);
+    else if (is_leftover_name(name)) list.leftovers.push_back(name);
+  }
+  list.error = error.value();
+  std::sort(list.steps.begin(), list.steps.end());
+  return list;
+}
+
+inline int remove_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return error.value();
+}
+/// Removes a step: first its name, so that half of one is never taken for a whole one.
+inline int remove_step(const std::string& folder, std::uint64_t step) {
+  const std::string name = folder + "/" + step_name(step), doomed = temporary_name(name, random_word());
+  if (::rename(name.c_str(), doomed.c_str()) != 0) return errno;
+  return remove_folder(doomed);
+}
+
+/// Removes a folder when its object goes, unless it was kept.
+class temporary_folder {
+ public:
+  temporary_folder() = default;
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+  ~temporary_folder() {
+    if (!path_.empty()) static_cast<void>(remove_folder(path_));
+  }
+  int make(const std::string& path) {
+    if (::mkdir(path.c_str(), 0777) != 0) return errno;
+    path_ = path;
+    return 0;
+  }
+  /// 0 or an errno; ENOTEMPTY or EEXIST if there is something of this name.
+  int rename_to(const std::string& path) {
+    if (::rename(path_.c_str(), path.c_str()) != 0) return errno;
+    path_.clear();
+    return 0;
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Writes a small file and puts it on the disk. 0 or an errno.
+inline int write_small_file(const std::string& path, const std::string& bytes, bool sync) {
+  posix_file file;
+  int error = file.open(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (error == 0) error = file.write(bytes.data(), bytes.size(), 0);
+  if (error == 0 && sync) error = file.sync();
+  const int closed = file.close();
+  return error != 0 ? error : closed;
+}
+/// Reads a file of at most `most` bytes. 0 or an errno.
+inline int read_small_file(const std::string& path, std::string& bytes, std::size_t most) {
+  posix_file file;
+  std::size_t size = 0;
+  int error = file.open(path, O_RDONLY);
+  if (error == 0) error = file.size(size);
+  if (error == 0 && size > most) error = EFBIG;
+  if (error != 0) return error;
+  bytes.resize(size);
+  return file.read(bytes.data(), size, 0);
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,126 @@
+// How the workers of a call on files agree: on the call, on its outcome, and on what one of them has read.
+//
+// The one file of io/ that knows how workers meet. All of it is for calls that end in a disk: agreed on at every level
+// of checks.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <partita/comm/partition.hpp>
+#include <partita/io/detail/posix_file.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <string>
+
+namespace partita::detail {
+
+/// What a worker has to complain about in a call on files; nothing if the sentence is empty.
+struct file_trouble {
+  enum class kind : char { io, shape, partition };
+  kind what = kind::io;
+  text sentence;
+
+  bool empty() const { return sentence.empty(); }
+  [[noreturn]] void raise() const {
+    if (what == kind::shape) throw shape_error(sentence);
+    if (what == kind::partition) throw partition_error(sentence);
+    throw io_error(sentence);
+  }
+};
+
+/// A number for what a call on files is given, the same on all workers of a right program.
+class call_number {
+ public:
+  call_number& operator<<(std::uint64_t value) {
+    number_ = (number_ ^ (value + 0x9e3779b97f4a7c15ULL + (number_ << 6U) + (number_ >> 2U))) * 1099511628211ULL;
+    return *this;
+  }
+  call_number& operator<<(const char* characters) {
+    while (*characters != '\0') *this << static_cast<std::uint64_t>(static_cast<unsigned char>(*characters++));
+    return *this;
+  }
+  std::uint64_t value() const { return number_; }
+
+ private:
+  std::uint64_t number_ = 1469598103934665603ULL;
+};
+
+/// One call on files by all workers of a world. Every worker makes the same calls of its members, in the same order.
+class file_call {
+ public:
+  /// `name` is the call as the user wrote it; workers whose name or number differ all throw a disagreement_error at the
+  /// first meeting. `leader` does what one worker does for all.
+  file_call(const world& everyone, std::size_t leader, const text& name, const call_number& number)
+      : world_(everyone), leader_(leader), name_(name), number_((call_number(number) << name.c_str()).value()) {}
+
+  const world& everyone() const { return world_; }
+  const text& name() const { return name_; }
+  std::size_t leader() const { return leader_; }
+  bool leads() const { return world_.id() == leader_; }
+
+  /// The bits that all workers set. Requires the same call on all workers [disagreement_error].
+  std::uint64_t common(std::uint64_t choices) const {
+    return world_.state()->agree(number_, choices, failure::none, [&] { return name_; });
+  }
+  bool all(bool mine) const { return common(mine ? 1 : 0) == 1; }
+  /// The word of one worker, given to all.
+  std::uint64_t word_of(std::size_t who, std::uint64_t mine) const {
+    return common(world_.id() == who ? mine : ~std::uint64_t{0});
+  }
+  /// The bytes of one worker, given to all.
+  std::string bytes_of(std::size_t who, const std::string& mine) const {
+    if (world_.size() == 1) return mine;
+    const auto one = world_.partition<1>(workers{who});
+    const auto every = world_.partition(extents<dynamic>(world_.size()));
+    auto block = zero_volume<std::uint8_t, 1>();
+    if (world_.id() == who) {
+      block.resize({mine.size()});
+      if (!mine.empty()) std::memcpy(block.data(), mine.data(), mine.size());
+    }
+    const auto got = broadcast(one, every)(block);
+    return std::string(got.data(), got.data() + got.size());
+  }
+
+  /// Either nobody complains, or all workers throw what the first one that does has to say.
+  void settle(const file_trouble& mine) const {
+    if (all(mine.empty())) return;
+    std::size_t who = 0;
+    for (std::size_t first = 0; first < world_.size(); first += 64) {  // a bit for each worker that is content
+      std::uint64_t content = ~std::uint64_t{0};
+      if (!mine.empty() && world_.id() / 64 == first / 64) content = ~(std::uint64_t{1} << world_.id() % 64);
+      const std::uint64_t all_content = common(content);
+      who = first + static_cast<std::size_t>(std::countr_one(all_content));
+      if (who < first + 64) break;
+    }
+    const std::string told =
+        bytes_of(who, static_cast<char>(mine.what) + std::string(mine.sentence.begin(), mine.sentence.end()));
+    file_trouble first;
+    first.what = static_cast<file_trouble::kind>(told[0]);
+    first.sentence << told.c_str() + 1;
+    first.raise();
+  }
+
+  /// "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory (errno 2); "
+  file_trouble cannot(const char* doing, const std::string& path, int error, const char* way_out) const {
+    file_trouble trouble;
+    if (error == 0) return trouble;
+    trouble.sentence << name_ << ": worker " << world_.id() << " cannot " << doing << " " << path.c_str() << ": "
+                     << error_text(error) << "; " << way_out;
+    return trouble;
+  }
+  file_trouble refuse(file_trouble::kind what, const text& sentence) const {
+    file_trouble trouble;
+    trouble.what = what;
+    trouble.sentence << name_ << ": " << sentence;
+    return trouble;
+  }
+
+ private:
+  world world_;
+  std::size_t leader_;
+  text name_;
+  std::uint64_t number_;
+};
+
+}  // namespace partita::detail

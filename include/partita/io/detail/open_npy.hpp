@@ -1,0 +1,144 @@
+// A .npy file as its readers find it: the header read by one worker and told to all, the elements by their owners.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <partita/io/detail/slabs.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The header of a file, and what all that come before the first element reads. Only by one worker.
+struct npy_front {
+  npy_header header;
+  std::string bytes;
+  file_trouble trouble;
+};
+inline npy_front read_npy_front(const file_call& call, const std::string& path) {
+  npy_front front;
+  const char* const way_out = "check the name, and that this worker may read it";
+  posix_file file;
+  std::size_t bytes = 0;
+  int error = file.open(path, O_RDONLY);
+  if (error == 0) error = file.size(bytes);
+  front.bytes.resize(bytes < npy_header_limit ? bytes : npy_header_limit);
+  if (error == 0) error = file.read(front.bytes.data(), front.bytes.size(), 0);
+  front.trouble = call.cannot("read", path, error, way_out);
+  if (error != 0) return front;
+  const npy_header_found found =
+      parse_npy_header(reinterpret_cast<const unsigned char*>(front.bytes.data()), front.bytes.size());
+  if (!found.problem.empty()) {
+    front.trouble = call.refuse(file_trouble::kind::io,
+                                (text("requires a .npy file; of ") << path.c_str() << ", " << found.problem));
+    return front;
+  }
+  front.header = found.header;
+  front.bytes.resize(found.header.data_at);
+  if (bytes < found.header.data_at + found.header.data_bytes)
+    front.trouble = call.refuse(file_trouble::kind::io,
+                                text("requires a whole file; the header of ")
+                                    << path.c_str() << " promises " << found.header.data_at + found.header.data_bytes
+                                    << " bytes, and there are " << bytes << "; copy it again from where it came");
+  return front;
+}
+
+/// What every reader of a tensor of this rank needs to know of a header.
+template <std::size_t Rank>
+struct npy_facts {
+  std::array<std::size_t, Rank> extents{};
+  std::size_t data_at = 0;
+  bool fortran_order = false, foreign_bytes = false;
+};
+
+/// Why the elements of a file are not what the call asked for, or nothing.
+template <class T, std::size_t Rank>
+file_trouble misfit(const file_call& call, const std::string& path, const npy_header& h) {
+  text sentence;
+  if (h.kind != npy_kind<T> || h.item_bytes != sizeof(T))
+    return call.refuse(file_trouble::kind::io, sentence << "requires elements of the type asked for ("
+                                                        << npy_type_of<T>() << "), and " << path.c_str() << " holds "
+                                                        << npy_type_text(h.byte_order, h.kind, h.item_bytes)
+                                                        << "; load what it holds and convert it");
+  if (h.rank != Rank) {
+    sentence << "requires a tensor of the rank asked for (" << Rank << "), and " << path.c_str()
+             << " holds one of rank " << h.rank << "; ask for that rank";
+    return call.refuse(file_trouble::kind::shape, sentence);
+  }
+  if (has_padding<T>() && h.byte_order != native_byte_order)
+    return call.refuse(file_trouble::kind::io, sentence << "cannot read long double written in another order of bytes ("
+                                                        << path.c_str() << "); write double there");
+  return {};
+}
+
+/// Reads the header of a file by the leader, tells all, and looks whether it is what T and Rank ask for. Collective.
+template <class T, std::size_t Rank>
+npy_facts<Rank> open_npy(const file_call& call, const std::string& path) {
+  npy_front front;
+  if (call.leads()) {
+    front = read_npy_front(call, path);
+    if (front.trouble.empty()) front.trouble = misfit<T, Rank>(call, path, front.header);
+  }
+  call.settle(front.trouble);
+  npy_facts<Rank> facts;
+  const std::uint64_t marks =
+      call.word_of(call.leader(), (front.header.fortran_order ? 1U : 0U) |
+                                      (sizeof(T) > 1 && front.header.byte_order != native_byte_order ? 2U : 0U));
+  facts.fortran_order = Rank >= 2 && (marks & 1U) != 0;
+  facts.foreign_bytes = (marks & 2U) != 0;
+  facts.data_at = call.word_of(call.leader(), front.header.data_at);
+  for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.word_of(call.leader(), front.header.extents[d]);
+  return facts;
+}
+
+/// Turns round the bytes of each number; a complex number is two.
+template <class T>
+void swap_bytes(T* data, std::size_t n) {
+  if constexpr (is_complex<T>) {
+    swap_bytes(reinterpret_cast<typename T::value_type*>(data), 2 * n);
+  } else if constexpr (sizeof(T) > 1) {
+    auto* bytes = reinterpret_cast<unsigned char*>(data);
+    for (std::size_t k = 0; k < n; ++k, bytes += sizeof(T)) std::reverse(bytes, bytes + sizeof(T));
+  }
+}
+
+/// Reads this worker's slab. `verify(where, bytes)` looks at what was read before anything is made of it; it is
+/// collective. What the file holds on p, cut as asked for. Collective.
+template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verify>
+pooled_tensor<T, Rank> read_npy(const file_call& call, const std::string& path, const npy_facts<Rank>& facts,
+                                const partition<Extents>& p, const file_request<Rank>& request, Verify verify) {
+  const auto where = deal_slabs(p, facts.fortran_order ? backwards(facts.extents) : facts.extents, sizeof(T),
+                                facts.data_at, request.options);
+  pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
+  file_trouble trouble;
+  if (where.owns()) {
+    slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
+    posix_file file;
+    int error = file.open(path, O_RDONLY);
+    if (error == 0) error = file.read(slab.data(), slab.size() * sizeof(T), where.domains.held[where.place()]);
+    trouble = call.cannot("read", path, error, "all workers must see the same file, and nobody may write to it");
+  }
+  call.settle(trouble);
+  verify(where, reinterpret_cast<const unsigned char*>(slab.data()));
+  if (where.owns()) {
+    if (facts.foreign_bytes) swap_bytes(slab.data(), slab.size());
+    if constexpr (std::is_same_v<T, bool>) {  // NumPy takes every byte but 0 for true, C++ may not
+      auto* bytes = reinterpret_cast<unsigned char*>(slab.data());
+      for (std::size_t k = 0; k < slab.size(); ++k) bytes[k] = bytes[k] != 0 ? 1 : 0;
+    }
+  }
+  if (!CutsGiven && !facts.fortran_order && p.grid() == where.owners.grid()) return slab;
+  return in_the_name_of(call, [&]() -> pooled_tensor<T, Rank> {
+    constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
+    const auto from = from_cuts(where.cuts);
+    if constexpr (Rank >= 2 && CutsGiven)
+      if (facts.fortran_order) return repartition(where.owners, p, order, from, to_cuts(*request.to))(slab);
+    if constexpr (Rank >= 2 && !CutsGiven)
+      if (facts.fortran_order) return repartition(where.owners, p, order, from)(slab);
+    if constexpr (CutsGiven) return repartition(where.owners, p, from, to_cuts(*request.to))(slab);
+    else return repartition(where.owners, p, from)(slab);
+  });
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,219 @@
+// A tensor on a partition as the slabs of a file, and back: one repartition, and for what straddles a page another.
+#pragma once
+
+#include <cfloat>
+#include <cstddef>
+#include <cstring>
+#include <partita/comm/pooled.hpp>
+#include <partita/io/detail/file_agreement.hpp>
+#include <partita/io/detail/posix_file.hpp>
+#include <partita/io/file_domains.hpp>
+#include <partita/io/file_policy.hpp>
+#include <partita/io/npy_header.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+template <std::size_t Rank>
+std::array<std::size_t, Rank> backwards(const std::array<std::size_t, Rank>& given) {
+  std::array<std::size_t, Rank> turned{};
+  for (std::size_t d = 0; d < Rank; ++d) turned[d] = given[Rank - 1 - d];
+  return turned;
+}
+template <std::size_t... D>
+constexpr permute_t<(sizeof...(D) - 1 - D)...> backwards_order(std::index_sequence<D...>) {
+  return {};
+}
+
+/// The owners of a file and the box of the tensor, its dimensions in the order of the file, that each holds.
+template <std::size_t Rank>
+struct slab_partition {
+  partition<dynamic_extents<Rank>> owners;
+  decomposition<Rank> cuts;
+  file_domains domains;
+
+  /// The place of this worker among the owners; their number if it is none.
+  std::size_t place() const { return owners.grid().place(owners.world().id()); }
+  bool owns() const { return owners.active(); }
+  std::array<std::size_t, Rank> shape() const {
+    return owns() ? cuts.shape(owners.index()) : std::array<std::size_t, Rank>{};
+  }
+};
+
+/// Deals a file to the first workers of p. Requires p not to be empty.
+template <std::size_t Rank, class Extents>
+slab_partition<Rank> deal_slabs(const partition<Extents>& p, const std::array<std::size_t, Rank>& in_file,
+                                std::size_t item_bytes, std::size_t data_at, const file_options& options) {
+  const auto grid =
+      slab_grid(in_file, worthwhile_owners(volume_of(in_file) * item_bytes, options.owner_bytes, p.size()));
+  const auto cuts = decomposition<Rank>::balanced(in_file, grid);
+  std::vector<std::size_t> bytes(volume_of(grid));
+  for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = volume_of(cuts.shape(index_of(k, grid))) * item_bytes;
+  return {p.world().partition(dynamic_extents<Rank>(grid), p.workers().subset(workers(0, bytes.size()))), cuts,
+          plan_file_domains(data_at, bytes, options.page_bytes)};
+}
+
+/// The bytes of T that no bit of its value stands in: x87's long double fills 10 of its 16.
+template <class T>
+inline constexpr std::size_t value_bytes = sizeof(T);
+template <>
+inline constexpr std::size_t value_bytes<long double> = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);
+
+/// Sets what lies between the numbers to 0, so that equal tensors make equal files.
+template <class T>
+void clear_padding(T* data, std::size_t n) {
+  if constexpr (is_complex<T>) {
+    clear_padding(reinterpret_cast<typename T::value_type*>(data), 2 * n);
+  } else if constexpr (value_bytes<T> != sizeof(T)) {
+    for (std::size_t k = 0; k < n; ++k)
+      std::memset(reinterpret_cast<char*>(data + k) + value_bytes<T>, 0, sizeof(T) - value_bytes<T>);
+  }
+}
+template <class T>
+constexpr bool has_padding() {
+  if constexpr (is_complex<T>) return has_padding<typename T::value_type>();
+  else return value_bytes<T> != sizeof(T);
+}
+
+/// What the arguments of a call on a tensor add up to, beside its name.
+template <class T, std::size_t Rank, class Extents>
+call_number call_number_of(const partition<Extents>& p, const file_request<Rank>& request) {
+  call_number number;
+  number << npy_type_of<T>().c_str() << p.grid().fingerprint() << request.options.page_bytes
+         << request.options.owner_bytes << (request.options.sync ? 1 : 0);
+  for (const auto* cuts : {&request.from, &request.to})
+    if (*cuts)
+      for (const cut& c : (*cuts)->cuts) number << c.fingerprint();
+  return number;
+}
+
+/// The parameters that a save can refuse, after all workers were found to make the same call.
+template <class Extents>
+void check_target(const file_call& call, const partition<Extents>& p, const std::size_t* extents, std::size_t rank,
+                  std::size_t item_bytes) {
+  if (p.size() == 0) call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+  std::size_t bytes = item_bytes;
+  for (std::size_t d = 0; d < rank; ++d)
+    if (extents[d] == 0) return;
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (bytes > (static_cast<std::size_t>(-1) >> 2U) / extents[d])
+      call.refuse(file_trouble::kind::shape, "requires extents whose product is below 2^62 bytes").raise();
+    bytes *= extents[d];
+  }
+}
+
+/// Calls what may throw, on all workers alike, and says which call of the user it was.
+template <class Call>
+auto in_the_name_of(const file_call& call, Call inner) {
+  try {
+    return inner();
+  } catch (const shape_error& e) {
+    throw shape_error((text(call.name()) << ": ") << e.sentence());
+  } catch (const partition_error& e) {
+    throw partition_error((text(call.name()) << ": ") << e.sentence());
+  }
+}
+
+/// This worker's slab of a tensor that is to be written: moved there, or the block itself if that is what it is.
+template <class T, std::size_t Rank>
+class slab_to_write {
+ public:
+  /// Collective.
+  template <bool Backwards, bool CutsGiven, class Extents, strided_array X>
+  static slab_to_write of(const file_call& call, const partition<Extents>& p,
+                          const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
+    const strided<const T, Rank> block = block_of(x);
+    const std::string header = make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank);
+    slab_to_write slab(
+        header, deal_slabs(p, Backwards ? backwards(global) : global, sizeof(T), header.size(), request.options));
+    const slab_partition<Rank>& where = slab.where_;
+    if constexpr (CutsGiven) call.settle(misfit(call, p, block.shape, *request.from));
+    const bool there = (Rank < 2 || !Backwards) && !has_padding<T>() && p.grid() == where.owners.grid() &&
+                       (!request.from || *request.from == where.cuts) &&
+                       (!where.owns() || (block.shape == where.shape() && block.dense()));
+    if (call.all(there)) {
+      slab.data_ = block.data;
+      return slab;
+    }
+    slab.moved_ = in_the_name_of(call, [&] {
+      const auto to = to_cuts(where.cuts);
+      constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
+      if constexpr (Rank >= 2 && Backwards && CutsGiven)
+        return repartition(p, where.owners, order, to, from_cuts(*request.from))(x);
+      else if constexpr (Rank >= 2 && Backwards) return repartition(p, where.owners, order, to)(x);
+      else if constexpr (CutsGiven) return repartition(p, where.owners, to, from_cuts(*request.from))(x);
+      else return repartition(p, where.owners, to)(x);
+    });
+    if (where.owns()) clear_padding(slab.moved_.data(), slab.moved_.size());
+    slab.data_ = slab.moved_.data();
+    return slab;
+  }
+
+  const std::string& header() const { return header_; }
+  const slab_partition<Rank>& where() const { return where_; }
+  const unsigned char* bytes() const { return reinterpret_cast<const unsigned char*>(data_); }
+
+ private:
+  /// Why this worker's block is not what the given cuts say; a kernel in a world of checks::local would say it alone.
+  template <class Extents>
+  static file_trouble misfit(const file_call& call, const partition<Extents>& p,
+                             const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
+    text sentence;
+    if (cuts.parts() != p.grid().shape())
+      return call.refuse(file_trouble::kind::partition,
+                         sentence << "requires cuts of as many parts along each dimension as p has workers; from_cuts "
+                                     "has "
+                                  << cuts.parts() << " parts, p = " << p.grid().shape() << "; cut into as many");
+    if (!p.active() || shape == cuts.shape(p.index())) return {};
+    return call.refuse(file_trouble::kind::shape,
+                       sentence << "requires blocks that are cut as from_cuts(...) says, which gives worker "
+                                << call.everyone().id() << " " << cuts.shape(p.index()) << ", got a block of " << shape
+                                << "; give that block, or other cuts");
+  }
+
+  slab_to_write(std::string header, slab_partition<Rank> where)
+      : header_(std::move(header)), where_(std::move(where)) {}
+
+  std::string header_;
+  slab_partition<Rank> where_;
+  pooled_tensor<T, Rank> moved_;
+  const T* data_ = nullptr;
+};
+
+/// Brings what straddles a page to the owner of the page: what this worker takes, to be written behind its own slab.
+/// Collective.
+template <class Extents>
+std::vector<unsigned char> bring_to_pages(const partition<Extents>& owners, const file_domains& domains,
+                                          const unsigned char* slab) {
+  const std::size_t n = domains.owners(), place = owners.grid().place(owners.world().id());
+  std::vector<std::size_t> given(n), taken(n);
+  std::size_t moving = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    moving += given[k] = domains.given(k);
+    taken[k] = domains.taken(k);
+  }
+  if (moving == 0) return {};
+  const auto line = owners.reshape(extents<dynamic>(n));
+  auto mine = uninitialised<std::uint8_t, 1>({place < n ? given[place] : 0});
+  if (mine.size() != 0) std::memcpy(mine.data(), slab, mine.size());
+  const auto got = repartition(line, line, from_cuts(cut::at(given)), to_cuts(cut::at(taken)))(mine);
+  return std::vector<unsigned char>(got.data(), got.data() + got.size());
+}
+
+/// Writes what this worker owns of a file: the header, its slab but for what it gave away, and what it took.
+template <std::size_t Rank>
+int write_domain(const posix_file& file, const slab_partition<Rank>& where, const std::string& header,
+                 const unsigned char* slab, const std::vector<unsigned char>& taken) {
+  const file_domains& d = where.domains;
+  const std::size_t k = where.place(), given = d.given(k), own = d.held[k + 1] - d.held[k] - given;
+  if (k == 0)
+    if (const int error = file.write(header.data(), header.size(), 0); error != 0) return error;
+  if (own > 0)
+    if (const int error = file.write(slab + given, own, d.held[k] + given); error != 0) return error;
+  return taken.empty() ? 0 : file.write(taken.data(), taken.size(), d.written[k + 1] - taken.size());
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,69 @@
+// Which bytes of a file each of its owners holds, and which it writes: no two owners write to one page.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/index.hpp>
+#include <vector>
+
+namespace partita {
+
+/// The grid of slabs that a tensor of these extents (in the order of the file) is cut into for at most `owners` owners:
+/// whole leading dimensions are cut up, then one dimension in balance, so that each slab is a box of the tensor and one
+/// range of the file. More than half of the owners get a slab wherever the tensor has that many elements.
+template <std::size_t Rank>
+std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& extents, std::size_t owners) {
+  std::array<std::size_t, Rank> parts{};
+  parts.fill(1);
+  if (volume_of(extents) == 0) return parts;
+  std::size_t made = 1;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    parts[d] = extents[d] < owners / made ? extents[d] : owners / made;
+    made *= parts[d];
+    if (parts[d] < extents[d]) break;
+  }
+  return parts;
+}
+
+/// The bytes of a file: owner k holds [held[k], held[k + 1]) after the repartition, and writes
+/// [written[k], written[k + 1]), which begins and ends at a page of the file (but for the end of the file). The bytes
+/// of its slab before written[k] go to an earlier owner: at most one page. Owner 0 writes the header, too.
+struct file_domains {
+  std::vector<std::size_t> held, written;
+
+  std::size_t owners() const { return held.size() - 1; }
+  std::size_t bytes() const { return held.back(); }
+
+  /// How many bytes at the beginning of its slab owner k gives to an earlier owner.
+  std::size_t given(std::size_t k) const {
+    return k == 0 ? 0 : (written[k] < held[k + 1] ? written[k] : held[k + 1]) - held[k];
+  }
+  /// How many bytes owner k gets from later owners; they follow its own.
+  std::size_t taken(std::size_t k) const {
+    return written[k + 1] - (held[k + 1] > written[k] ? held[k + 1] : written[k]);
+  }
+};
+
+/// How many owners are worth their messages: each holds at least `least` bytes, if there are two.
+constexpr std::size_t worthwhile_owners(std::size_t data_bytes, std::size_t least, std::size_t most) {
+  const std::size_t wanted = least == 0 ? most : data_bytes / least;
+  return wanted < 1 ? 1 : wanted < most ? wanted : most;
+}
+
+/// The domains of a file whose elements begin at `data_at`, for slabs of these sizes in bytes, in order.
+inline file_domains plan_file_domains(std::size_t data_at, const std::vector<std::size_t>& slab_bytes,
+                                      std::size_t page) {
+  if (page == 0) page = 1;
+  file_domains plan;
+  plan.held.push_back(data_at);
+  for (const std::size_t bytes : slab_bytes) plan.held.push_back(plan.held.back() + bytes);
+  plan.written.push_back(0);
+  for (std::size_t k = 1; k < slab_bytes.size(); ++k) {
+    const std::size_t next_page = (plan.held[k] + page - 1) / page * page;
+    plan.written.push_back(next_page < plan.bytes() ? next_page : plan.bytes());
+  }
+  plan.written.push_back(plan.bytes());
+  return plan;
+}
+
+}  // namespace partita

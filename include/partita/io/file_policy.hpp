@@ -1,0 +1,69 @@
+// The policies of calls on files.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <partita/plan/given_cuts.hpp>
+#include <type_traits>
+
+namespace partita {
+
+/// Write the first dimension as the one that runs fastest.
+struct fortran_order_t {};
+inline constexpr fortran_order_t fortran_order{};
+
+/// How a file is dealt to its owners, and how sure a caller wants to be. Every worker gives the same.
+struct file_options {
+  std::size_t page_bytes = 4096;        ///< no two workers write to one page; the stripe of a parallel file system
+                                        ///< if that is larger
+  std::size_t owner_bytes = 1U << 16U;  ///< a worker that owns less is not worth its messages: chosen, not measured
+  bool sync = true;                     ///< return when the data are on the disk, not when the system has them
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_from_cuts = false;
+template <std::size_t Rank>
+inline constexpr bool is_from_cuts<from_cuts_t<Rank>> = true;
+template <class T>
+inline constexpr bool is_to_cuts = false;
+template <std::size_t Rank>
+inline constexpr bool is_to_cuts<to_cuts_t<Rank>> = true;
+
+/// What the policies of a call on files say about a tensor of this rank.
+template <std::size_t Rank>
+struct file_request {
+  file_options options;
+  std::optional<decomposition<Rank>> from, to;
+
+  template <class... Policies>
+  static file_request of(const Policies&... policies) {
+    static_assert(((is_from_cuts<Policies> ? 1 : 0) + ... + 0) <= 1 && ((is_to_cuts<Policies> ? 1 : 0) + ... + 0) <= 1,
+                  "partita::save_npy, load_npy: requires at most one from_cuts(...) or to_cuts(...); leave one out");
+    file_request request;
+    (request.heed(policies), ...);
+    return request;
+  }
+
+ private:
+  void heed(fortran_order_t) {}
+  void heed(const file_options& given) { options = given; }
+  template <std::size_t R>
+  void heed(const from_cuts_t<R>& given) {
+    static_assert(R == Rank,
+                  "partita::save_npy(path, p, extents, x, from_cuts(...)): requires one cut for each "
+                  "dimension of the partition; cut::balanced(n, 1) leaves one whole");
+    if constexpr (R == Rank) from = given.cuts;
+  }
+  template <std::size_t R>
+  void heed(const to_cuts_t<R>& given) {
+    static_assert(R == Rank,
+                  "partita::load_npy<T, rank>(path, p, to_cuts(...)): requires one cut for each dimension "
+                  "of the partition; cut::balanced(n, 1) leaves one whole");
+    if constexpr (R == Rank) to = given.cuts;
+  }
+};
+
+}  // namespace detail
+}  // namespace partita

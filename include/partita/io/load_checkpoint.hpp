@@ -1,0 +1,211 @@
+// Loading checkpoints: which steps there are, and the tensors of one on any partition, verified while they are read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <partita/io/detail/checkpoint_folder.hpp>
+#include <partita/io/detail/open_npy.hpp>
+#include <partita/io/detail/slab_checksums.hpp>
+#include <partita/io/file_policy.hpp>
+#include <partita/io/manifest.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// A checkpoint that was found and whose manifest was verified; its tensors are read when they are asked for.
+class checkpoint {
+ public:
+  checkpoint(world everyone, std::string path, manifest contents)
+      : everyone_(std::move(everyone)), path_(std::move(path)), contents_(std::move(contents)) {}
+
+  std::uint64_t step() const { return contents_.step; }
+  /// Names, types and extents of the tensors.
+  const std::vector<manifest_tensor>& tensors() const { return contents_.tensors; }
+  bool contains(const std::string& name) const { return contents_.find(name) != nullptr; }
+
+  /// Reads one tensor to any partition of the world, cut in balance or as `to_cuts(...)` says, and verifies it: a file
+  /// that was changed in one bit is an io_error that names the tensor and the slab.
+  /// Shapes:   as load_npy<T, Rank>(path, p).
+  /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error], on all workers alike.
+  /// Cost:     that of load_npy, and one checksum over what each worker reads.
+  /// Adjoint:  none; save_checkpoint is the way back.
+  template <class T, std::size_t Rank, class Extents, class... Policies>
+  auto load(const std::string& name, const partition<Extents>& p, const Policies&... policies) const {
+    static_assert(Extents::rank() == Rank,
+                  "partita::checkpoint::load<T, rank>(name, p): requires a partition of the rank asked for; reshape() "
+                  "it with extents of 1");
+    static_assert(npy_element<T>,
+                  "partita::checkpoint::load<T, rank>(name, p): requires elements that a .npy file can hold: numbers, "
+                  "bool or std::complex of real numbers");
+    static_assert(((detail::is_to_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                  "partita::checkpoint::load<T, rank>(name, p, policies...): requires policies among to_cuts(...) and "
+                  "file_options");
+    using namespace detail;
+    const auto request = file_request<Rank>::of(policies...);
+    const file_call call(everyone_, p.size() == 0 ? 0 : p.workers()[0],
+                         text("partita::load_checkpoint(\"")
+                             << path_.c_str() << "\").load(\"" << name.c_str() << "\", p)",
+                         call_number_of<T>(p, request) << 3);
+    call.common(0);
+    const manifest_tensor* const entry = contents_.find(name);
+    const npy_facts<Rank> facts = expect<T, Rank>(call, entry, p);
+    const std::string file = path_ + "/" + name + ".npy";
+    return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(
+        call, file, facts, p, request,
+        [&](const auto& where, const unsigned char* data) { verify(call, file, *entry, where, data); });
+  }
+
+ private:
+  /// What all workers know from the manifest: whether this tensor can be loaded as asked for, and where its elements
+  /// are.
+  template <class T, std::size_t Rank, class Extents>
+  detail::npy_facts<Rank> expect(const detail::file_call& call, const manifest_tensor* entry,
+                                 const partition<Extents>& p) const {
+    using detail::file_trouble;
+    text sentence;
+    if (!(p.world() == everyone_))
+      call.refuse(file_trouble::kind::partition,
+                  "requires a partition of the world that loads the checkpoint; make it from that world")
+          .raise();
+    if (p.size() == 0)
+      call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+    if (entry == nullptr) {
+      sentence << "requires a tensor of that name; there are";
+      for (const manifest_tensor& t : contents_.tensors) sentence << " " << t.name.c_str();
+      call.refuse(file_trouble::kind::io, sentence << "; ask for one of them").raise();
+    }
+    const text type = npy_type_of<T>();
+    if (entry->type != type.c_str())
+      call.refuse(file_trouble::kind::io, sentence << "requires elements of the type asked for (" << type
+                                                   << "), and the checkpoint holds " << entry->type.c_str()
+                                                   << "; load what it holds and convert it")
+          .raise();
+    if (entry->extents.size() != Rank)
+      call.refuse(file_trouble::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
+                                                      << "), and the checkpoint holds one of rank "
+                                                      << entry->extents.size() << "; ask for that rank")
+          .raise();
+    detail::npy_facts<Rank> facts;
+    for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = entry->extents[d];
+    detail::check_target(call, p, facts.extents.data(), Rank, sizeof(T));
+    facts.data_at = make_npy_header(type, false, facts.extents.data(), Rank).size();
+    if (facts.data_at + volume_of(facts.extents) * sizeof(T) != entry->bytes)
+      call.refuse(file_trouble::kind::io,
+                  "requires a manifest whose extents and bytes agree; this one was not written "
+                  "by save_checkpoint")
+          .raise();
+    return facts;
+  }
+
+  /// Compares what the workers have read with what the manifest says. Collective.
+  template <std::size_t Rank>
+  void verify(const detail::file_call& call, const std::string& path, const manifest_tensor& entry,
+              const detail::slab_partition<Rank>& where, const unsigned char* data) const {
+    using namespace detail;
+    file_trouble trouble;
+    std::string front(where.domains.held[0], '\0');
+    if (call.leads()) {
+      posix_file file;
+      std::size_t bytes = 0;
+      int error = file.open(path, O_RDONLY);
+      if (error == 0) error = file.size(bytes);
+      if (error == 0) error = file.read(front.data(), front.size(), 0);
+      trouble = call.cannot("read", path, error, "all workers must see the same file, and nobody may write to it");
+      if (error == 0 && bytes != entry.bytes)
+        trouble = call.refuse(file_trouble::kind::io, (text("requires what was saved; ")
+                                                       << path.c_str() << " has " << bytes << " bytes, and had "
+                                                       << entry.bytes << "; load an earlier step"));
+    }
+    const std::vector<std::uint32_t> sums = checksums_of_file(call, where, front, data, contents_.slab_bytes);
+    for (std::size_t k = 0; k < sums.size() && trouble.empty(); ++k)
+      if (sums[k] != entry.checksums[k])
+        trouble = call.refuse(file_trouble::kind::io,
+                              text("requires what was saved; slab ")
+                                  << k << " of tensor \"" << entry.name.c_str() << "\" (bytes "
+                                  << k * contents_.slab_bytes << " and on of " << path.c_str()
+                                  << ") has another checksum than when it was saved; load an earlier step");
+    call.settle(trouble);
+  }
+
+  world everyone_;
+  std::string path_;
+  manifest contents_;
+};
+
+namespace detail {
+
+/// The leader's view of the steps in a folder, given to all. A folder that is not there has none.
+inline std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
+  std::string bytes;
+  file_trouble trouble;
+  if (call.leads()) {
+    const checkpoint_list list = list_checkpoints(folder);
+    if (list.error != ENOENT) trouble = call.cannot("read", folder, list.error, "check the name of the folder");
+    bytes.resize(list.steps.size() * sizeof(std::uint64_t));
+    if (!bytes.empty()) std::memcpy(bytes.data(), list.steps.data(), bytes.size());
+  }
+  call.settle(trouble);
+  bytes = call.bytes_of(call.leader(), bytes);
+  std::vector<std::uint64_t> steps(bytes.size() / sizeof(std::uint64_t));
+  if (!bytes.empty()) std::memcpy(steps.data(), bytes.data(), bytes.size());
+  return steps;
+}
+
+/// Reads the manifest of a step by the leader, tells all, and verifies it. Collective.
+inline checkpoint open_checkpoint(const file_call& call, const std::string& folder, std::uint64_t step) {
+  constexpr std::size_t most = std::size_t{1} << 28U;  // 25 million slabs
+  const std::string path = folder + "/" + step_name(step);
+  std::string json;
+  file_trouble trouble;
+  if (call.leads()) {
+    const std::string file = path + "/manifest.json";
+    trouble = call.cannot("read", file, read_small_file(file, json, most), "load a step that is there");
+    const text problem = trouble.empty() ? parse_manifest(json).problem : text();
+    if (!problem.empty())
+      trouble = call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
+                                                        << path.c_str() << ", " << problem << "; load an earlier step");
+  }
+  call.settle(trouble);
+  return {call.everyone(), path, parse_manifest(call.bytes_of(call.leader(), json)).manifest};
+}
+
+}  // namespace detail
+
+/// The steps that were saved whole in a folder, ascending; none if there is no such folder. All workers of the world
+/// call and get the same.
+inline std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
+  const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
+                               detail::call_number() << 4);
+  call.common(0);
+  return detail::common_steps(call, folder);
+}
+
+/// Opens a step of a folder of checkpoints. All workers of the world call; it may have other workers than the one that
+/// saved.
+/// Requires: a step that is there, and a manifest that is as it was saved [io_error, on all workers alike].
+inline checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step) {
+  const detail::file_call call(everyone, 0,
+                               text("partita::load_checkpoint(\"") << folder.c_str() << "\", world, " << step << ")",
+                               detail::call_number() << 5);
+  call.common(0);
+  return detail::open_checkpoint(call, folder, step);
+}
+/// The same for the highest step that was saved whole.
+inline checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
+  const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
+                               detail::call_number() << 6);
+  call.common(0);
+  const std::vector<std::uint64_t> steps = detail::common_steps(call, folder);
+  if (steps.empty())
+    call.refuse(detail::file_trouble::kind::io,
+                "requires a folder with a checkpoint that was saved whole, and there is none; ask checkpoint_steps "
+                "first")
+        .raise();
+  return detail::open_checkpoint(call, folder, steps.back());
+}
+
+}  // namespace partita

@@ -1,0 +1,130 @@
+// A tensor on a partition in one standard .npy file, which NumPy and xtensor read and write, too.
+#pragma once
+
+#include <cstddef>
+#include <partita/io/detail/open_npy.hpp>
+#include <partita/io/detail/slabs.hpp>
+#include <partita/io/file_policy.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+/// Writes a file of slabs beside `path` and gives it that name when all of it is on the disk. Collective.
+template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Extents, class X>
+void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
+                 const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
+  const std::string temporary = temporary_name(path, call.word_of(call.leader(), random_word() >> 1U));
+  const char* const intact = "free some space, or write where this worker may; what had this name before is untouched";
+  using slab_type = slab_to_write<T, Rank>;
+  const std::size_t bytes =
+      make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank).size() + volume_of(global) * sizeof(T);
+  posix_file file;
+  temporary_file guard;  // the leader removes what it made, whatever happens
+  file_trouble trouble;
+  if (call.leads()) {
+    int error = file.open(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    if (error == 0) {
+      guard.remove_later(temporary);
+      error = file.reserve(bytes);
+    }
+    trouble = call.cannot("make", temporary, error, intact);
+  }
+  call.settle(trouble);
+  const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
+  const slab_partition<Rank>& where = slab.where();
+  const auto taken = bring_to_pages(where.owners, where.domains, slab.bytes());
+  if (where.owns() && where.domains.written[where.place()] < where.domains.written[where.place() + 1]) {
+    int error = call.leads() ? 0 : file.open(temporary, O_WRONLY);
+    if (error == 0) error = write_domain(file, where, slab.header(), slab.bytes(), taken);
+    if (error == 0 && request.options.sync) error = file.sync();
+    if (error == 0) error = file.close();
+    trouble = call.cannot("write", temporary, error, intact);
+  }
+  call.settle(trouble);
+  if (call.leads()) {
+    trouble = call.cannot("give its name to", path, guard.rename_to(path), intact);
+    if (trouble.empty() && request.options.sync)
+      trouble = call.cannot("put on the disk the folder of", path, sync_folder(folder_of(path)),
+                            "the file is written, but a power failure may undo it");
+  }
+  call.settle(trouble);
+}
+
+}  // namespace detail
+
+/// Writes a tensor that is cut over p to one .npy file. Policies: `from_cuts(...)` where the shapes of the blocks do
+/// not tell how it is cut, `fortran_order`, `file_options{...}`.
+/// Shapes:   x is this worker's block on p of a tensor of these extents, cut in any way that repartition takes;
+///           inactive workers give zero volume. All workers of the world call.
+/// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of
+///           these extents [shape_error]; a place to write [io_error], on all workers alike; then the old file, if
+///           there was one, is intact.
+/// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), at most a page from
+///           each to another, then every owner writes at once; one fdatasync each. Memory for one slab a worker.
+/// Adjoint:  none; load_npy is the way back.
+template <class Extents, std::size_t... E, ranked_array X, class... Policies>
+void save_npy(const std::string& path, const partition<Extents>& p, const extents<E...>& global, const X& x,
+              const Policies&... policies) {
+  using T = element_of<X>;
+  constexpr std::size_t rank = sizeof...(E);
+  static_assert(Extents::rank() == rank && rank_of<X> == rank,
+                "partita::save_npy(path, p, extents, x): requires a partition, extents and a block of one rank; "
+                "reshape() the partition with extents of 1");
+  static_assert(npy_element<T>,
+                "partita::save_npy(path, p, extents, x): requires elements that a .npy file can hold: numbers, bool or "
+                "std::complex of real numbers");
+  static_assert(((detail::is_from_cuts<Policies> || std::is_same_v<Policies, fortran_order_t> ||
+                  std::is_same_v<Policies, file_options>)&&...),
+                "partita::save_npy(path, p, extents, x, policies...): requires policies among from_cuts(...), "
+                "fortran_order and file_options");
+  constexpr bool backwards = (std::is_same_v<Policies, fortran_order_t> || ...);
+  constexpr bool cuts_given = (detail::is_from_cuts<Policies> || ...);
+  if constexpr (!strided_array<const X>) {
+    save_npy(path, p, global, xt::xtensor<T, rank>(x), policies...);
+  } else {
+    const auto request = detail::file_request<rank>::of(policies...);
+    const auto shape = global.array();
+    const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                                 text("partita::save_npy(\"") << path.c_str() << "\", p, extents " << shape << ", x)",
+                                 detail::call_number_of<T>(p, request) << (backwards ? 1 : 0));
+    call.common(0);
+    detail::check_target(call, p, shape.data(), rank, sizeof(T));
+    detail::unwound([&] { detail::replace_npy<T, rank, backwards, cuts_given>(call, path, p, shape, x, request); });
+  }
+}
+
+/// Reads a .npy file as a tensor on p, cut in balance or as `to_cuts(...)` says. C and Fortran order, either order of
+/// bytes, versions 1 to 3.
+/// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call.
+/// Requires: a whole file that can be read, of elements T [io_error] and rank Rank [shape_error], on all workers alike.
+/// Cost:     one worker reads the header; as many as are worth it read one range of the file each, at once; then one
+///           repartition (none if p holds what they read).
+/// Adjoint:  none; save_npy is the way back.
+template <class T, std::size_t Rank, class Extents, class... Policies>
+auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {
+  static_assert(Extents::rank() == Rank,
+                "partita::load_npy<T, rank>(path, p): requires a partition of the rank asked for; reshape() it with "
+                "extents of 1");
+  static_assert(npy_element<T>,
+                "partita::load_npy<T, rank>(path, p): requires elements that a .npy file can hold: numbers, bool or "
+                "std::complex of real numbers");
+  static_assert(((detail::is_to_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                "partita::load_npy<T, rank>(path, p, policies...): requires policies among to_cuts(...) and "
+                "file_options");
+  const auto request = detail::file_request<Rank>::of(policies...);
+  const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                               text("partita::load_npy(\"") << path.c_str() << "\", p)",
+                               detail::call_number_of<T>(p, request) << 2);
+  call.common(0);
+  if (p.size() == 0)
+    call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+  const auto facts = detail::open_npy<T, Rank>(call, path);
+  return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, path, facts, p, request,
+                                                                          [](const auto&...) {});
+}
+
+}  // namespace partita

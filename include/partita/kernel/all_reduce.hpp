@@ -1,0 +1,102 @@
+// All-reduce: the blocks along some dimensions of a partition brought together by a reduction, and every worker gets
+// the result.
+#pragma once
+
+#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/reduction_checks.hpp>
+#include <partita/rule/kernel_policy.hpp>
+#include <partita/rule/reduction.hpp>
+
+namespace partita {
+
+/// Brings the blocks of the workers of p that differ only in the given dimensions of their index together, element by
+/// element; each of them gets the result: `all_reduce a(p, dimensions<0>, maximum)`.
+/// Shapes:   x is this worker's block, the blocks of one group have one shape [shape_error, on all workers]; the result
+///           has that shape. An inactive worker gets a copy of what it gave.
+/// Requires: dimensions below rank(p), each once, and elements that the reduction takes [compile time].
+/// Cost:     that of all_sum_reduce, which is the case `sum`; `mean`, and `any` and `all` of integers, pass over the
+///           result once more.
+/// Adjoint:  itself for `sum` and `mean`; there is none for the others.
+template <class Extents, class Reduction, class... Policies>
+class all_reduce
+    : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,
+                                      false, has_policy<reproducible_t, Policies...>>,
+      public detail::group_kernel<all_reduce<Extents, Reduction, Policies...>> {
+  static_assert((std::is_same_v<Policies, reproducible_t> && ...),
+                "partita::all_reduce(p, dimensions, reduction, policies...): requires policies among reproducible");
+  using base = detail::group_kernel<all_reduce>;
+
+ public:
+  /// `all_reduce(p, dimensions<0>, maximum)`: along dimension 0.
+  template <std::size_t... D, class Named>
+  all_reduce(const partition<Extents>& p, dimensions_t<D...> named, Named, Policies...)
+      : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
+    check_dimensions<D...>();
+  }
+  /// `all_reduce(p, all_dimensions_but<1>, maximum)`: along every dimension but 1.
+  template <std::size_t... D, class Named>
+  all_reduce(const partition<Extents>& p, all_dimensions_but_t<D...> named, Named, Policies...)
+      : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
+    check_dimensions<D...>();
+  }
+  /// `all_reduce(p, dimension_list{0, 2}, maximum)`: along dimensions that are known at run time only, below rank(p)
+  /// and each once [partition_error].
+  template <class Named>
+  all_reduce(const partition<Extents>& p, const dimension_list& along, Named, Policies...)
+      : base(movement(p, detail::kept_at_run_time<Extents::rank()>(along, "partita::all_reduce"))) {}
+  /// Refused: what is reduced along comes second and the reduction third.
+  template <class... Other>
+    requires(sizeof...(Other) < 2 || detail::no_dimensions<Other...>)
+  explicit all_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
+    static_assert(sizeof...(Other) > 1 && !detail::no_dimensions<Other...>,
+                  "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
+                  "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
+  }
+
+ private:
+  template <std::size_t... D>
+  static constexpr void check_dimensions() {
+    static_assert(detail::dimensions_below<Extents::rank(), D...>,
+                  "partita::all_reduce(p, dimensions<...>, reduction): requires dimensions below rank(p)");
+    static_assert(detail::distinct_dimensions<D...>,
+                  "partita::all_reduce(p, dimensions<...>, reduction): requires each dimension once");
+  }
+  static detail::group_movement movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept) {
+    return detail::make_sum_movement(p, kept, "partita::all_reduce", detail::reduction_text<Reduction>(),
+                                     detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies)));
+  }
+};
+
+/// `all_reduce(everyone, groups, maximum)`: among the workers of each group; one in no group gets a copy of what it
+/// gave. All else is as above.
+template <class Reduction, class... Policies>
+class all_reduce<worker_groups, Reduction, Policies...>
+    : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,
+                                      false, has_policy<reproducible_t, Policies...>>,
+      public detail::group_kernel<all_reduce<worker_groups, Reduction, Policies...>> {
+  static_assert((std::is_same_v<Policies, reproducible_t> && ...),
+                "partita::all_reduce(everyone, groups, reduction, policies...): requires policies among reproducible");
+
+ public:
+  template <class Named>
+  all_reduce(const world& everyone, const worker_groups& groups, Named, Policies...)
+      : detail::group_kernel<all_reduce>(detail::make_movement_in_groups(
+            everyone, groups,
+            {.name = "partita::all_reduce",
+             .reduction = detail::reduction_text<Reduction>(),
+             .number = detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies))},
+            group_plan::kind::all_sum_reduce)) {}
+};
+
+template <class Extents, class Dimensions, class Named, class... Policies>
+all_reduce(const partition<Extents>&, Dimensions, Named, Policies...)
+    -> all_reduce<Extents, typename detail::reduction_named<Named>::type, Policies...>;
+template <class Extents>
+all_reduce(const partition<Extents>&) -> all_reduce<Extents, sum_t>;
+template <class Extents, class Dimensions>
+all_reduce(const partition<Extents>&, Dimensions) -> all_reduce<Extents, sum_t>;
+template <class Named, class... Policies>
+all_reduce(const world&, const worker_groups&, Named, Policies...)
+    -> all_reduce<worker_groups, typename detail::reduction_named<Named>::type, Policies...>;
+
+}  // namespace partita

@@ -1,0 +1,102 @@
+// All-to-all: the cut of one dimension of a tensor moves to another dimension.
+#pragma once
+
+#include <cstddef>
+#include <partita/kernel/repartition.hpp>
+#include <partita/rule/all_to_all_rule.hpp>
+
+namespace partita {
+
+/// Moves the cut of one dimension to another: every worker of a line sends each other one a part of its block.
+/// Shapes:   x is this worker's block on p_from, cut in any way that tiles the tensor; the result is its block of the
+///           balanced cut on p_to. A worker in neither gets a copy of what it gave.
+/// Requires: partitions of the rank of x [compile time], of the same workers, of which one dimension of p_from has k
+///           times fewer parts in p_to, one other k times more, the rest alike [partition_error].
+/// Cost:     that of repartition: one copy on one node, one message per pair of workers on different nodes.
+/// Adjoint:  all_to_all(p_to, p_from), back to the cut that x had.
+template <class Src, class Dst>
+class all_to_all {
+  static constexpr std::size_t rank = Src::rank();
+  static_assert(Src::rank() == Dst::rank(),
+                "partita::all_to_all(p_from, p_to): requires partitions of equal rank; reshape() one of them with "
+                "extents of 1");
+
+ public:
+  all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)
+      : moved_(detail::named_call{"partita::all_to_all(p_from, p_to)"}, p_from, p_to) {
+    const text problem = all_to_all_objection(p_from.grid().shape(), p_to.grid().shape());
+    if (!problem.empty()) throw partition_error(text("partita::all_to_all(p_from, p_to): ") << problem);
+    if (!p_from.workers().contain(p_to.workers()) || !p_to.workers().contain(p_from.workers()))
+      throw partition_error(text("partita::all_to_all(p_from, p_to): requires partitions of the same workers, got ")
+                            << detail::named(p_from.workers()) << " and " << detail::named(p_to.workers())
+                            << "; take repartition between others");
+  }
+
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (takes<X>()) return moved_(x);
+  }
+  /// Begins and returns what will give the result: `auto later = t.start(x); …; auto y = later.finish();`.
+  template <class X>
+  auto start(const X& x) const {
+    if constexpr (takes<X>()) return moved_.start(x);
+  }
+  /// The same into a caller's array or view of the shape of the result.
+  template <class X, class View>
+  void into(const X& x, View&& view) const {
+    if constexpr (takes<X>() && fills<View, X>()) moved_.into(x, view);
+  }
+  /// Back to the cut of the last x whose result had the shape of dy.
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    if constexpr (takes<Y>()) return moved_.adjoint(dy);
+  }
+  template <class Y, class View>
+  void adjoint_into(const Y& dy, View&& view) const {
+    if constexpr (takes<Y>() && fills<View, Y>()) moved_.adjoint_into(dy, view);
+  }
+  template <class Y>
+  auto start_adjoint(const Y& dy) const {
+    if constexpr (takes<Y>()) return moved_.start_adjoint(dy);
+  }
+
+  /// What this worker sends, keeps and receives for a tensor x of these extents, cut in balance. Cost: no
+  /// communication.
+  template <std::size_t... E>
+  exchange_plan<rank> plan(const extents<E...>& global) const {
+    static_assert(sizeof...(E) == rank,
+                  "partita::all_to_all::plan(extents): requires extents of the rank of the partitions");
+    return moved_.plan(global.array());
+  }
+  detail::arena* memory() const { return moved_.memory(); }
+  std::size_t structures_made() const { return moved_.structures_made(); }
+  kernel_counts counts() const { return moved_.counts(); }
+
+ private:
+  template <class X>
+  static consteval bool takes() {
+    static_assert(
+        ranked_array<X>,
+        "partita::all_to_all(p_from, p_to)(x): requires an xtensor expression whose rank is part of its type; "
+        "as_rank<2>(a) gives it one");
+    static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
+                  "partita::all_to_all(p_from, p_to)(x): requires a block of the rank of its partitions; reshape() the "
+                  "partitions with extents of 1");
+    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+                  "partita::all_to_all(p_from, p_to)(x): requires elements that MPI can move and that are trivially "
+                  "copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
+                  "BOOST_IS_MPI_DATATYPE");
+    return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
+  }
+  template <class View, class X>
+  static consteval bool fills() {
+    static_assert(detail::fits_view<View, X>(),
+                  "partita::all_to_all(p_from, p_to).into(x, view): requires a view with memory (an xt::xtensor, or an "
+                  "xt::view of ranges of one) of the rank and element type of x, which is not const");
+    return detail::fits_view<View, X>();
+  }
+
+  repartition<Src, Dst> moved_;
+};
+
+}  // namespace partita

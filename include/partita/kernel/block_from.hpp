@@ -1,0 +1,103 @@
+// This worker's block of a tensor, made where it will lie: from a function of the global index, or from what is there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/array/as_element.hpp>
+#include <partita/array/strided.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/core/extents.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// f(i, j, …), or f(index) where that is what f takes.
+template <class F, std::size_t Rank, std::size_t... D>
+decltype(auto) at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
+  if constexpr (std::is_invocable_v<F&, decltype(i[D])...>) {
+    return f(i[D]...);
+  } else {  // asked only now: a generic f may take anything and fail inside
+    constexpr bool suits = std::is_invocable_v<F&, const index<Rank>&>;
+    static_assert(suits,
+                  "partita::block_from(p, extents, f): requires an f that can be called with a global index: f(i, j, "
+                  "...), one std::size_t for each dimension, or f(partita::index<rank>)");
+    if constexpr (suits) return f(i);
+    else return 0;
+  }
+}
+
+template <class T, class F, std::size_t Rank>
+using element_from = std::conditional_t<
+    std::is_void_v<T>,
+    std::remove_cvref_t<decltype(at_index(std::declval<F&>(), index<Rank>{}, std::make_index_sequence<Rank>()))>, T>;
+
+}  // namespace detail
+
+/// This worker's block of the tensor that has f(i, j, …) at (i, j, …) of the whole:
+/// `block_from(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
+/// Shapes:   the block of these cuts at p's index, elements of the type that f returns, or of T. An inactive worker
+///           gets zero volume, its batch extent that of the first block.
+/// Requires: cuts for as many parts as p has along each dimension [partition_error].
+/// Cost:     one call of f for each element of the block; no communication.
+template <class T = void, class P, std::size_t Rank, class F>
+auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
+  static_assert(
+      P::rank() == Rank,
+      "partita::block_from(p, extents, f): requires a partition of the tensor's rank; reshape() it with extents "
+      "of 1");
+  using element = detail::element_from<T, F, Rank>;
+  constexpr auto dimensions = std::make_index_sequence<Rank>();
+  if (cuts.parts() != p.extents().array())
+    throw partition_error(
+        text("partita::block_from(p, cuts, f): requires cuts into as many parts as p has, got cuts into ")
+        << cuts.parts() << " for p = " << p.extents().array() << "; make the decomposition for the extents of p");
+  if constexpr (Rank == 0) {
+    auto block = zero_volume<element, 0>();
+    if (p.active()) block() = detail::as_element<element>(detail::at_index(f, index<0>{}, dimensions));
+    return block;
+  } else {
+    if (!p.active()) return zero_volume<element, Rank>(cuts.cuts[0].parts() == 0 ? 0 : cuts.cuts[0].size(0));
+    std::array<std::vector<std::size_t>, Rank> global;  // indices along each dimension, by their place in the block
+    std::array<std::size_t, Rank> shape{};
+    for (std::size_t d = 0; d < Rank; ++d) {
+      cuts.cuts[d].for_pieces(p.index()[d], [&](interval piece, std::size_t) {
+        for (std::size_t i = piece.start; i < piece.stop; ++i) global[d].push_back(i);
+      });
+      shape[d] = global[d].size();
+    }
+    auto block = uninitialised<element, Rank>(shape);
+    for (std::size_t k = 0; k < block.size(); ++k) {
+      index<Rank> i = index_of(k, shape);
+      for (std::size_t d = 0; d < Rank; ++d) i[d] = global[d][i[d]];
+      block.data()[k] = detail::as_element<element>(detail::at_index(f, i, dimensions));
+    }
+    return block;
+  }
+}
+
+/// The same of a tensor of these global extents, cut in balance.
+template <class T = void, class P, std::size_t... E, class F>
+auto block_from(const partition<P>& p, const extents<E...>& global, F f) {
+  static_assert(
+      P::rank() == sizeof...(E),
+      "partita::block_from(p, extents, f): requires a partition of the tensor's rank; reshape() it with extents "
+      "of 1");
+  if constexpr (P::rank() == sizeof...(E))
+    return block_from<T>(p, decomposition<sizeof...(E)>::balanced(global.array(), p.extents().array()), std::move(f));
+}
+
+/// `x` where this worker is active on p, else zero volume with the batch extent of x: `b(block_on(p_x, a + 1.0))`. A
+/// lazy x is evaluated only where it is needed.
+template <class P, ranked_array X>
+auto block_on(const partition<P>& p, const X& x) {
+  using block = xt::xtensor<element_of<X>, rank_of<X>>;
+  if (p.active()) return block(x);
+  if constexpr (rank_of<X> == 0) return zero_volume<element_of<X>, 0>();
+  else return zero_volume<element_of<X>, rank_of<X>>(static_cast<std::size_t>(x.shape()[0]));
+}
+
+}  // namespace partita

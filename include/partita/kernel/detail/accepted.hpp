@@ -1,0 +1,55 @@
+// What blocks and views a kernel of exchanges takes: refused with one sentence if they are of another kind.
+#pragma once
+
+#include <cstddef>
+#include <partita/array/overlapping.hpp>
+#include <partita/array/strided.hpp>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/element.hpp>
+#include <partita/kernel/detail/target.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita::detail {
+
+template <class X>
+constexpr bool has_known_rank() {  // a function, so that g++ does not explain the concept
+  return ranked_array<X>;
+}
+template <class X, std::size_t Rank>
+constexpr bool has_rank() {
+  if constexpr (ranked_array<X>) return rank_of<X> == Rank;
+  else return false;
+}
+template <class X>
+constexpr bool has_elements_in_place() {
+  if constexpr (ranked_array<X>) return element_in_place<element_of<X>>;
+  else return false;
+}
+template <class X>
+constexpr bool has_summable_elements() {
+  if constexpr (ranked_array<X>) return summable_element<element_of<X>> && element_in_place<element_of<X>>;
+  else return false;
+}
+/// View is writable memory for elements of X.
+template <class View, class X>
+constexpr bool fits_view() {
+  if constexpr (ranked_array<X> && strided_array<View>)
+    return rank_of<View> == rank_of<X> && std::is_same_v<element_of<View>, element_of<X>> &&
+           !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
+  else return false;
+}
+
+/// The complaint about a source and a target that share memory, or the one there is already.
+template <class T, std::size_t Rank>
+complaint unless_apart(const complaint& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                       const char* call) {
+  if (before.any() || !wanted.given) return before;
+  const strided<const T, Rank> to = wanted.block;
+  if (!overlapping(x, to)) return before;
+  return complaint(text(call) << ".into(x, view): requires a view that shares no element with x, got a block of "
+                              << x.shape << " and a view of " << to.shape
+                              << " of the same memory; copy x, or give another view");
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,25 @@
+// How calls name the workers of their partitions.
+#pragma once
+
+#include <cstddef>
+#include <partita/core/text.hpp>
+#include <partita/plan/workers.hpp>
+
+namespace partita::detail {
+
+/// "workers 4-7", or "workers 5, 2, 0, 1"; of a long list the first eight.
+inline text named(const workers& all) {
+  text name(all.size() == 1 ? "worker " : "workers ");
+  if (all.empty()) return text("no worker");
+  if (all.is_range()) {
+    name << all[0];
+    if (all.size() > 1) name << "-" << all[all.size() - 1];
+    return name;
+  }
+  constexpr std::size_t shown = 8;
+  for (std::size_t k = 0; k < all.size() && k < shown; ++k) name << (k == 0 ? "" : ", ") << all[k];
+  if (all.size() > shown) name << ", ... (" << all.size() << " in all, the last " << all[all.size() - 1] << ")";
+  return name;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,37 @@
+// The numbers by which workers find out whether they make the same call.
+#pragma once
+
+#include <cstdint>
+#include <partita/core/text.hpp>
+
+namespace partita::detail {
+
+/// A number for a type, the same on all workers of one program.
+template <class T>
+constexpr std::uint64_t type_number() {
+  std::uint64_t hash = 1469598103934665603ULL;
+  for (const char* c = __PRETTY_FUNCTION__; *c != '\0'; ++c)
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211ULL;
+  return hash;
+}
+
+/// What a type is called, for sentences: "float", "std::complex<double>".
+template <class T>
+text type_name() {
+  text name;
+  const char* c = __PRETTY_FUNCTION__;  // "… [with T = float; …]" or "… [T = float]"
+  while (*c != '\0' && !(c[0] == 'T' && c[1] == ' ' && c[2] == '=')) ++c;
+  if (*c == '\0') return "a type without a name";
+  int open = 0;
+  for (c += 4; *c != '\0' && (open > 0 || (*c != ';' && *c != ']')); ++c) {
+    open += *c == '<' || *c == '[' ? 1 : *c == '>' || *c == ']' ? -1 : 0;
+    name << *c;
+  }
+  return name;
+}
+
+constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  return (a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6U) + (a >> 2U))) * 1099511628211ULL;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,55 @@
+// Tensors whose cut a kernel has forgotten: an adjoint of theirs cannot be carried out any more, and must say so.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/text.hpp>
+#include <partita/kernel/detail/fingerprint.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The extents of tensors that were cut in a way that does not follow from their extents, and whose structures have
+/// made room for others. All workers note the same ones in the same order.
+class forgotten_cuts {
+ public:
+  /// A structure goes; the cut of its tensor follows from the extents, or it does not.
+  template <std::size_t Rank>
+  void note(const std::array<std::size_t, Rank>& extents, bool follows) {
+    const std::uint64_t number = number_of(extents);
+    const auto place = std::lower_bound(numbers_.begin(), numbers_.end(), number);
+    const bool known = place != numbers_.end() && *place == number;
+    if (follows && known) numbers_.erase(place);
+    if (follows || known) return;
+    if (numbers_.size() == most) too_many_ = true;
+    else numbers_.insert(place, number);
+  }
+  /// Whether the last tensor of these extents may have been cut in a way that nobody knows any more.
+  template <std::size_t Rank>
+  bool know(const std::array<std::size_t, Rank>& extents) const {
+    return too_many_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
+  }
+  /// What a call says then.
+  static text objection(const char* call) {
+    return text(call)
+           << ": requires the forward call that dy belongs to among the last 32 structures; the cut that its "
+              "x had has been forgotten; call the kernel on x again before its adjoint";
+  }
+
+ private:
+  static constexpr std::size_t most = 4096;  // chosen: 32 KB; beyond it every unknown tensor is refused
+
+  template <std::size_t Rank>
+  static std::uint64_t number_of(const std::array<std::size_t, Rank>& extents) {
+    std::uint64_t number = 1469598103934665603ULL;
+    for (const std::size_t n : extents) number = mixed(number, n);
+    return number;
+  }
+
+  std::vector<std::uint64_t> numbers_;
+  bool too_many_ = false;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,209 @@
+// The face of the kernels that move blocks in groups: a thin typed front of one movement.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/array/strided.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/kernel/detail/target.hpp>
+#include <partita/kernel/hooked.hpp>
+#include <partita/rule/kernel_policy.hpp>
+#include <partita/rule/reduction.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita::detail {
+
+/// X is a block that a kernel can look at: what is wrong else is said by the kernel.
+template <class X>
+consteval bool is_block() {
+  if constexpr (ranked_array<X>) {
+    static_assert(rank_of<X> <= most_block_rank,
+                  "partita: requires blocks of rank 0 to 8; reshape the block to fewer dimensions");
+    return rank_of<X> <= most_block_rank;
+  } else {
+    return false;
+  }
+}
+
+inline const text nothing_to_object;
+
+/// A kernel that says what it does by these members (its static_asserts ask variables, because g++ explains a concept
+/// in ten lines more), of which there is one for each direction:
+///   group_direction there, back;  bool shares, exact;  class reduction;  takes<X>(), takes_back<Y>() — which hold
+///   static_asserts with its sentences and say whether they hold.
+template <class Kernel>
+class group_kernel {
+ public:
+  /// The result on this worker.
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (Kernel::template takes<X>()) return forward_(x, nothing_to_object);
+  }
+  /// The same into a caller's array or view, which must have the shape of the result and no memory in common with x
+  /// [shape_error, on all workers]; where all members get a sum it may be x itself.
+  template <class X, class View>
+  void into(const X& x, View&& view) const {
+    if constexpr (Kernel::template takes<X>()) fill_now<Kernel::there>(x, view, nothing_to_object, false);
+  }
+  /// Begins and returns what will give the result: `auto later = k.start(x); …; auto y = later.finish();`. Until then x
+  /// must stay as it is. The next call of a kernel on this world ends it first.
+  template <class X>
+  auto start(const X& x) const {
+    if constexpr (Kernel::template takes<X>())
+      return begun(x, [&](const auto& block) { return begin<Kernel::there>(block, {}, nothing_to_object, [] {}); });
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, nothing_to_object);
+  }
+  template <class Y, class View>
+  void adjoint_into(const Y& dy, View&& view) const {
+    if constexpr (Kernel::template takes_back<Y>()) fill_now<Kernel::back>(dy, view, nothing_to_object, false);
+  }
+  template <class Y>
+  auto start_adjoint(const Y& dy) const {
+    if constexpr (Kernel::template takes_back<Y>())
+      return begun(dy, [&](const auto& block) { return begin<Kernel::back>(block, {}, nothing_to_object, [] {}); });
+  }
+
+  /// The memory that results come from; null before the first call. A block that lies there is read by the others in
+  /// place.
+  arena* memory() const { return movement_.memory(); }
+  /// Who moves a block to whom, as this worker sees it.
+  const group_plan& plan() const { return movement_.plan(); }
+  /// How often block shapes had to be exchanged so far.
+  std::size_t structures_made() const { return movement_.structures_made(); }
+  /// That, and what this worker moved at the last call.
+  kernel_counts counts() const { return movement_.counts(); }
+
+ protected:
+  explicit group_kernel(group_movement movement) : movement_(std::move(movement)) {}
+
+ private:
+  friend struct hooked;
+
+  template <class X>
+  auto forward_(const X& x, const text& objection) const {
+    const block_argument<X> argument(x);
+    return now<Kernel::there>(argument.block(), objection);
+  }
+  template <class X, class View>
+  void forward_(const X& x, View& view, const text& objection) const {
+    fill_now<Kernel::there>(x, view, objection, true);
+  }
+  template <class Y>
+  auto backward_(const Y& dy, const text& objection) const {
+    const block_argument<Y> argument(dy);
+    return now<Kernel::back>(argument.block(), objection);
+  }
+  template <strided_array Y, class Fill>
+  auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
+    return begin<Kernel::back>(block_argument<Y>(dy).block(), {}, objection, fill);
+  }
+  template <strided_array Y, class View, class Fill>
+  auto begin_backward_(const Y& dy, View& view, const text& objection, Fill fill) const {
+    static_assert(Kernel::back != group_direction::to_all, "only a caller's own tensor can be written by the others");
+    return begin<Kernel::back>(block_argument<Y>(dy).block(), target_of<element_of<Y>, rank_of<Y>>(view), objection,
+                               fill);
+  }
+
+  void object_(const text& objection) const { movement_.object(objection); }
+
+  template <group_direction Where, class T, std::size_t Rank>
+  static group_call call_of(const strided<const T, Rank>& x, const text& objection) {
+    group_call call{.where = Where,
+                    .of = &kind_of<T>,
+                    .elements = &identity_of_type<T>,
+                    .x = untyped_block(x),
+                    .objection = &objection};
+    using reduction = typename Kernel::reduction;
+    if constexpr (Where != group_direction::spread) call.how = &operation_of<reduction, T, Kernel::exact>;
+    else if constexpr (std::is_same_v<reduction, mean_t>) call.how = &operation_of<reduction, T>;
+    call.shares = Where == group_direction::spread && Kernel::shares;
+    return call;
+  }
+  /// A tensor for the result; what holds no element, but has one as all of rank 0 have, is nobody's block: the
+  /// identity.
+  template <class T, std::size_t Rank>
+  pooled_tensor<T, Rank> room(const block_shape& shape) const {
+    auto tensor = make_pooled<T, Rank>(*movement_.memory(), narrowed<Rank>(shape));
+    if constexpr (Rank == 0) {
+      if constexpr (reduction_of<typename Kernel::reduction, T>)
+        *tensor.data() = identity_of<typename Kernel::reduction, T>();
+      else *tensor.data() = T{};
+    }
+    return tensor;
+  }
+
+  template <group_direction Where, class T, std::size_t Rank>
+  auto now(const strided<const T, Rank>& x, const text& objection) const {
+    const group_call call = call_of<Where>(x, objection);
+    const block_shape shape = movement_.agree(call);
+    if constexpr (Where == group_direction::spread && Kernel::shares) {
+      return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
+    } else {
+      auto y = room<T, Rank>(shape);
+      movement_.carry_out(call, block_of(y));
+      return y;
+    }
+  }
+
+  /// `in_place`: the view may be where x is.
+  template <group_direction Where, class X, class View>
+  void fill_now(const X& x, View& view, const text& objection, bool in_place) const {
+    using T = element_of<X>;
+    constexpr std::size_t rank = rank_of<X>;
+    if constexpr (fits_result<T, rank, View>()) {
+      const block_argument<X> argument(x);
+      group_call call = call_of<Where>(argument.block(), objection);
+      call.shares = false;
+      call.fills_view = true;
+      call.view = untyped_block(block_of(view));
+      constexpr bool to_all = Where == group_direction::to_all;  // then others write, and only into our own memory
+      call.in_place = in_place || (to_all && call.view == call.x);
+      const block_shape shape = movement_.agree(call);
+      const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
+      if (through || elements_in(shape, rank) == 0) {
+        auto y = room<T, rank>(shape);
+        movement_.carry_out(call, block_of(y));
+        if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
+      } else {
+        movement_.carry_out(call, call.view);
+      }
+    }
+  }
+
+  /// The elements of x are there when `fill()` returns, which is called once all workers have agreed.
+  template <group_direction Where, class T, std::size_t Rank, class Fill>
+  auto begin(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const text& objection, Fill fill) const {
+    if constexpr (Where == group_direction::spread && Kernel::shares) {
+      fill();
+      return pending<shared_view_of<T, Rank>>(now<Where>(x, objection), nullptr, 0);  // it is there at once
+    } else {
+      group_call call = call_of<Where>(x, objection);
+      call.later = true;
+      call.in_place = true;
+      call.fills_view = wanted.given;
+      call.view = untyped_block(wanted.block);
+      const block_shape shape = movement_.agree(call);
+      const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
+      pooled_tensor<T, Rank> y;
+      if (!into_view) y = room<T, Rank>(shape);
+      const untyped_block result = into_view ? call.view : untyped_block(block_of(y));
+      try {
+        fill();
+      } catch (...) {  // the others count on this worker
+        movement_.fail(call, result);
+        throw;
+      }
+      const std::uint64_t number = movement_.begin(call, result);
+      return pending<pooled_tensor<T, Rank>>(std::move(y), movement_.operation(), number);
+    }
+  }
+
+  mutable group_movement movement_;
+};
+
+}  // namespace partita::detail

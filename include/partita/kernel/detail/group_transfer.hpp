@@ -1,0 +1,161 @@
+// What one worker does at a call that spreads or reduces blocks in groups: begun and ended in every group that it
+// gives its block to or gets one from. Compiled once, for all element types, ranks and reductions.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <partita/comm/group_ways.hpp>
+#include <partita/kernel/detail/untyped_block.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// Which way blocks go in the groups of a plan.
+enum class group_direction {
+  spread,   ///< the small workers' to the large ones
+  to_root,  ///< those of the large workers, as one, to the small ones
+  to_all    ///< those of the large workers, as one, to all of them
+};
+
+/// The blocks of a call on this worker and what is done with them.
+struct group_job {
+  group_direction where = group_direction::spread;
+  const untyped_element* of = nullptr;
+  const element_operation* how = nullptr;  ///< of a reduction
+  untyped_block x, y;                      ///< what it gives, where it gets the result
+  const char* dense_x = nullptr;           ///< the elements of x side by side, for who gives
+  std::size_t parts = 0;  ///< the reduction is completed before a spread, as one of so many blocks (0: it is not)
+
+  /// Whether what is given has to be copied side by side first.
+  bool packs() const { return parts != 0 || !x.dense(); }
+  /// Makes the block at `room` what is given.
+  void pack(char* room) {
+    const untyped_block packed = x.dense_at(room);
+    copy(*of, packed, x);
+    if (parts != 0) {
+      how->complete(room, x.size(), parts);
+      x = packed;
+    }
+    dense_x = room;
+  }
+};
+
+class group_transfer {
+ public:
+  /// All blocks stay where they are to the end. A transfer that stays `under_way` sends messages that no other
+  /// overtakes or is taken for.
+  group_transfer(world_state& world, group_ways& ways, const group_job& job, bool under_way)
+      : world_(&world), ways_(&ways), job_(job), dense_y_(job.y.dense()), under_way_(under_way) {}
+
+  /// Waits for nobody.
+  void start() {
+    ways_->moved() = {};
+    for_each_group([&](const worker_group& g, group_way& way) {
+      if (g.members.size() == 1) return;
+      const group_blocks b{given(g), gets(g) && dense_y_ ? job_.y.data : nullptr, elements(g)};
+      if (job_.where == group_direction::spread) {
+        if (under_way_ && g.position == 0) way.start_spread(messages(way), {b.x, g.root_is_large ? b.y : nullptr, b.n});
+        return;
+      }
+      way.start_sum(*job_.how, b, job_.where == group_direction::to_all);
+      if (under_way_) way.send_ahead(messages(way), *job_.how, b);
+    });
+  }
+  void finish() {
+    if (ways_->plan().groups.empty()) copy(*job_.of, job_.y, job_.x);
+    for_each_group([&](const worker_group& g, group_way& way) {
+      if (job_.where == group_direction::spread) finish_spread(g, way);
+      else finish_sum(g, way);
+    });
+  }
+
+ private:
+  template <class F>
+  void for_each_group(F f) {
+    const group_plan& plan = ways_->plan();
+    for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], ways_->way(k));
+  }
+  element_messages messages(const group_way& way) {
+    return {*world_, *job_.of, under_way_ ? way.ahead : tag::block, ways_->moved()};
+  }
+  char* buffer(std::size_t slot, std::size_t n) { return static_cast<char*>(world_->buffer(slot, n * job_.of->size)); }
+
+  void finish_spread(const worker_group& g, group_way& way) {
+    const bool root = g.position == 0;
+    if (root && g.members.size() == 1) return copy(*job_.of, job_.y, job_.x);
+    if (root) {
+      char* const own = g.root_is_large && dense_y_ ? job_.y.data : nullptr;
+      way.spread(messages(way), {job_.dense_x, own, job_.x.size()}, under_way_);
+      if (g.root_is_large && own == nullptr) copy(*job_.of, job_.y, job_.x);
+    } else {
+      char* const into = dense_y_ ? job_.y.data : buffer(1, job_.y.size());
+      way.spread(messages(way), {nullptr, into, job_.y.size()});
+      if (!dense_y_) copy(*job_.of, job_.y, job_.y.dense_at(into));
+    }
+  }
+
+  void finish_sum(const worker_group& g, group_way& way) {
+    const std::size_t n = elements(g);
+    const element_operation& how = *job_.how;
+    const auto incoming = [&](std::size_t elements_there) { return buffer(2, elements_there); };
+    const auto into = [&] { return gets(g) && dense_y_ ? job_.y.data : buffer(1, n); };
+    if (g.members.size() == 1) {
+      if (dense_y_ || how.complete == nullptr) copy(*job_.of, job_.y, job_.x);
+      else copy(*job_.of, job_.y.dense_at(into()), job_.x);
+    } else if (job_.where == group_direction::to_all) {
+      way.finish_sum_to_all(messages(way), how, {given(g), into(), n}, incoming);
+    } else {
+      way.finish_sum(messages(way), how, given(g), n, into, incoming);
+    }
+    if (!gets(g)) return;
+    if (how.complete != nullptr) how.complete(into(), n, g.contributors());
+    if (!dense_y_ && (g.members.size() > 1 || how.complete != nullptr)) copy(*job_.of, job_.y, job_.y.dense_at(into()));
+  }
+
+  bool gets(const worker_group& g) const { return g.position == 0 || job_.where == group_direction::to_all; }
+  const char* given(const worker_group& g) const {
+    return job_.where == group_direction::spread ? (g.position == 0 ? job_.dense_x : nullptr)
+           : g.position != 0 || g.root_is_large  ? job_.dense_x
+                                                 : nullptr;
+  }
+  std::size_t elements(const worker_group& g) const {
+    const bool of_x = job_.where == group_direction::spread ? g.position == 0 : !gets(g);
+    return of_x ? job_.x.size() : job_.y.size();
+  }
+
+  world_state* world_;
+  group_ways* ways_;
+  group_job job_;
+  bool dense_y_, under_way_;
+};
+
+/// One that is under way: what its start and its end need lives as long as it does.
+class started_transfer {
+ public:
+  started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<group_ways> ways)
+      : world_(std::move(world)), ways_(std::move(ways)) {}
+
+  /// `gives`: x is a block that others get or that is summed.
+  void start(group_job job, bool gives) {
+    job.dense_x = job.x.data;
+    if (gives && job.packs()) {  // not into the world's buffers: other calls come in between
+      packed_.emplace(ways_->memory(), job.x.size() * job.of->size);
+      job.pack(packed_->data());
+    }
+    transfer_.emplace(*world_, *ways_, job, true);
+    transfer_->start();
+  }
+  void finish() {
+    transfer_->finish();
+    packed_.reset();
+  }
+
+ private:
+  std::shared_ptr<world_state> world_;
+  std::shared_ptr<group_ways> ways_;
+  std::optional<arena_block> packed_;
+  std::optional<group_transfer> transfer_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,149 @@
+// What a kernel gives back of an exchange that has begun and not ended, and the exchanges that it keeps for a structure
+// and comes back to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/array/strided.hpp>
+#include <partita/comm/pending_operation.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/comm/world.hpp>
+#include <partita/core/error.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The exchanges of one structure in one direction: one for each element type that came along.
+class exchanges_by_type {
+ public:
+  template <class Exchange, class Make>
+  const std::shared_ptr<Exchange>& find(Make make) {
+    for (const entry& e : entries_)
+      if (e.type == &key<Exchange>) return *static_cast<std::shared_ptr<Exchange>*>(e.exchange.get());
+    entries_.push_back({&key<Exchange>, std::make_shared<std::shared_ptr<Exchange>>(make())});
+    return *static_cast<std::shared_ptr<Exchange>*>(entries_.back().exchange.get());
+  }
+
+ private:
+  template <class>
+  static inline const char key = 0;
+  struct entry {
+    const char* type;
+    std::shared_ptr<void> exchange;
+  };
+  std::vector<entry> entries_;
+};
+
+/// What carries out a plan in one direction: one exchange for each kind of elements that came along.
+class exchanges_by_kind {
+ public:
+  template <class Make>
+  const std::shared_ptr<box_exchange>& find(const element_kind& kind, Make make) {
+    for (const entry& e : entries_)
+      if (e.kind == kind) return e.exchange;
+    entries_.push_back({kind, make()});
+    return entries_.back().exchange;
+  }
+
+ private:
+  struct entry {
+    element_kind kind;
+    std::shared_ptr<box_exchange> exchange;
+  };
+  std::vector<entry> entries_;
+};
+
+/// An exchange of this plan that keeps its ways and its world: it may outlive the kernel.
+inline std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
+                                                      std::shared_ptr<world_state> world, lowered_plan plan,
+                                                      const element_kind& kind) {
+  return {ways->exchange(std::move(plan), kind).release(),
+          [ways, world = std::move(world)](box_exchange* it) { delete it; }};
+}
+
+/// The exchange of a kernel that is under way.
+class exchange_operation : public pending_operation {
+ public:
+  /// Ends what is under way and begins; the elements of x are there when `fill()` returns. The others know by then
+  /// where y is. Strides are in the order of the source's dimensions. Returns the number of the operation.
+  template <class Fill>
+  std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
+                      void* y, const std::ptrdiff_t* y_strides, Fill fill) {
+    exchange->expect(y, y_strides);
+    const std::uint64_t number = start(exchange);
+    try {
+      fill();
+    } catch (...) {  // the others count on this worker
+      exchange->give(x, x_strides);
+      wait();
+      throw;
+    }
+    exchange->give(x, x_strides);
+    return number;
+  }
+};
+
+/// The name of a call in sentences.
+struct named_call {
+  const char* name;
+};
+
+inline void expect_not_moved_from(bool whole, const char* kernel) {
+  if (!whole)
+    throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
+}
+
+/// A result on its way. Let go of without being asked for, it still arrives, because the other workers count on it.
+template <class Result>
+class pending {
+ public:
+  pending(Result result, std::shared_ptr<pending_operation> way, std::uint64_t number)
+      : result_(std::move(result)), way_(std::move(way)), number_(number) {}
+  pending(pending&& other) noexcept
+      : result_(std::move(other.result_)),
+        way_(std::move(other.way_)),
+        number_(other.number_),
+        needed_(std::move(other.needed_)),
+        there_is_one_(std::exchange(other.there_is_one_, false)) {}
+  pending& operator=(pending&&) = delete;
+  ~pending() {
+    if (way_) way_->wait(number_);
+  }
+
+  /// Keeps something alive until the end: a block that was evaluated for this exchange.
+  void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
+
+  /// Waits for what is still to come and gives the result, once [error].
+  Result finish() {
+    if (!std::exchange(there_is_one_, false))
+      throw error(
+          "partita: later.finish(): requires a result that is still to be given; it was given before, or moved away");
+    if (way_) way_->wait(number_);
+    way_.reset();
+    return std::move(result_);
+  }
+
+ private:
+  Result result_;
+  std::shared_ptr<pending_operation> way_;
+  std::uint64_t number_;
+  std::shared_ptr<const void> needed_;
+  bool there_is_one_ = true;
+};
+
+/// What begin(block) returns for the block of x, which is kept to the end if x is lazy and had to be evaluated.
+template <class X, class Begin>
+auto begun(const X& x, Begin begin) {
+  if constexpr (strided_array<const X>) {
+    return begin(block_argument<X>(x).block());
+  } else {
+    auto argument = std::make_shared<const block_argument<X>>(x);
+    auto later = begin(argument->block());
+    later.keep(std::move(argument));
+    return later;
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,62 @@
+// What the kernels that reduce ask of a block and of a reduction, said once for all of them.
+#pragma once
+
+#include <partita/comm/element.hpp>
+#include <partita/kernel/detail/group_kernel.hpp>
+#include <partita/rule/reduction.hpp>
+
+namespace partita::detail {
+
+/// A reduction as it stands in a call: ", maximum".
+template <class R>
+text reduction_text() {
+  text named(", ");
+  if constexpr (requires { R::name; }) return named << R::name;
+  else return named << type_name<R>();
+}
+
+/// The members by which a group_kernel knows a reduction R that goes `There`, and its adjoint `Back`.
+template <class R, group_direction There, group_direction Back, bool Shares, bool Exact>
+struct reduction_checks {
+  static_assert(std::is_empty_v<R> && std::is_default_constructible_v<R>,
+                "partita::reduce(p_x, p_y, reduction): requires a reduction: sum, maximum, minimum, any, all, "
+                "mean, or an empty type of your own with an identity and a function of two elements");
+  static_assert(!Exact || has_reproducible_form<R>,
+                "partita::reduce(p_x, p_y, reduction, reproducible): requires a reduction that can be rounded once or "
+                "does not depend on the order: leave reproducible out");
+
+  /// Whether this is a linear operator, and so has an adjoint.
+  static constexpr bool is_linear = is_linear_reduction<R>;
+  static constexpr auto there = There, back = Back;
+  static constexpr bool shares = Shares, exact = Exact;
+  using reduction = R;
+
+  template <class X>
+  static consteval bool takes() {
+    constexpr bool is_expression = ranked_array<X>;
+    static_assert(is_expression,
+                  "partita::reduce(p_x, p_y, reduction)(x): requires an xtensor expression whose rank is part of its "
+                  "type; as_rank<2>(a) gives it one");
+    if constexpr (is_block<X>()) {
+      using T = element_of<X>;
+      constexpr bool can_be_reduced = movable_element<T> && reduction_of<R, T>;
+      static_assert(can_be_reduced,
+                    "partita::reduce(p_x, p_y, reduction)(x): requires elements that the reduction takes: sum and "
+                    "product numbers but not bool, maximum and minimum ordered numbers, any and all bool or integers, "
+                    "mean floating-point or complex numbers, your own those of its function and identity");
+      return can_be_reduced;
+    } else {
+      return false;
+    }
+  }
+  template <class Y>
+  static consteval bool takes_back() {
+    static_assert(is_linear,
+                  "partita::reduce(p_x, p_y, reduction).adjoint(dy): requires a linear reduction, sum or mean; the "
+                  "others have no adjoint");
+    if constexpr (is_linear) return takes<Y>();
+    else return false;
+  }
+};
+
+}  // namespace partita::detail

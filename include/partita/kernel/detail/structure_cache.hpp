@@ -1,0 +1,116 @@
+// What a kernel learnt about the blocks of all workers, found again by the shape of this worker's own block.
+//
+// All workers add structures in the same order, so a structure has the same number everywhere. At a call each worker
+// says which structures its block fits; one that fits everywhere needs no further message, however shapes alternate.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/agreement.hpp>
+#include <partita/core/index.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The largest rank of a block that kernels move.
+inline constexpr std::size_t most_block_rank = 8;
+
+/// The shapes by which a worker finds a structure again: those of its block and of the view it wants filled.
+struct structure_key {
+  static constexpr std::size_t most = 2 * (most_block_rank + 1);
+  std::array<std::size_t, most> values{};
+  std::size_t count = 0;
+
+  template <std::size_t Rank>
+  structure_key& operator<<(const std::array<std::size_t, Rank>& shape) {
+    static_assert(Rank <= most_block_rank,
+                  "partita: requires blocks of rank 0 to 8; reshape the block to fewer dimensions");
+    add(shape.data(), Rank);
+    return *this;
+  }
+  void add(const std::size_t* shape, std::size_t rank) {
+    values[count++] = rank;
+    for (std::size_t d = 0; d < rank; ++d) values[count++] = shape[d];
+  }
+  friend bool operator==(const structure_key&, const structure_key&) = default;
+};
+
+template <class Structure>
+class structure_cache {
+ public:
+  static constexpr std::size_t most = 32;
+
+  /// The set (a bit for each) of structures for which fits(structure, key) holds.
+  template <class Fits>
+  std::uint64_t matching(Fits fits) const {
+    std::uint64_t set = 0;
+    for (std::size_t k = 0; k < entries_.size(); ++k)
+      if (fits(entries_[k])) set |= std::uint64_t{1} << k;
+    return set;
+  }
+  /// The structure of a set that was used last. Requires a set that is not empty.
+  Structure& last_used(std::uint64_t set) {
+    std::size_t best = most;
+    for (std::size_t k = 0; k < entries_.size(); ++k)
+      if ((set >> k & 1U) != 0 && (best == most || used_[k] > used_[best])) best = k;
+    used_[best] = ++clock_;
+    return entries_[best];
+  }
+  /// Adds a structure; the one used longest ago makes room.
+  Structure& add(Structure structure) {
+    ++made_;
+    std::size_t k = entries_.size();
+    if (k < most) {
+      entries_.push_back(std::move(structure));
+      used_.push_back(0);
+    } else {
+      k = 0;
+      for (std::size_t other = 1; other < most; ++other)
+        if (used_[other] < used_[k]) k = other;
+      if constexpr (requires { entries_[k].forget(); }) entries_[k].forget();
+      entries_[k] = std::move(structure);
+    }
+    used_[k] = ++clock_;
+    return entries_[k];
+  }
+  /// How many structures were worked out so far.
+  std::size_t made() const { return made_; }
+
+ private:
+  std::vector<Structure> entries_;
+  std::vector<std::uint64_t> used_;
+  std::uint64_t clock_ = 0;
+  std::size_t made_ = 0;
+};
+
+/// A call of a kernel as the workers tell it from others.
+struct kernel_call {
+  std::uint64_t fingerprint = 0;  ///< of the kernel, its direction and its elements: equal for equal calls
+  const complaint& before;        ///< what this worker has to complain about, if anything: for as long as the call
+  /// What a worker receives does not follow from the block in its hands, which then does not tell it which structure
+  /// the others mean. So the workers find the structure together at every level of checks: what arrives is what the
+  /// receiver believes. (Sums of blocks of one shape that all members get are all that is left to checks::local.)
+  bool received_blindly = false;
+};
+
+/// All workers agree on the call and find a structure that fits on all of them, or work one out together:
+/// `learn(complaint&)` returns it and may complain; then all workers throw the same error and nothing has moved. So
+/// they do if one complains before.
+template <class Structure, class Fits, class Learn, class Describe>
+Structure& agreed_structure(world_state& world, structure_cache<Structure>& cache, const kernel_call& call, Fits fits,
+                            Learn learn, Describe describe) {
+  const auto agreed = [&](const complaint& own, std::uint64_t choices, auto what) {
+    if (!call.received_blindly) return agree_if_checked(world, call.fingerprint, own, what, choices);
+    return world.agree(call.fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(what()); });
+  };
+  const std::uint64_t set = agreed(call.before, cache.matching(fits), describe);
+  if (set != 0) return cache.last_used(set);
+  complaint trouble;
+  auto structure = learnt<Structure>(world, trouble, learn);
+  agreed(trouble, 0, describe);
+  return cache.add(std::move(structure));
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,52 @@
+// The block that a kernel fills: a new tensor, or what the caller of `into` gives.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/array/strided.hpp>
+#include <partita/comm/agreement.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita::detail {
+
+/// A writable block that a kernel fills: the caller's, or none (then the kernel makes a tensor).
+template <class T, std::size_t Rank>
+struct target {
+  bool given = false;
+  strided<T, Rank> block{};
+};
+
+/// Whether a caller's array or view can be filled with elements T of this rank.
+template <class T, std::size_t Rank, class View>
+consteval bool fits_result() {
+  constexpr bool fits = [] {
+    if constexpr (strided_array<View>)
+      return rank_of<View> == Rank && std::is_same_v<element_of<View>, T> &&
+             !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;
+    else return false;
+  }();
+  static_assert(fits,
+                "partita: kernel.into(x, view): requires a view with memory (an xt::xtensor, or an xt::view of ranges "
+                "of one) of the rank and element type of x, which is not const");
+  return fits;
+}
+
+/// The target that a caller's array or view stands for.
+template <class T, std::size_t Rank, class View>
+target<T, Rank> target_of(View& view) {
+  if constexpr (fits_result<T, Rank, View>()) return {true, block_of(view)};
+  else return {};
+}
+
+/// Complains if a caller's target has not the shape of the result.
+template <class T, std::size_t Rank>
+void expect_shape(const target<T, Rank>& given, const std::array<std::size_t, Rank>& shape, const char* call,
+                  complaint& trouble) {
+  if (!given.given || given.block.shape == shape || volume_of(shape) == 0) return;
+  trouble.kind = failure::shape;
+  trouble.sentence << call << ".into(x, view): requires a view of the shape of the result " << shape << ", got "
+                   << given.block.shape << "; take a view of that shape";
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,101 @@
+// A block of elements in memory whose type and rank are known at run time only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <partita/array/strided.hpp>
+#include <partita/comm/element_operation.hpp>
+#include <partita/kernel/detail/structure_cache.hpp>
+
+namespace partita::detail {
+
+/// Extents of up to `most_block_rank` dimensions; those beyond the rank of a block are 0.
+using block_shape = std::array<std::size_t, most_block_rank>;
+
+template <std::size_t Rank>
+block_shape widened(const std::array<std::size_t, Rank>& shape) {
+  block_shape all{};
+  std::copy(shape.begin(), shape.end(), all.begin());
+  return all;
+}
+template <std::size_t Rank>
+std::array<std::size_t, Rank> narrowed(const block_shape& shape) {
+  std::array<std::size_t, Rank> first{};
+  std::copy_n(shape.begin(), Rank, first.begin());
+  return first;
+}
+inline std::size_t elements_in(const block_shape& shape, std::size_t rank) {
+  std::size_t product = 1;
+  for (std::size_t d = 0; d < rank; ++d) product *= shape[d];
+  return product;
+}
+
+struct untyped_block {
+  char* data = nullptr;
+  std::size_t rank = 0, element = 1;  ///< dimensions; bytes of an element
+  block_shape shape{};
+  std::array<std::ptrdiff_t, most_block_rank> strides{};  ///< in elements
+
+  untyped_block() = default;
+  /// What is only read is not written through this either: kernels keep x and results apart.
+  template <class T, std::size_t Rank>
+  untyped_block(const strided<T, Rank>& block)
+      : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),
+        rank(Rank),
+        element(sizeof(T)),
+        shape(widened(block.shape)) {
+    std::copy(block.strides.begin(), block.strides.end(), strides.begin());
+  }
+
+  std::size_t size() const { return elements_in(shape, rank); }
+  /// Whether the elements follow each other in C order.
+  bool dense() const {
+    std::ptrdiff_t next = 1;
+    for (std::size_t d = rank; d-- > 0;) {
+      if (shape[d] != 1 && strides[d] != next) return size() == 0;
+      next *= static_cast<std::ptrdiff_t>(shape[d]);
+    }
+    return true;
+  }
+  /// The same shape, dense, somewhere else.
+  untyped_block dense_at(const char* where) const {
+    untyped_block other = *this;
+    other.data = const_cast<char*>(where);
+    std::ptrdiff_t next = 1;
+    for (std::size_t d = rank; d-- > 0;) {
+      other.strides[d] = next;
+      next *= static_cast<std::ptrdiff_t>(shape[d]);
+    }
+    return other;
+  }
+  friend bool operator==(const untyped_block&, const untyped_block&) = default;
+};
+
+/// Copies a block to another of the same shape, unless it is the same.
+inline void copy(const untyped_element& of, const untyped_block& to, const untyped_block& from) {
+  if (from.size() != 0 && !(to.data == from.data && to.strides == from.strides))
+    of.copy(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), from.rank, stores::by_size);
+}
+
+/// Whether two blocks have memory in common: their address ranges meet.
+inline bool share_memory(const untyped_block& a, const untyped_block& b) {
+  if (a.size() == 0 || b.size() == 0) return false;
+  const auto range = [](const untyped_block& block) {
+    std::ptrdiff_t low = 0, high = 1;
+    for (std::size_t d = 0; d < block.rank; ++d) {
+      const std::ptrdiff_t reach =
+          block.shape[d] == 1 ? 0 : block.strides[d] * static_cast<std::ptrdiff_t>(block.shape[d] - 1);
+      (reach < 0 ? low : high) += reach;
+    }
+    const auto bytes = static_cast<std::ptrdiff_t>(block.element);
+    return std::array<const char*, 2>{block.data + low * bytes, block.data + high * bytes};
+  };
+  const std::less<const char*> before;
+  const auto [a_low, a_high] = range(a);
+  const auto [b_low, b_high] = range(b);
+  return before(a_low, b_high) && before(b_low, a_high);
+}
+
+}  // namespace partita::detail

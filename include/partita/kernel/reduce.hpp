@@ -1,0 +1,81 @@
+// Reduce: the blocks of one partition brought together by a reduction into the workers of a smaller one.
+#pragma once
+
+#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/reduction_checks.hpp>
+#include <partita/rule/kernel_policy.hpp>
+#include <partita/rule/reduction.hpp>
+
+namespace partita {
+
+/// Brings the blocks of the workers of p_x that pair with a worker of p_y together, element by element, and leaves the
+/// result there: `reduce r(p_x, p_y, maximum)`; the reductions are those of rule/reduction.hpp.
+/// Shapes:   as those of sum_reduce, which is the case `sum`; of rank 0 a worker that is only in p_x holds the
+///           identity.
+/// Requires: what sum_reduce requires, and elements that the reduction takes [compile time].
+/// Cost:     that of sum_reduce; `mean`, and `any` and `all` of integers, pass over the result once more.
+/// Adjoint:  broadcast(p_y, p_x) for `sum`, of `mean` divided by the number of blocks; there is none for the others.
+template <class Src, class Dst, class Reduction, class... Policies>
+class reduce
+    : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
+                                      has_policy<shared_view_t, Policies...>, has_policy<reproducible_t, Policies...>>,
+      public detail::group_kernel<reduce<Src, Dst, Reduction, Policies...>> {
+  static_assert((broadcast_policy<Policies> && ...),
+                "partita::reduce(p_x, p_y, reduction, policies...): requires policies among transpose_src, "
+                "transpose_dest, discard_batch, reproducible, shared_view");
+  static_assert(Dst::rank() <= Src::rank(),
+                "partita::reduce(p_x, p_y, reduction): requires rank(p_y) <= rank(p_x); the opposite direction is a "
+                "broadcast");
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;
+  static_assert(Dst::rank() > Src::rank() ||
+                    static_cast<bool>(judge_static_broadcast<Dst, Src>(to_transposed, from_transposed)),
+                "partita::reduce(p_x, p_y, reduction): requires every extent of p_y, extended on the left with ones, "
+                "to be 1 or the extent of p_x; pass transpose_src or transpose_dest to reverse a partition, or "
+                "reshape() one of them");
+
+ public:
+  template <class Named>
+  reduce(const partition<Src>& p_x, const partition<Dst>& p_y, Named, Policies...)
+      : detail::group_kernel<reduce>(
+            detail::make_group_movement(p_y, p_x,
+                                        {.name = "partita::reduce",
+                                         .reduction = detail::reduction_text<Reduction>(),
+                                         .number = detail::type_number<Reduction>(),
+                                         .transpose_small = to_transposed,
+                                         .transpose_large = from_transposed,
+                                         .to_root = true,
+                                         .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
+};
+
+/// `reduce(everyone, groups, maximum)`: the blocks of each group are brought together at its root, its first member. A
+/// worker in no group gets a copy of what it gave. All else is as above.
+template <class Reduction, class... Policies>
+class reduce<worker_groups, worker_groups, Reduction, Policies...>
+    : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
+                                      has_policy<shared_view_t, Policies...>, has_policy<reproducible_t, Policies...>>,
+      public detail::group_kernel<reduce<worker_groups, worker_groups, Reduction, Policies...>> {
+  static_assert((detail::policy_in_groups<Policies> && ...),
+                "partita::reduce(everyone, groups, reduction, policies...): requires policies among discard_batch, "
+                "reproducible, shared_view");
+
+ public:
+  template <class Named>
+  reduce(const world& everyone, const worker_groups& groups, Named, Policies...)
+      : detail::group_kernel<reduce>(
+            detail::make_movement_in_groups(everyone, groups,
+                                            {.name = "partita::reduce",
+                                             .reduction = detail::reduction_text<Reduction>(),
+                                             .number = detail::type_number<Reduction>(),
+                                             .keep_batch = !has_policy<discard_batch_t, Policies...>},
+                                            group_plan::kind::sum_reduce)) {}
+};
+
+template <class Src, class Dst, class Named, class... Policies>
+reduce(const partition<Src>&, const partition<Dst>&, Named, Policies...)
+    -> reduce<Src, Dst, typename detail::reduction_named<Named>::type, Policies...>;
+template <class Named, class... Policies>
+reduce(const world&, const worker_groups&, Named, Policies...)
+    -> reduce<worker_groups, worker_groups, typename detail::reduction_named<Named>::type, Policies...>;
+
+}  // namespace partita

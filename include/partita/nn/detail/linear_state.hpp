@@ -1,0 +1,131 @@
+// What a worker holds of a linear layer, and what it has to object to a call.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <partita/array/gemm.hpp>
+#include <partita/nn/detail/batches.hpp>
+#include <partita/nn/detail/linear_movements.hpp>
+#include <partita/nn/detail/uniform.hpp>
+#include <partita/nn/linear_options.hpp>
+#include <partita/plan/cut.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+template <class T, linear_algorithm Algorithm>
+struct linear_state {
+  using anywhere = dynamic_extents<2>;
+
+  linear_state(const partition<anywhere>& x_on, const partition<anywhere>& y_on, const partition<anywhere>& w_on,
+               const linear_options& o)
+      : options(o), p_x(x_on), p_y(y_on), p_w(w_on), movements(p_x, p_y, p_w) {
+    if (p_w.active()) {
+      const auto i = p_w.index();
+      rows = balanced_part(o.out_features, p_w.extents()[0], i[0]);
+      columns = balanced_part(o.in_features, p_w.extents()[1], i[1]);
+      first_column = i[1] == 0;
+    }
+    weight_gradient = xt::zeros<T>(weight_shape());
+    bias_gradient = xt::zeros<T>(bias_shape());
+    weight = weight_gradient;
+    bias = bias_gradient;
+    if (o.initial == initial_values::uniform) set_uniform();
+  }
+  std::array<std::size_t, 2> weight_shape() const { return {rows.size(), columns.size()}; }
+  std::array<std::size_t, 1> bias_shape() const { return {has_bias() ? rows.size() : 0}; }
+  /// Element (i, j) of W is number i in_features + j of the random numbers; the bias follows W.
+  void set_uniform() {
+    const std::size_t in = options.in_features;
+    const double bound = in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in));
+    const auto at = [&](std::size_t number) { return uniform_at<T>(bound, options.seed, number); };
+    for (std::size_t i = rows.start; i < rows.stop; ++i)
+      for (std::size_t j = columns.start; j < columns.stop; ++j)
+        weight(i - rows.start, j - columns.start) = at(i * in + j);
+    for (std::size_t i = 0; i < bias.size(); ++i) bias(i) = at(options.out_features * in + rows.start + i);
+  }
+  bool has_bias() const { return options.bias && first_column; }
+  /// Lets go of the last x before the next one comes.
+  void forget() {
+    x = pooled_storage<T>();
+    forward_done = false;
+  }
+  void add_gradients(const strided<const T, 2>& dy_w) {
+    const auto x_w = dense_block<const T, 2>(x.data(), {x_rows, columns.size()});
+    multiply_by_conjugate<T>(transposed<const T>(dy_w), x_w, T(1), block_of(weight_gradient));
+    if (!has_bias()) return;
+    T* const sum = bias_gradient.data();
+    const T* row = dy_w.data;
+    for (std::size_t i = 0; i < x_rows; ++i, row += rows.size())
+      for (std::size_t j = 0; j < rows.size(); ++j) sum[j] += row[j];
+  }
+
+  /// What is wrong with the blocks that the program may have assigned; empty if nothing is.
+  text objection_to_blocks(const char* call) const {
+    text said;
+    const auto look_at = [&](const char* name, const auto& block, const auto& wanted) {
+      if (!said.empty() || std::equal(wanted.begin(), wanted.end(), block.shape().begin())) return;
+      said << "partita::linear" << call << ": requires a " << name << " block of " << wanted << " on worker "
+           << p_w.world().id() << ", " << name << "() is now " << block.shape()
+           << "; assign a block of the first shape";
+    };
+    look_at("weight", weight, weight_shape());
+    look_at("bias", bias, bias_shape());
+    look_at("weight_gradient", weight_gradient, weight_shape());
+    look_at("bias_gradient", bias_gradient, bias_shape());
+    return said;
+  }
+  template <class Shape>
+  text objection_to(const Shape& x_shape) const {
+    if (text t = objection_to_blocks("(x)"); !t.empty()) return t;
+    if (!p_x.active()) return {};
+    const std::size_t wanted = balanced_part(options.in_features, p_x.size(), p_x.index()[1]).size();
+    const std::size_t given = static_cast<std::size_t>(x_shape.back());
+    if (given == wanted) return {};
+    return text("partita::linear(x): requires ")
+           << wanted << " features in the last dimension of x on worker " << p_x.world().id() << " ("
+           << options.in_features << " input features over " << p_x.size() << " workers, balanced), got " << given
+           << "; repartition x, or make the layer with other in_features";
+  }
+  template <class Shape>
+  text objection_to_adjoint(const Shape& dy_shape) const {
+    if (!forward_done) return "partita::linear::adjoint(dy): requires a forward call before; call layer(x) first";
+    if (text t = objection_to_blocks("::adjoint(dy)"); !t.empty()) return t;
+    if (!p_y.active()) return {};
+    if (std::equal(dy_shape.begin(), dy_shape.end(), y_shape.begin(), y_shape.end())) return {};
+    const std::vector<std::size_t> given(dy_shape.begin(), dy_shape.end());
+    return text("partita::linear::adjoint(dy): requires dy of the shape of the last result ")
+           << y_shape << " on worker " << p_y.world().id() << ", got " << given;
+  }
+
+  /// What `move()` gives. If it finds that blocks do not fit, which all workers hear, x has another batch somewhere:
+  /// then all throw in the name of the user's call.
+  template <class Shape, class Move>
+  auto of_one_batch(const Shape& x_shape, Move move) const {
+    try {
+      return move();
+    } catch (const shape_error& found) {
+      if (found.sentence().contains("partita::linear") || p_x.world().level() != checks::agree) throw;
+      const std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
+      const text difference = difference_of_batches(p_x, batch);
+      if (difference.empty()) throw;
+      throw shape_error(text("partita::linear(x): requires x of one batch on all workers of p_x, got ")
+                        << difference << "; give every worker the same rows of x");
+    }
+  }
+
+  linear_options options;
+  partition<anywhere> p_x, p_y, p_w;
+  linear_movements<T, Algorithm> movements;
+  interval rows, columns;
+  bool first_column = false, forward_done = false;
+  xt::xtensor<T, 2> weight, weight_gradient;
+  xt::xtensor<T, 1> bias, bias_gradient;
+  pooled_storage<T> x;  ///< the last x as it was brought, of x_rows rows
+  std::size_t x_rows = 0;
+  std::vector<std::size_t> y_shape;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,36 @@
+// Random elements as functions of a seed and a counter alone, so that each worker makes its own and all make one
+// tensor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <partita/array/expression.hpp>
+
+namespace partita::detail {
+
+/// In [0, 1): the finaliser of splitmix64, twice.
+inline double uniform_at(std::uint64_t seed, std::uint64_t counter) {
+  const auto mix = [](std::uint64_t z) {
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31U);
+  };
+  const std::uint64_t bits = mix(mix(seed + 0x9e3779b97f4a7c15ULL) + (counter + 1) * 0x9e3779b97f4a7c15ULL);
+  return static_cast<double>(bits >> 11U) * 0x1p-53;
+}
+
+/// An element uniform in (-bound, bound). The two parts of a complex one are uniform in (-bound / sqrt(2), bound /
+/// sqrt(2)): the mean of |w|^2 is that of a real one.
+template <class T>
+T uniform_at(double bound, std::uint64_t seed, std::uint64_t counter) {
+  if constexpr (is_complex_number<T>) {
+    using real = typename T::value_type;
+    const double each = bound / std::numbers::sqrt2;
+    return {uniform_at<real>(each, seed, 2 * counter), uniform_at<real>(each, seed, 2 * counter + 1)};
+  } else {
+    return static_cast<T>(bound * (2 * uniform_at(seed, counter) - 1));
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,31 @@
+// The groups of workers that the axes of a mesh make.
+#pragma once
+
+#include <cstddef>
+#include <partita/plan/mesh_block.hpp>
+#include <partita/plan/worker_groups.hpp>
+#include <vector>
+
+namespace partita {
+
+/// The workers of a mesh that differ along these axes only: "data" or "data+model". Worker 0 of the mesh is worker
+/// `first` of the world.
+inline worker_groups groups_along(const mesh& m, const char* axes, std::size_t first = 0) {
+  std::vector<char> named(m.rank(), 0);
+  for (const char* c = axes; *c != '\0';) {
+    std::size_t length = 0;
+    while (c[length] != '\0' && c[length] != '+') ++length;
+    named[m.number(c, length)] = 1;
+    c += length + (c[length] == '+' ? 1 : 0);
+  }
+  std::vector<std::size_t> colours(first + m.size(), worker_groups::no_colour);
+  for (std::size_t worker = 0; worker < m.size(); ++worker) {
+    std::size_t colour = 0;
+    for (std::size_t a = 0; a < m.rank(); ++a)
+      if (named[a] == 0) colour = colour * m.size(a) + coordinate_of(m, worker, a);
+    colours[first + worker] = colour;
+  }
+  return worker_groups::by_colour(colours);
+}
+
+}  // namespace partita

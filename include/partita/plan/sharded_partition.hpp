@@ -1,0 +1,84 @@
+// From a sharding to what kernels work with: the partition whose places hold the blocks, and where it is cut.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/plan/decomposition.hpp>
+#include <partita/plan/grid.hpp>
+#include <partita/plan/mesh_block.hpp>
+#include <partita/plan/placed_mesh.hpp>
+#include <vector>
+
+namespace partita {
+
+/// How the indices of one dimension are cut by these axes of a mesh: a part for each combination of their coordinates,
+/// major axis first. Several axes cut one after the other, so the parts need not be those of a balanced cut into as
+/// many: 9 over 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
+inline cut mesh_cut(const mesh& m, axis_list axes, std::size_t n) {
+  if (axes.size() < 2) return cut::balanced(n, m.size(axes));
+  std::vector<std::size_t> sizes{n};
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    std::vector<std::size_t> finer;
+    for (const std::size_t size : sizes)
+      for (std::size_t part = 0; part < m.size(axes[k]); ++part)
+        finer.push_back(balanced_part(size, m.size(axes[k]), part).size());
+    sizes = finer;
+  }
+  return cut::at(sizes);
+}
+
+/// A partition that holds a sharded tensor: its workers and extents, and the cuts of the tensor. Axes that cut nothing
+/// hold copies (or summands) of it: each copy is a partition of its own, with the same cuts.
+template <std::size_t Rank>
+struct sharded_partition {
+  grid<dynamic_extents<Rank>> arrangement;
+  decomposition<Rank> cuts;
+  std::size_t copies;  ///< how many such partitions hold the tensor together
+};
+
+/// The partition of one copy of a tensor of this shape: `partition p(everyone, s.arrangement)` and
+/// `repartition(q, p, to_cuts(s.cuts))` make the blocks that a sharding says.
+/// Shapes:   one extent for each dimension of the sharding.
+/// Requires: Rank is that of sharding and shape [shape_error]; the sharding's mesh is the one that is placed, and the
+///           copy one of those there are [partition_error].
+/// Cost:     O(places + parts), no communication.
+template <std::size_t Rank>
+sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape, const placed_mesh& where,
+                                     std::size_t copy = 0) {
+  if (s.rank() != Rank || shape.size() != Rank)
+    throw shape_error(text("partita::partition_of: requires a sharding and a shape of rank ")
+                      << Rank << ", got " << s << " and " << shape << "; name their rank");
+  if (!(s.on == where.mesh()))
+    throw partition_error(text("partita::partition_of: requires a sharding on the mesh that is placed, ")
+                          << "" << where.mesh() << ", got " << s << " on " << s.on << "; make it from that mesh");
+  std::array<std::size_t, Rank> extents{};
+  for (std::size_t d = 0; d < Rank; ++d) extents[d] = s.on.size(s.cuts[d]);
+  std::size_t copies = 1;
+  const std::uint32_t used = s.cutting();
+  for (std::size_t a = 0; a < s.on.rank(); ++a)
+    if ((used >> a & 1U) == 0) copies *= s.on.size(a);
+  if (copy >= copies)
+    throw partition_error(text("partita::partition_of: requires a copy below ")
+                          << copies << " (what the axes leave that cut nothing), got " << copy);
+  const std::size_t places = volume_of(extents);
+  std::vector<std::size_t> ids(places);
+  for (std::size_t worker = 0; worker < s.on.size(); ++worker) {
+    std::size_t mine = 0, place = 0;
+    for (std::size_t a = 0; a < s.on.rank(); ++a)
+      if ((used >> a & 1U) == 0) mine = mine * s.on.size(a) + coordinate_of(s.on, worker, a);
+    if (mine != copy) continue;
+    for (std::size_t d = 0; d < Rank; ++d)
+      for (std::size_t k = 0; k < s.cuts[d].size(); ++k)
+        place = place * s.on.size(s.cuts[d][k]) + coordinate_of(s.on, worker, s.cuts[d][k]);
+    ids[place] = where.worker(worker);
+  }
+  return {grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(extents), workers(ids)),
+          decomposition<Rank>::make([&](std::size_t d) { return mesh_cut(s.on, s.cuts[d], shape[d]); }), copies};
+}
+/// … on the first workers of a world.
+template <std::size_t Rank>
+sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape) {
+  return partition_of<Rank>(s, shape, placed_mesh(s.on));
+}
+
+}  // namespace partita

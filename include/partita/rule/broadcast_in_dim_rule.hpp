@@ -1,0 +1,68 @@
+// broadcast_in_dim: one operand put into a given result shape, at three levels of strictness.
+//
+// XLA itself has three rules under nearly one name. They differ in the order that the dimensions may have and in
+// whether a 1 is expanded, so the level is a policy value and the client's rule is the default.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/array_broadcast.hpp>
+
+namespace partita {
+
+/// Whose rule a broadcast_in_dim follows.
+enum class strictness {
+  client,     ///< XlaBuilder: strictly increasing dimensions; an extent is 1 or the result's
+  stablehlo,  ///< StableHLO: distinct dimensions in any order (a transposition); an extent is 1 or the result's
+  hlo,        ///< the HLO instruction: distinct dimensions in any order; extents equal
+};
+
+/// The level as a policy tag: `broadcast_in_dim(x, extents<3, 2>{}, broadcast_dimensions<1, 0>, stablehlo)`.
+template <strictness Level>
+struct strictness_t {};
+inline constexpr strictness_t<strictness::client> client{};
+inline constexpr strictness_t<strictness::stablehlo> stablehlo{};
+inline constexpr strictness_t<strictness::hlo> hlo{};
+
+/// Judges a broadcast_in_dim. `dynamic` extents are not known yet and break no rule.
+///
+/// The order of checks is the reference's. Client: the number of dimensions, the operand's rank, then range, extent and
+/// order of each dimension in turn. The others: the number, all ranges, distinctness, then all extents.
+constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, const shape_list& result,
+                                                   const broadcast_dimensions_list& dims,
+                                                   strictness level = strictness::client) {
+  using enum broadcast_fault;
+  const auto in_range = [&](std::size_t i) {
+    return dims[i] >= 0 && dims[i] < static_cast<std::ptrdiff_t>(result.size());
+  };
+  const auto fits = [&](std::size_t i) {
+    const bool equal = agree(operand[i], result[static_cast<std::size_t>(dims[i])]).legal;
+    return equal || (operand[i] == 1 && level != strictness::hlo);
+  };
+  if (dims.size() != operand.size()) return {dims_size_mismatch, 0};
+  if (level == strictness::client) {
+    if (operand.size() > result.size()) return {operand_rank_exceeds_output_rank, 0};
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (!in_range(i)) return {dim_out_of_range, i};
+      if (!fits(i)) return {operand_size_mismatch, i};
+      if (i > 0 && dims[i - 1] >= dims[i]) return {dims_not_strictly_increasing, i};
+    }
+    return {};
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (!in_range(i)) return {dim_out_of_range, i};
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (dims[k] == dims[i]) return {dims_not_unique, i};
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (!fits(i)) return {operand_size_mismatch, i};
+  return {};
+}
+
+/// Judges extents of a result that were given as signed numbers: none may be negative. Comes before all other checks.
+constexpr broadcast_verdict judge_result_extents(const short_list<std::ptrdiff_t>& result) {
+  for (std::size_t d = 0; d < result.size(); ++d)
+    if (result[d] < 0) return {broadcast_fault::negative_output_size, d};
+  return {};
+}
+
+}  // namespace partita

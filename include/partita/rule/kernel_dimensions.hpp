@@ -1,0 +1,54 @@
+// The dimensions of a partition along which a kernel acts: named one by one, or all but those named.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/short_list.hpp>
+
+namespace partita {
+
+/// The partition dimensions a kernel acts along, as a value: `dimensions<0, 2>`.
+template <std::size_t... D>
+struct dimensions_t {};
+template <std::size_t... D>
+inline constexpr dimensions_t<D...> dimensions{};
+/// The partition dimensions a kernel leaves alone: it acts along all others.
+template <std::size_t... D>
+struct all_dimensions_but_t {};
+template <std::size_t... D>
+inline constexpr all_dimensions_but_t<D...> all_dimensions_but{};
+
+/// The partition dimensions a kernel acts along, known at run time: `dimension_list{0, 2}`.
+using dimension_list = short_list<std::size_t>;
+
+namespace detail {
+
+template <std::size_t Rank, std::size_t... D>
+inline constexpr bool dimensions_below = ((D < Rank) && ...);
+template <std::size_t... D>
+inline constexpr bool distinct_dimensions = [] {
+  constexpr std::size_t all[] = {D..., 0};
+  for (std::size_t a = 0; a < sizeof...(D); ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if (all[a] == all[b]) return false;
+  return true;
+}();
+
+}  // namespace detail
+
+/// Which of `Rank` dimensions a kernel leaves alone. Dimensions that do not exist are passed over: who asks refuses
+/// them.
+template <std::size_t Rank, std::size_t... D>
+constexpr std::array<bool, Rank> kept_dimensions(dimensions_t<D...>) {
+  std::array<bool, Rank> kept{};
+  for (std::size_t d = 0; d < Rank; ++d) kept[d] = ((d != D) && ...);
+  return kept;
+}
+template <std::size_t Rank, std::size_t... D>
+constexpr std::array<bool, Rank> kept_dimensions(all_dimensions_but_t<D...>) {
+  std::array<bool, Rank> kept{};
+  for (std::size_t d = 0; d < Rank; ++d) kept[d] = ((d == D) || ...);
+  return kept;
+}
+
+}  // namespace partita

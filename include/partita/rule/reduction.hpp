@@ -1,0 +1,245 @@
+// Reductions as data: what blocks of several workers become when they are brought together.
+//
+// A reduction is an empty type with an associative and commutative function of two elements and the element that
+// changes nothing, its identity. The library's own are named sum, maximum, minimum, any, all, mean and
+// reductions::product. A program's own is a type like this one:
+//
+//     struct longest {
+//       static constexpr int identity() { return 0; }
+//       constexpr int operator()(int a, int b) const { return a > b ? a : b; }
+//     };
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+struct reduction_name {};
+
+/// T is a complex number: a pair of parts that it is made from.
+template <class T>
+concept complex_like = requires(const T& a) {
+  typename T::value_type;
+  a.real();
+  a.imag();
+  T(a.real(), a.imag());
+};
+template <class T>
+concept fraction = std::is_floating_point_v<T> || complex_like<T>;
+/// T has an order and all that goes with it.
+template <class T>
+concept ordered_number = std::is_arithmetic_v<T>;
+
+}  // namespace detail
+
+struct sum_t {
+  static constexpr const char* name = "sum";
+  template <class T>
+  static constexpr bool takes = !std::is_same_v<T, bool> && requires(T& a, const T& b) { a += b; };
+  template <class T>
+  static constexpr T identity() {
+    return T{};
+  }
+  template <class T>
+    requires takes<T>
+  constexpr T operator()(T a, const T& b) const {
+    a += b;
+    return a;
+  }
+};
+struct product_t {
+  static constexpr const char* name = "product";
+  template <class T>
+  static constexpr bool takes = !std::is_same_v<T, bool> && (std::is_arithmetic_v<T> || detail::complex_like<T>);
+  template <class T>
+  static constexpr T identity() {
+    return T(1);
+  }
+  template <class T>
+    requires takes<T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a * b);
+  }
+};
+/// A NaN on either side comes through. Of arrays it is the element-wise operation: maximum(a, b), also with
+/// broadcast_dimensions.
+struct maximum_t {
+  static constexpr const char* name = "maximum";
+  template <class T>
+  static constexpr bool takes = detail::ordered_number<T>;
+  template <class T>
+  static constexpr T identity() {
+    if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
+    else return std::numeric_limits<T>::lowest();
+  }
+  template <class T>
+    requires takes<T>
+  constexpr T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
+  template <class L, class R, class... Dims>
+    requires(!(takes<std::remove_cvref_t<L>> && takes<std::remove_cvref_t<R>>))
+  constexpr auto operator()(L&& l, R&& r, const Dims&... dims) const
+      -> decltype(elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...)) {
+    return elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...);
+  }
+};
+struct minimum_t {
+  static constexpr const char* name = "minimum";
+  template <class T>
+  static constexpr bool takes = detail::ordered_number<T>;
+  template <class T>
+  static constexpr T identity() {
+    if constexpr (std::numeric_limits<T>::has_infinity) return std::numeric_limits<T>::infinity();
+    else return std::numeric_limits<T>::max();
+  }
+  template <class T>
+    requires takes<T>
+  constexpr T operator()(T a, T b) const {
+    return a < b || a != a ? a : b;
+  }
+  template <class L, class R, class... Dims>
+    requires(!(takes<std::remove_cvref_t<L>> && takes<std::remove_cvref_t<R>>))
+  constexpr auto operator()(L&& l, R&& r, const Dims&... dims) const
+      -> decltype(elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...)) {
+    return elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...);
+  }
+};
+/// Whether an element is true, or not 0, on any worker: true and false, of integers 1 and 0.
+struct any_t {
+  static constexpr const char* name = "any";
+  template <class T>
+  static constexpr bool takes = std::is_integral_v<T>;
+  template <class T>
+  static constexpr T identity() {
+    return T(0);
+  }
+  template <class T>
+    requires takes<T>
+  constexpr T operator()(T a, T b) const {
+    return static_cast<T>(a != 0 || b != 0);
+  }
+  /// What stands at the end, of one worker, too: 1 or 0.
+  template <class T>
+  static constexpr T completed(T all, std::size_t) {
+    return static_cast<T>(all != 0);
+  }
+};
+/// Whether an element is true, or not 0, on all workers: true and false, of integers 1 and 0.
+struct all_t {
+  static constexpr const char* name = "all";
+  template <class T>
+  static constexpr bool takes = std::is_integral_v<T>;
+  template <class T>
+  static constexpr T identity() {
+    return T(1);
+  }
+  template <class T>
+    requires takes<T>
+  constexpr T operator()(T a, T b) const {
+    return static_cast<T>(a != 0 && b != 0);
+  }
+  template <class T>
+  static constexpr T completed(T all, std::size_t) {
+    return static_cast<T>(all != 0);
+  }
+};
+/// The sum divided by the number of workers that gave a block.
+struct mean_t {
+  static constexpr const char* name = "mean";
+  template <class T>
+  static constexpr bool takes = detail::fraction<T>;
+  template <class T>
+  static constexpr T identity() {
+    return T{};
+  }
+  template <class T>
+    requires takes<T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a + b);
+  }
+  template <class T>
+  static constexpr T completed(T all, std::size_t count) {
+    if constexpr (detail::complex_like<T>) return all / static_cast<typename T::value_type>(count);
+    else return all / static_cast<T>(count);
+  }
+};
+
+// maximum and minimum are values; the others are functions that nobody calls, whose names stand for their result. So a
+// variable may be called `sum`, and `sum(x)` still is what x's own library has under that name.
+inline constexpr maximum_t maximum{};
+inline constexpr minimum_t minimum{};
+constexpr sum_t sum(detail::reduction_name) { return {}; }
+constexpr any_t any(detail::reduction_name) { return {}; }
+constexpr all_t all(detail::reduction_name) { return {}; }
+constexpr mean_t mean(detail::reduction_name) { return {}; }
+
+/// All of them, and `product`, which is what sharding programs call a rule of their own: `reductions::product`.
+namespace reductions {
+using partita::all;
+using partita::any;
+using partita::maximum;
+using partita::mean;
+using partita::minimum;
+using partita::sum;
+constexpr product_t product(detail::reduction_name) { return {}; }
+}  // namespace reductions
+
+namespace detail {
+
+/// The reduction that an argument of a kernel stands for.
+template <class Named>
+struct reduction_named {
+  using type = Named;
+};
+template <class R>
+struct reduction_named<R (*)(reduction_name)> {
+  using type = R;
+};
+
+template <class R, class T>
+concept with_identity_of = requires {
+  { R::template identity<T>() } -> std::convertible_to<T>;
+};
+template <class R, class T>
+concept with_one_identity = requires {
+  { R::identity() } -> std::convertible_to<T>;
+};
+/// What a reduction says of the elements that it takes; one that says nothing takes what its function takes.
+template <class R, class T>
+constexpr bool takes_elements() {
+  if constexpr (requires { R::template takes<T>; }) return R::template takes<T>;
+  else return true;
+}
+/// The block of no worker, element by element.
+template <class R, class T>
+constexpr T identity_of() {
+  if constexpr (with_identity_of<R, T>) return static_cast<T>(R::template identity<T>());
+  else return static_cast<T>(R::identity());
+}
+/// y = R x is linear in x: its adjoint copies, or copies a part.
+template <class R>
+inline constexpr bool is_linear_reduction = std::is_same_v<R, sum_t> || std::is_same_v<R, mean_t>;
+/// R gives the same in whatever order, or can be rounded once.
+template <class R>
+inline constexpr bool has_reproducible_form =
+    is_linear_reduction<R> || std::is_same_v<R, maximum_t> || std::is_same_v<R, minimum_t> ||
+    std::is_same_v<R, any_t> || std::is_same_v<R, all_t>;
+
+}  // namespace detail
+
+/// R is a reduction of elements of type T: an empty type with a function of two elements and an identity.
+template <class R, class T>
+concept reduction_of =
+    std::is_empty_v<R> && std::is_default_constructible_v<R> && detail::takes_elements<R, T>() &&
+    (detail::with_identity_of<R, T> || detail::with_one_identity<R, T>)&&requires(const R& r, const T& a) {
+      { r(a, a) } -> std::convertible_to<T>;
+    };
+
+}  // namespace partita

@@ -1,0 +1,228 @@
+// Conflict resolution: one answer from all proposals. Each mesh axis cuts one factor, and blocks fit.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/proposals.hpp>
+
+namespace partita::detail {
+
+/// Decides for every factor the axes that cut it. What is decided by whom is in `log`.
+template <class Policy>
+struct conflict_resolution : factor_proposals<Policy> {
+  using base = factor_proposals<Policy>;
+  using base::cut, base::origin, base::disagreed, base::adopt, base::join_lists, base::bytes_for, base::align;
+  using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::may_cut,
+      base::note, base::note_all;
+
+  std::uint32_t taken = 0;  ///< axes that cut some factor
+
+  /// An axis that must go on replicating a tensor cuts none of its dimensions, and is not owed over.
+  constexpr void keep_whole() {
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      if (!is_given(t) || spec_of(t).layout.kept_whole == 0) continue;
+      const std::uint32_t here = r.factors_of(t) | (t < r.operand_count ? 0 : r.summed_in(t - r.operand_count));
+      for (std::size_t f = 0; f < r.factor_count; ++f)
+        for (std::size_t k = cut[f].size(); (here >> f & 1U) != 0 && k-- > 0;)
+          if (const std::size_t a = cut[f][k]; (spec_of(t).layout.kept_whole >> a & 1U) != 0) {
+            note(decision::what::keeps_replicating, t, decision::nobody, f, a);
+            cut[f] = cut[f].without(a);
+          }
+    }
+  }
+  /// Cuts a factor back to what divides it, where blocks must be equal.
+  constexpr void truncate(std::size_t f) {
+    const factor& one = r.factors[f];
+    const bool alone = by.uneven_if_alone && r.operand_count == 1;
+    const bool equal_blocks = (by.blocks == policy::uneven::forbid && !alone) || one.group != 0 ||
+                              (one.kind == factor_kind::reduce && one.how == owed_reduction::avg);
+    if (!equal_blocks || one.size == dynamic || one.loose) return;
+    while (!cut[f].empty() && one.size % m.size(cut[f]) != 0) {
+      note(decision::what::uneven, decision::nobody, decision::nobody, f, cut[f].back());
+      cut[f].pop_back();
+    }
+  }
+  /// The factors of a set that want axis a, in the order of tensors and dimensions.
+  constexpr bounded_list<std::uint8_t, most_factors> contenders(std::uint32_t among, std::size_t a) const {
+    bounded_list<std::uint8_t, most_factors> all;
+    std::uint32_t seen = 0;
+    const auto add = [&](std::size_t f) {
+      if ((seen >> f & 1U) != 0 || (among >> f & 1U) == 0 || !cut[f].contains(a)) return;
+      seen |= std::uint32_t{1} << f;
+      all.push_back(static_cast<std::uint8_t>(f));
+    };
+    for (std::size_t t = 0; t < r.tensor_count(); ++t)
+      if (proposes(t))
+        for (const proposal& one : proposals_of(t))
+          if (one.is_usable() && one.axes.contains(a)) add(one.factor);
+    for (std::size_t f = 0; f < r.factor_count; ++f) add(f);
+    return all;
+  }
+  constexpr void contest(std::uint32_t among, std::size_t a) {
+    using enum policy::conflict;
+    const auto all = contenders(among, a);
+    if (all.size() < 2) return;
+    std::size_t winner = 0;
+    const auto worth = [&](std::size_t k) -> double {  // more is better; the first of the best wins
+      const std::size_t f = all[k];
+      switch (r.alike ? by.alike : by.contest) {
+        case larger_dim_wins:
+        case join:
+          return r.factors[f].size == dynamic ? 0 : static_cast<double>(r.factors[f].size);
+        case most_shards:
+          return static_cast<double>(m.size(cut[f]));
+        case align:
+        case cost: {
+          std::size_t bytes = bytes_for(f, cut[f]);
+          for (std::size_t i = 0; i < all.size(); ++i)
+            if (i != k) bytes += bytes_for(all[i], cut[all[i]].without(a));
+          return -static_cast<double>(bytes);
+        }
+        case first_wins:
+        case error:
+          break;
+      }
+      return 0;
+    };
+    if ((r.alike ? by.alike : by.contest) == error)
+      refuse_contest(m, r, a, r.factors[all[0]].letter, r.factors[all[1]].letter);
+    for (std::size_t k = 1; k < all.size(); ++k)
+      if (worth(k) > worth(winner)) winner = k;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (k != winner) {
+        note(decision::what::lost, origin[all[k]], decision::nobody, all[k], a, all[winner]);
+        cut[all[k]] = cut[all[k]].without(a);
+      }
+  }
+  /// Gives the axes that several factors of one precedence want to one of them; those taken before are gone.
+  constexpr void share_out(std::uint32_t among) {
+    std::uint32_t wanted = 0, contested = 0;
+    for (std::size_t f = 0; f < r.factor_count; ++f) {
+      if ((among >> f & 1U) == 0 || cut[f].empty()) continue;
+      if ((cut[f].set() & taken) != 0)
+        for (std::size_t k = cut[f].size(); k-- > 0;)
+          if (const std::size_t a = cut[f][k]; (taken >> a & 1U) != 0) {
+            note(decision::what::lost, origin[f], decision::nobody, f, a, holder(a));
+            cut[f] = cut[f].without(a);
+          }
+      truncate(f);
+      contested |= wanted & cut[f].set();
+      wanted |= cut[f].set();
+    }
+    for (std::size_t a = 0; contested >> a != 0; ++a)
+      if ((contested >> a & 1U) != 0) contest(among, a);
+    taken |= wanted;
+  }
+  constexpr std::size_t holder(std::size_t a) const {
+    for (std::size_t f = 0; f < r.factor_count; ++f)
+      if (cut[f].contains(a)) return f;
+    return decision::nobody;
+  }
+  /// In a merged dimension a factor can be cut only if those before it are cut to single elements.
+  constexpr void fit_merged() {
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t t = 0; t < r.tensor_count(); ++t)
+        for (std::size_t d = 0; d < r.rank(t); ++d) {
+          const rule::dimension& here = r.at(t, d);
+          bool single = true;
+          for (std::size_t k = 0; k < here.count; ++k) {
+            const std::size_t f = r.term(here, k);
+            if (!single && !cut[f].empty()) {
+              note_all(decision::what::does_not_fit, t, d, f, cut[f]);
+              cut[f] = axis_list();
+              again = true;
+            }
+            single = single && r.factors[f].size == m.size(cut[f]);
+          }
+        }
+    }
+  }
+
+  // --- all of it ---
+
+  /// The policy joins, and operands that are aligned element by element: one of them is followed.
+  constexpr bool follows_one() const {
+    if (by.disagreement != policy::conflict::join || r.alike) return false;
+    std::size_t proposers = 0;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t)
+      if (proposes(t)) ++proposers;
+    for (std::size_t f = 0; f < r.factor_count; ++f)
+      if (r.factors[f].kind != factor_kind::replicate && r.factors[f].precedence != 0) return false;
+    return proposers > 1;
+  }
+  constexpr std::size_t most_cut_tensor() const {
+    std::size_t best = 0, most_lists = 0, most_blocks = 0, most_rank = 0;
+    bool found = false;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      if (!proposes(t)) continue;
+      std::size_t lists = 0, blocks = 1;
+      for (const proposal& one : proposals_of(t)) {
+        decision::what why{};
+        if (!one.is_usable() || !may_cut(one.factor, why)) continue;
+        lists += one.axes.size() > 1;
+        blocks *= m.size(one.axes);
+      }
+      const bool more = lists != most_lists     ? lists > most_lists
+                        : blocks != most_blocks ? blocks > most_blocks
+                                                : r.rank(t) > most_rank;
+      if (!found || more) best = t, most_lists = lists, most_blocks = blocks, most_rank = r.rank(t), found = true;
+    }
+    return best;
+  }
+  constexpr void follow_one() {
+    const std::size_t followed = most_cut_tensor();
+    adopt(followed);
+    std::uint32_t used = 0;
+    for (std::size_t f = 0; f < r.factor_count; ++f) used |= cut[f].set();
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      if (t == followed || !proposes(t)) continue;
+      for (const proposal& one : proposals_of(t)) {
+        decision::what why = one.done;
+        if (!one.is_usable() || !may_cut(one.factor, why)) {
+          note_all(why, t, one.dimension, one.factor, one.axes);
+          continue;
+        }
+        for (std::size_t k = 0; k < one.axes.size(); ++k) {
+          const std::size_t a = one.axes[k];
+          if ((used >> a & 1U) != 0) continue;
+          used |= std::uint32_t{1} << a;
+          cut[one.factor].push_back(a);
+          note(decision::what::joined, t, one.dimension, one.factor, a);
+        }
+      }
+    }
+  }
+
+  constexpr void resolve() {
+    bool merged = false;
+    for (std::size_t f = 0; f < r.factor_count; ++f) merged = merged || r.factors[f].group != 0;
+    if (follows_one()) {
+      follow_one();
+    } else if (r.alike && by.alike == policy::conflict::align) {
+      align();
+    } else {
+      for (std::size_t t = 0; t < r.tensor_count(); ++t)
+        if (proposes(t)) adopt(t);
+      for (std::size_t f = 0; disagreed >> f != 0; ++f)
+        if ((disagreed >> f & 1U) != 0) join_lists(f);
+    }
+    keep_whole();
+    if (by.by_precedence) {
+      for (std::uint8_t p = 0; p < 3; ++p) {
+        std::uint32_t among = 0;
+        for (std::size_t f = 0; f < r.factor_count; ++f)
+          if (r.factors[f].precedence == p) among |= std::uint32_t{1} << f;
+        share_out(among);
+      }
+    } else {
+      share_out(~std::uint32_t{0});
+    }
+    if (merged) fit_merged();
+    taken = 0;
+    for (std::size_t f = 0; f < r.factor_count; ++f) taken |= cut[f].set();
+  }
+};
+
+}  // namespace partita::detail

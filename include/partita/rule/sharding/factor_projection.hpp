@@ -1,0 +1,152 @@
+// Factor projection: what the shardings of the tensors propose for the factors of an operation, dimension by dimension,
+// and which of their axes are of no use and why.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/bound.hpp>
+#include <partita/rule/sharding/growing_list.hpp>
+#include <partita/rule/sharding/log.hpp>
+#include <partita/rule/sharding/policy.hpp>
+
+namespace partita::detail {
+
+using decision_log = growing_list<decision, 64>;
+
+/// Axes that a dimension gives a factor; or that are of no use, and why.
+struct proposal {
+  axis_list axes{};
+  std::uint8_t factor = decision::nobody, dimension = 0;
+  decision::what done = decision::what::took;
+
+  constexpr bool is_usable() const { return done == decision::what::took; }
+};
+/// No axis is proposed twice, so there are no more than a mesh can have.
+struct proposals : bounded_list<proposal, most_axes> {
+  constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
+    if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
+  }
+};
+
+/// One call of `propagate`, and how its tensors are read. A template, as what is made of it, so that it is compiled by
+/// who calls.
+template <class Policy>
+struct factor_projection {
+  const mesh& m;
+  const rule& r;
+  spec_list operands, results;
+  direction towards;
+  const Policy& by;
+  decision_log& log;
+
+  // --- which tensors count ---
+
+  // (No pointers that may be null: g++ 12 does not compare those to temporaries in constant expressions.)
+  constexpr const spec& spec_of(std::size_t t) const {
+    return t < r.operand_count ? operands[t] : results[t - r.operand_count];
+  }
+  constexpr bool is_given(std::size_t t) const {
+    return (t < r.operand_count ? t < operands.size() : t - r.operand_count < results.size()) && spec_of(t).known;
+  }
+  /// Whether the sharding of tensor t is taken into account.
+  constexpr bool proposes(std::size_t t) const {
+    if (!is_given(t)) return false;
+    if (t >= r.operand_count) return towards != direction::forward;
+    return towards != direction::backward && !contains(r.unread, t) && !(by.leaders_decide && contains(r.followers, t));
+  }
+
+  // --- what a tensor proposes for the factors ---
+
+  constexpr void note(decision::what done, std::size_t t, std::size_t d, std::size_t f,
+                      std::size_t a = decision::no_axis, std::size_t who = decision::nobody,
+                      owed_reduction kind = owed_reduction::none) const {
+    const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
+    log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
+  }
+  /// Axes that are of no use.
+  constexpr void note_all(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
+    for (std::size_t k = 0; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
+  }
+
+  /// What tensor t proposes, dimension by dimension.
+  constexpr proposals proposals_of(std::size_t t) const {
+    using enum decision::what;
+    proposals all;
+    std::uint8_t running = 0;  // a group whose leading dimension may take the axes of those that follow
+    std::size_t leading = 0;
+    axis_list gathered;
+    const auto close = [&] {
+      if (running != 0) all.add(took, 0, leading, gathered);
+      running = 0, gathered = axis_list();
+    };
+    std::uint32_t begun = 0;  // groups whose leading dimension has been seen
+    for (std::size_t d = 0; d < r.rank(t); ++d) {
+      const axis_list axes = spec_of(t).layout.cuts[d];
+      const rule::dimension& here = r.at(t, d);
+      const std::size_t f = here.count == 0 ? decision::nobody : r.term(here, 0);
+      const std::uint8_t group = here.count == 0 ? 0 : r.factors[f].group;
+      if (group == 0 || by.merged == policy::compound::exact) {
+        close();
+        if (group == 0) all.add(here.count == 0 ? one_element : took, d, f, axes);
+        else if (!axes.empty()) split(d, here, axes, all);
+        continue;
+      }
+      if (r.factors[f].size == 1) {  // a dimension of one element leads nothing
+        all.add(one_element, d, f, axes);
+        continue;
+      }
+      const bool leads = (begun >> group % 32U & 1U) == 0;
+      if (leads || running != group) close();
+      begun |= std::uint32_t{1} << group % 32U;
+      axis_list more = gathered;
+      more.append(axes);
+      if (leads && !axes.empty() && fits(f, axes)) {
+        running = group, leading = f, gathered = axes;
+      } else if (!leads && running == group && by.merged == policy::compound::gathered && !axes.empty() &&
+                 fits(leading, more)) {
+        gathered = more;
+      } else {
+        all.add(does_not_fit, d, f, axes);
+        close();
+      }
+    }
+    close();
+    return all;
+  }
+  constexpr bool fits(std::size_t f, axis_list axes) const {
+    return r.factors[f].size != dynamic && r.factors[f].size % m.size(axes) == 0;
+  }
+  /// The axes of a merged dimension go to its factors, major to minor, as long as they divide what is left.
+  constexpr void split(std::size_t d, const rule::dimension& here, axis_list axes, proposals& all) const {
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < here.count && k < axes.size(); ++i) {
+      const std::size_t f = r.term(here, i);
+      std::size_t left = r.factors[f].size;
+      axis_list own;
+      for (; k < axes.size() && left != dynamic && left % m.size(axes[k]) == 0; ++k) {
+        left /= m.size(axes[k]);
+        own.push_back(axes[k]);
+      }
+      all.add(decision::what::took, d, f, own);
+      if (left != 1) break;
+    }
+    all.add(decision::what::does_not_fit, d, r.term(here, 0), axes.from(k));
+  }
+
+  /// Whether a factor may be cut at all; if not, why.
+  constexpr bool may_cut(std::size_t f, decision::what& why) const {
+    const factor& one = r.factors[f];
+    if (one.kind == factor_kind::replicate) return why = decision::what::must_be_whole, false;
+    if (one.size == 1) return why = decision::what::one_element, false;
+    if (!by.new_dimensions && !in_operands(f)) return why = decision::what::not_for_new, false;
+    return true;
+  }
+  constexpr bool in_operands(std::size_t f) const {
+    for (std::size_t i = 0; i < r.operand_count; ++i)
+      if ((r.factors_of(i) >> f & 1U) != 0) return true;
+    return false;
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,83 @@
+// A list that holds some values in place and, only if there are more, all of them on the heap: what propagation
+// answers.
+#pragma once
+
+#include <cstddef>
+
+namespace partita {
+
+/// Values in order. Up to `InPlace` of them nothing is allocated, and the list can be a constexpr variable; beyond, it
+/// can still be used within a constant expression.
+template <class T, std::size_t InPlace>
+class growing_list {
+ public:
+  constexpr growing_list() = default;
+  constexpr growing_list(const growing_list& other) { assign(other); }
+  constexpr growing_list(growing_list&& other) noexcept { take(other); }
+  constexpr growing_list& operator=(const growing_list& other) {
+    if (this != &other) release(), assign(other);
+    return *this;
+  }
+  constexpr growing_list& operator=(growing_list&& other) noexcept {
+    if (this != &other) release(), take(other);
+    return *this;
+  }
+  constexpr ~growing_list() { release(); }
+
+  /// One more value at the end.
+  constexpr void push_back(const T& value) {
+    if (count_ == room_) {
+      const T kept = value;  // it may be one of ours
+      reserve(2 * room_);
+      data()[count_++] = kept;
+    } else {
+      data()[count_++] = value;
+    }
+  }
+
+  constexpr std::size_t size() const { return count_; }
+  constexpr bool empty() const { return count_ == 0; }
+  constexpr T* data() { return room_ > InPlace ? far_ : near_; }
+  constexpr const T* data() const { return room_ > InPlace ? far_ : near_; }
+  constexpr T& operator[](std::size_t k) { return data()[k]; }
+  constexpr const T& operator[](std::size_t k) const { return data()[k]; }
+  constexpr T* begin() { return data(); }
+  constexpr T* end() { return data() + count_; }
+  constexpr const T* begin() const { return data(); }
+  constexpr const T* end() const { return data() + count_; }
+
+  friend constexpr bool operator==(const growing_list& a, const growing_list& b) {
+    if (a.count_ != b.count_) return false;
+    for (std::size_t k = 0; k < a.count_; ++k)
+      if (!(a[k] == b[k])) return false;
+    return true;
+  }
+
+ private:
+  constexpr void reserve(std::size_t room) {
+    T* const values = new T[room]{};
+    for (std::size_t k = 0; k < count_; ++k) values[k] = data()[k];
+    if (room_ > InPlace) delete[] far_;
+    far_ = values;
+    room_ = room;
+  }
+  constexpr void assign(const growing_list& other) {
+    if (other.count_ > InPlace) reserve(other.count_);
+    for (count_ = 0; count_ < other.count_; ++count_) data()[count_] = other[count_];
+  }
+  constexpr void take(growing_list& other) {
+    for (std::size_t k = 0; other.room_ == InPlace && k < other.count_; ++k) near_[k] = other.near_[k];
+    far_ = other.far_, count_ = other.count_, room_ = other.room_;
+    other.far_ = nullptr, other.count_ = 0, other.room_ = InPlace;
+  }
+  constexpr void release() {
+    if (room_ > InPlace) delete[] far_;
+    far_ = nullptr, count_ = 0, room_ = InPlace;
+  }
+
+  T near_[InPlace]{};
+  T* far_ = nullptr;
+  std::size_t count_ = 0, room_ = InPlace;
+};
+
+}  // namespace partita

@@ -1,0 +1,208 @@
+// The axes that are proposed for each factor of an operation, and what a choice among them costs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/factor_projection.hpp>
+#include <partita/rule/sharding/moved_bytes.hpp>
+
+namespace partita::detail {
+
+/// Axes as they are written in a layout: data+model.
+struct axes_name {
+  const mesh& on;
+  axis_list axes;
+
+  template <std::size_t Capacity>
+  friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const axes_name& name) {
+    for (std::size_t k = 0; k < name.axes.size(); ++k) out << (k > 0 ? "+" : "") << name.on.axes[name.axes[k]].name();
+    return out;
+  }
+};
+
+template <class = void>
+[[noreturn]] constexpr void refuse_contest(const mesh& m, const rule& r, std::size_t a, char one, char other) {
+  throw partition_error(text("partita::propagate: requires a mesh axis to cut one factor, but \"")
+                        << m.axes[a].name() << "\" cuts '" << one << "' and '" << other << "' of " << r.name() << ' '
+                        << r << "; leave one of them whole, or choose a policy that does");
+}
+template <class = void>
+[[noreturn]] constexpr void refuse_disagreement(const mesh& m, const rule& r, char letter, axis_list before,
+                                                std::size_t first, axis_list now, std::size_t second) {
+  throw partition_error(text("partita::propagate: requires tensors that cut a factor by the same axes, but '")
+                        << letter << "' is cut by \"" << axes_name{m, before} << "\" in tensor " << first
+                        << " and by \"" << axes_name{m, now} << "\" in tensor " << second << " of " << r.name() << ' '
+                        << r << "; cut them alike, or choose a policy that does");
+}
+
+/// One list of axes for each factor: where proposals differ, the policy decides which is followed.
+template <class Policy>
+struct factor_proposals : factor_projection<Policy> {
+  using base = factor_projection<Policy>;
+  using base::m, base::r, base::by, base::spec_of, base::proposes, base::proposals_of, base::may_cut, base::note,
+      base::note_all;
+
+  axis_list cut[most_factors]{};
+  std::uint8_t origin[most_factors]{};  ///< the tensor that proposed it first
+  std::uint32_t disagreed = 0;          ///< factors whose lists are to be joined
+
+  constexpr void adopt(std::size_t t) {
+    for (const proposal& one : proposals_of(t)) {
+      decision::what why = one.done;
+      if (one.is_usable() && may_cut(one.factor, why)) adopt(t, one.dimension, one.factor, one.axes);
+      else note_all(why, t, one.dimension, one.factor, one.axes);
+    }
+  }
+  constexpr void adopt(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
+    axis_list& now = cut[f];
+    if (now.empty()) {
+      now = axes;
+      origin[f] = static_cast<std::uint8_t>(t);
+      return note(decision::what::took, t, d, f);
+    }
+    if (now.starts_with(axes)) return;
+    if (axes.starts_with(now)) {
+      now = axes;
+      return note(decision::what::extended, t, d, f);
+    }
+    disagree(t, d, f, axes);
+  }
+  constexpr void disagree(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
+    using enum policy::conflict;
+    bool follow = false;
+    switch (r.alike ? by.alike : by.disagreement) {
+      case error:
+        refuse_disagreement(m, r, r.factors[f].letter, cut[f], origin[f], axes, t);
+      case first_wins:
+        break;
+      case larger_dim_wins:
+      case most_shards:
+        follow = m.size(axes) > m.size(cut[f]);
+        break;
+      case align:
+      case cost:
+        follow = bytes_for(f, axes) < bytes_for(f, cut[f]);
+        break;
+      case join:
+        disagreed |= std::uint32_t{1} << f;
+        return;
+    }
+    note(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
+    if (follow) cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t);
+  }
+  /// All axes of a factor that tensors cut differently: the longest list first, then the most blocks, then the lower
+  /// axes.
+  constexpr void join_lists(std::size_t f) {
+    axis_list lists[most_tensors]{};
+    std::size_t count = 0;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t)
+      if (proposes(t))
+        for (const proposal& one : proposals_of(t))
+          if (one.is_usable() && one.factor == f && count < most_tensors) lists[count++] = one.axes;
+    const auto before = [&](axis_list a, axis_list b) {
+      if (a.size() != b.size()) return a.size() > b.size();
+      if (m.size(a) != m.size(b)) return m.size(a) > m.size(b);
+      for (std::size_t k = 0; k < a.size(); ++k)
+        if (a[k] != b[k]) return a[k] < b[k];
+      return false;
+    };
+    for (std::size_t i = 1; i < count; ++i)
+      for (std::size_t k = i; k > 0 && before(lists[k], lists[k - 1]); --k) {
+        const axis_list moved = lists[k];
+        lists[k] = lists[k - 1];
+        lists[k - 1] = moved;
+      }
+    axis_list all;
+    for (std::size_t i = 0; i < count; ++i) all.append(lists[i]);
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (!cut[f].contains(all[k])) note(decision::what::joined, decision::nobody, decision::nobody, f, all[k]);
+    cut[f] = all;
+  }
+
+  /// What the tensors would receive, and what results would owe, if these axes cut factor f.
+  constexpr std::size_t bytes_for(std::size_t f, axis_list axes) const {
+    std::size_t bytes = 0;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      if (!proposes(t)) continue;
+      for (const proposal& one : proposals_of(t)) {
+        if (!one.is_usable() || one.factor != f) continue;
+        sharding to = spec_of(t).layout;
+        to.cuts[one.dimension] = axes;
+        bytes += moved_bytes(spec_of(t).layout, to, spec_of(t).shape, spec_of(t).element_bytes);
+      }
+    }
+    if (r.factors[f].kind != factor_kind::reduce) return bytes;
+    for (std::size_t j = 0; j < r.result_count; ++j)
+      if ((r.summed_in(j) >> f & 1U) != 0) {
+        double block = 4;
+        for (const std::size_t extent : result_shape(r, j))
+          block *= extent == dynamic ? 1 : static_cast<double>(extent);
+        for (std::size_t g = 0; g < r.factor_count; ++g)
+          if ((r.factors_of(r.operand_count + j) >> g & 1U) != 0) block /= static_cast<double>(m.size(cut[g]));
+        const double p = static_cast<double>(m.size(axes));
+        bytes += static_cast<std::size_t>(2 * (p - 1) / p * block);
+      }
+    return bytes;
+  }
+
+  // --- operands that are alike: each axis to the dimension that costs the operands least ---
+
+  /// Axis by axis: where all proposers agree, that; else the dimension that is cheapest to bring the others to.
+  constexpr void align() {
+    std::uint32_t held = 0;  // factors that have their axis
+    std::uint32_t open = 0;  // axes on which the proposers differ
+    for (std::size_t a = 0; a < m.rank(); ++a) {
+      std::size_t agreed = most_factors, by_whom = 0;
+      bool first = true, same = true;
+      for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+        if (!proposes(t)) continue;
+        std::size_t here = most_factors;
+        for (const proposal& one : proposals_of(t)) {
+          decision::what why{};
+          if (one.is_usable() && one.axes.contains(a)) here = may_cut(one.factor, why) ? one.factor : most_factors + 1;
+        }
+        same = same && here <= most_factors && (first || here == agreed);
+        if (first) agreed = here, by_whom = t;
+        first = false;
+      }
+      if (!same) open |= std::uint32_t{1} << a;
+      if (same && agreed < most_factors) give(agreed, a, by_whom), held |= std::uint32_t{1} << agreed;
+    }
+    for (std::size_t a = 0; open >> a != 0; ++a) {
+      if ((open >> a & 1U) == 0) continue;
+      std::size_t best = most_factors;
+      double least = 0;
+      for (std::size_t f = 0; f < r.factor_count; ++f) {
+        decision::what why{};
+        const std::size_t size = r.factors[f].size;
+        if ((held >> f & 1U) != 0 || !may_cut(f, why) || (size != dynamic && size < m.size(a))) continue;
+        const double price = price_of(f, a);
+        if (best == most_factors || price < least) best = f, least = price;
+      }
+      if (best != most_factors) give(best, a, decision::nobody), held |= std::uint32_t{1} << best;
+    }
+  }
+  constexpr void give(std::size_t f, std::size_t a, std::size_t t) {
+    origin[f] = static_cast<std::uint8_t>(t);
+    cut[f].push_back(a);
+    note(decision::what::took, t, decision::nobody, f, a);
+  }
+  /// Elements that the proposers hold who do not cut f yet, once for each worker along the axis.
+  constexpr double price_of(std::size_t f, std::size_t a) const {
+    double price = 0;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      if (!proposes(t) || (r.factors_of(t) >> f & 1U) == 0) continue;
+      bool cuts_it = false;
+      for (const proposal& one : proposals_of(t)) cuts_it = cuts_it || (one.is_usable() && one.factor == f);
+      if (cuts_it) continue;
+      double elements = static_cast<double>(m.size(a));
+      for (std::size_t d = 0; d < spec_of(t).shape.size(); ++d)
+        elements *= (spec_of(t).shape[d] == dynamic ? 1 : static_cast<double>(spec_of(t).shape[d])) /
+                    static_cast<double>(m.size(spec_of(t).layout.cuts[d]));
+      price += elements;
+    }
+    return price;
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,80 @@
+// Rules of convolution: what is summed, what passes, and what needs its neighbours.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/operation.hpp>
+
+namespace partita {
+namespace detail {
+
+/// Images [n,c,...], filters [m,c/g,...] -> [n,m,...] in `with.count` groups (0: one; `with.x`: one for each channel)
+/// of channels and filters; `with.y`: transposed, filters [c,m/g,...]. Places along the spatial dimensions need their
+/// neighbours. Of several groups only whole ones may be cut on the side that is summed.
+constexpr rule convolution_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 2, 2, "convolution");
+  const shape_list &x = shapes[0], &w = shapes[1];
+  if (x.size() < 2 || w.size() != x.size())
+    throw shape_error(
+        text("partita::rules::convolution: requires images [batch, channels, ...] and filters of the same "
+             "rank, not ")
+        << x << " and " << w << "; reshape one");
+  const std::size_t groups = with.x ? x[1] : with.count == 0 ? 1 : with.count;
+  if (groups != 1 &&
+      (groups == dynamic || x[1] == dynamic || w[0] == dynamic || x[1] % groups != 0 || w[0] % groups != 0))
+    throw shape_error(text("partita::rules::convolution: requires multiples of ")
+                      << groups << " channels and filters, not " << x << " and " << w
+                      << "; give another number of groups");
+  rule r;
+  const bool in_groups = groups != 1;
+  const std::size_t n = r.add_factor(dynamic, 'n'), g = in_groups ? r.add_factor(groups, 'g') : 0;
+  // an inner factor of one element is left out: where there is nothing but groups these may be cut unevenly
+  const std::size_t of_c = in_groups ? x[1] / groups : 0, of_m = !in_groups ? 0 : with.y ? w[1] : w[0] / groups;
+  const std::size_t c = of_c == 1 ? most_factors : r.add_factor(dynamic, 'c'),
+                    m = of_m == 1 ? most_factors : r.add_factor(dynamic, 'm');
+  if (in_groups && (of_c != 1 || of_m != 1)) r.factors[g].group = 1;
+  for (const std::size_t inner : {c, m})
+    if (in_groups && inner != most_factors) r.factors[inner].group = 1;
+  if (in_groups && c != most_factors) r.factors[c].kind = factor_kind::replicate;
+  const auto add = [&](std::size_t inner, bool outer) {
+    r.add_dimension();
+    if (outer && in_groups) r.add_term(g);
+    if (inner != most_factors) r.add_term(inner);
+  };
+  for (std::size_t t = 0; t < 3; ++t) {
+    t < 2 ? r.begin_operand() : r.begin_result();
+    if (t != 1) add(n, false), add(t == 0 ? c : m, true);
+    else add(with.y ? c : m, true), add(with.y ? m : c, false);
+    for (std::size_t d = 2; d < x.size(); ++d) r.add_whole_dimension();
+  }
+  r.complete();
+  return r;
+}
+
+}  // namespace detail
+
+namespace rules {
+
+/// Images, filters -> images: summed over channels, so what cuts these is partial in the result.
+inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
+/// … in groups of channels and filters.
+constexpr operation grouped_convolution(std::size_t groups) {
+  operation o = convolution.named("grouped_convolution");
+  o.with.count = groups;
+  return o;
+}
+/// … every channel with filters of its own.
+inline constexpr operation depthwise_convolution = [] {
+  operation o = convolution.named("depthwise_convolution");
+  o.with.x = true;
+  return o;
+}();
+/// The transposed operation, with filters [channels of the images, channels of the result, ...].
+constexpr operation transposed_convolution(std::size_t groups = 1) {
+  operation o = convolution.named("transposed_convolution");
+  o.with.count = groups;
+  o.with.y = true;
+  return o;
+}
+
+}  // namespace rules
+}  // namespace partita

@@ -1,0 +1,57 @@
+// Rules of optimisers: parameters, their gradients and their state are updated element by element.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/operation.hpp>
+
+namespace partita {
+namespace detail {
+
+/// The parameter, then operands in any order: those of its shape are cut as it is, all others (rates, powers) are
+/// whole. `with.count` results of its shape, and whole ones of the ranks `with.sizes`. Gradients must be finished.
+constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
+  require_operands(shapes, 2, most_operands, "update");
+  const shape_list& x = shapes[0];
+  rule r;
+  const own_factors f(r, x);
+  const std::size_t whole = r.add_factor(dynamic, '_', factor_kind::replicate);
+  r.factors[whole].loose = true;
+  for (std::size_t t = 0; t < shapes.size(); ++t) {
+    r.begin_operand();
+    if (shapes[t] == x) f.write(r);
+    for (std::size_t d = 0; !(shapes[t] == x) && d < shapes[t].size(); ++d) r.add_dimension(whole);
+  }
+  for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) r.begin_result(), f.write(r);
+  for (const std::ptrdiff_t rank : with.sizes) {
+    r.begin_result();
+    for (std::ptrdiff_t d = 0; d < rank; ++d) r.add_dimension(whole);
+  }
+  r.complete();
+  for (std::size_t d = 0; d < x.size(); ++d)
+    r.factors[f[d]].kind = factor_kind::pass;  // what is whole sums over nothing
+  return r.with(linearity::none);
+}
+
+}  // namespace detail
+
+namespace rules {
+
+/// An update of a parameter: `results` tensors of its shape, and whole ones of these ranks. Operands of the shape of
+/// the first are cut alike; others are whole.
+constexpr operation update(std::size_t results, const attributes::extents_list& whole_result_ranks = {}) {
+  attributes with;
+  with.count = results;
+  with.sizes = whole_result_ranks;
+  return {"update", &detail::update_rule, with};
+}
+/// parameter, rate, gradient -> parameter.
+inline constexpr operation sgd = update(1).named("sgd");
+/// parameter, gradient, velocity, rate -> parameter, velocity.
+inline constexpr operation momentum = update(2).named("momentum");
+/// parameter, gradient, rate, two moments, the powers of two decays -> parameter, two moments, the powers.
+inline constexpr operation adam = update(3, {1, 1}).named("adam");
+/// … with weight decay.
+inline constexpr operation adamw = update(3, {1, 1}).named("adamw");
+
+}  // namespace rules
+}  // namespace partita

@@ -1,0 +1,196 @@
+// Checkpoints: what was saved on some partitions is loaded on any other, verified; what was changed by one bit is found
+// by all workers alike; what could not be saved leaves what was there.
+#include "../support/folder.hpp"
+#include "mpi_test.hpp"
+#include "refused.hpp"
+
+#include <partita/io/load_checkpoint.hpp>
+#include <partita/io/npy.hpp>
+#include <partita/io/save_checkpoint.hpp>
+
+#include <sys/resource.h>
+#include <csignal>
+
+namespace {
+
+using namespace partita;
+using test::refused;
+
+/// This worker's block on p of the tensor whose elements are their C-order numbers.
+template <class T, class Extents>
+xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p,
+                                         const std::array<std::size_t, Extents::rank()>& extents, T scale = 1) {
+  constexpr std::size_t rank = Extents::rank();
+  if (!p.active()) return zero_volume<T, rank>();
+  const auto box = decomposition<rank>::balanced(extents, p.grid().shape()).block(p.index());
+  auto block = uninitialised<T, rank>(box.shape());
+  for (std::size_t k = 0; k < block.size(); ++k) {
+    auto i = index_of(k, box.shape());
+    for (std::size_t d = 0; d < rank; ++d) i[d] += box.start[d];
+    block.data()[k] = scale * static_cast<T>(number_of(i, extents));
+  }
+  return block;
+}
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()) &&
+         std::equal(a.data(), a.data() + a.size(), b.data());
+}
+bool says(const std::string& sentence, const std::string& part) { return sentence.find(part) != std::string::npos; }
+
+/// Little tensors over many owners, in little slabs.
+constexpr checkpoint_options crowded{.slab_bytes = 64, .files = {.page_bytes = 128, .owner_bytes = 0, .sync = false}};
+
+struct setting {
+  world everyone{test::workers()};
+  test::folder folder{test::workers()};
+  partition<extents<dynamic, 1>> rows = everyone.partition(extents<dynamic, 1>(everyone.size()));
+  partition<extents<1, dynamic>> columns =
+      everyone.partition(extents<1, dynamic>(everyone.size() - everyone.size() / 2));
+  partition<extents<1>> last = everyone.partition<1>(workers{everyone.size() - 1});
+
+  std::string path() const { return folder / "run"; }
+  void save(std::uint64_t step, float scale, const checkpoint_options& options = crowded) const {
+    const auto w = numbered<float>(rows, {7, 12}, scale);
+    const auto b = numbered<double>(last, {5});
+    save_checkpoint(path(), step, named("weight", rows, extents<7, 12>{}, w),
+                    named("bias", last, extents<5>{}, b + 1.0), options);
+  }
+  bool holds(const checkpoint& saved, float scale) const {
+    return same(saved.load<float, 2>("weight", columns), numbered<float>(columns, {7, 12}, scale));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(checkpoints)
+
+BOOST_AUTO_TEST_CASE(what_was_saved_is_loaded_on_any_partition) {
+  const setting s;
+  s.save(12, 1);
+  const checkpoint saved = load_checkpoint(s.path(), s.everyone);
+  BOOST_TEST(saved.step() == 12U);
+  BOOST_TEST(saved.tensors().size() == 2U);
+  BOOST_TEST((saved.contains("bias") && !saved.contains("other")));
+  BOOST_TEST(s.holds(saved, 1));
+  const auto line = s.everyone.partition(extents(s.everyone.size()));
+  BOOST_TEST(same(saved.load<double, 1>("bias", line),
+                  xt::xtensor<double, 1>(numbered<double>(line, {5}) + (line.active() ? 1.0 : 0.0))));
+  const decomposition<2> all_first{{cut::at([&] {
+                                      std::vector<std::size_t> sizes(s.everyone.size(), 0);
+                                      sizes[0] = 7;
+                                      return sizes;
+                                    }()),
+                                    cut::balanced(12, 1)}};
+  const auto w = saved.load<float, 2>("weight", s.rows, to_cuts(all_first));
+  BOOST_TEST(w.size() == (s.everyone.id() == 0 ? 84U : 0U));
+  // each is a .npy file like any other
+  BOOST_TEST(
+      same(load_npy<float, 2>(s.path() + "/step-000000000012/weight.npy", s.rows), numbered<float>(s.rows, {7, 12})));
+}
+
+BOOST_AUTO_TEST_CASE(the_latest_is_the_highest_that_was_saved_whole_and_the_last_are_kept) {
+  const setting s;
+  BOOST_TEST(checkpoint_steps(s.path(), s.everyone).empty());
+  BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }), "there is none"));
+  for (const std::uint64_t step : {3U, 20U, 100U}) s.save(step, static_cast<float>(step));
+  if (s.everyone.id() == 0) {  // what a job leaves that is killed while it saves, and what is no checkpoint at all
+    std::filesystem::create_directory(s.path() + "/step-000000000999.tmp.0123456789abcdef");
+    std::filesystem::create_directory(s.path() + "/step-1000");
+    test::write_bytes(s.path() + "/notes", "mine");
+  }
+  BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{3, 20, 100}));
+  BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone), 100));
+  BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone, 20), 20));
+  checkpoint_options two = crowded;
+  two.keep_last = 2;
+  s.save(101, 5, two);
+  BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{100, 101}));
+  s.save(50, 6, two);  // out of order: what was just saved is never removed
+  BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{50, 100, 101}));
+  s.everyone.communicator().barrier();
+  BOOST_TEST(!std::filesystem::exists(s.path() + "/step-000000000999.tmp.0123456789abcdef"));
+  BOOST_TEST(std::filesystem::exists(s.path() + "/step-1000"));
+  BOOST_TEST(std::filesystem::exists(s.path() + "/notes"));
+}
+
+BOOST_AUTO_TEST_CASE(every_changed_byte_is_found_and_the_tensor_and_its_slab_are_named) {
+  const setting s;
+  s.save(1, 1);
+  const std::string folder = s.path() + "/step-000000000001/", file = folder + "weight.npy";
+  const std::string whole = test::bytes_of(file), manifest_text = test::bytes_of(folder + "manifest.json");
+  const auto put = [&](const std::string& path, const std::string& bytes) {
+    s.everyone.communicator().barrier();
+    if (s.everyone.id() == 0) test::write_bytes(path, bytes);
+    s.everyone.communicator().barrier();
+  };
+  const checkpoint saved = load_checkpoint(s.path(), s.everyone);
+  const std::size_t stride = s.everyone.size() <= 2 ? 1 : 7;
+  for (std::size_t byte = 0; byte < whole.size(); byte += stride) {
+    std::string other = whole;
+    other[byte] = static_cast<char>(other[byte] ^ 1 << byte % 8);
+    put(file, other);
+    const std::string sentence = refused<io_error>([&] { saved.load<float, 2>("weight", s.columns); });
+    BOOST_TEST(says(sentence, "slab " + std::to_string(byte / 64) + " of tensor \"weight\""), byte);
+  }
+  put(file, whole.substr(0, whole.size() - 3));
+  BOOST_TEST(says(refused<io_error>([&] { saved.load<float, 2>("weight", s.columns); }), "weight.npy"));
+  put(file, whole + "more");
+  BOOST_TEST(says(refused<io_error>([&] { saved.load<float, 2>("weight", s.columns); }), "has 468 bytes, and had 464"));
+  put(file, whole);
+  BOOST_TEST(s.holds(saved, 1));
+  for (std::size_t byte = 0; byte < manifest_text.size(); byte += 5 * stride) {
+    std::string other = manifest_text;
+    other[byte] = static_cast<char>(other[byte] ^ 1 << byte % 8);
+    put(folder + "manifest.json", other);
+    BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }), "its checksum differs"), byte);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_workers) {
+  const setting s;
+  s.save(1, 1);
+  const auto w = numbered<float>(s.rows, {7, 12});
+  const auto save_as = [&](const std::string& name, const std::string& other) {
+    return refused<io_error>([&] {
+      save_checkpoint(s.path(), 2, named(name, s.rows, extents<7, 12>{}, w), named(other, s.rows, extents<7, 12>{}, w),
+                      crowded);
+    });
+  };
+  BOOST_TEST(says(refused<io_error>([&] { s.save(1, 2); }), "requires a step that is not there yet"));
+  BOOST_TEST(says(save_as("../w", "b"), "requires names of 1 to 100 letters"));
+  BOOST_TEST(says(save_as("", "b"), "requires names of 1 to 100 letters"));
+  BOOST_TEST(says(save_as("b", "b"), "\"b\" is given twice"));
+  BOOST_TEST(says(
+      refused<io_error>([&] { save_checkpoint("/proc/nothing/here", 2, named("w", s.rows, extents<7, 12>{}, w)); }),
+      "cannot make /proc/nothing/here"));
+  BOOST_TEST(says(
+      refused<shape_error>([&] { save_checkpoint(s.path(), 2, named("w", s.rows, extents<8, 12>{}, w), crowded); }),
+      "partita::save_checkpoint(\""));
+
+  // the disk is full for the worker that writes last
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit little{100, before.rlim_max};
+  if (s.everyone.id() + 1 == s.everyone.size()) setrlimit(RLIMIT_FSIZE, &little);
+  const std::string full = refused<io_error>([&] { s.save(2, 2); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  BOOST_TEST(says(full, "File too large"));
+  BOOST_TEST(says(full, "the checkpoints saved before are untouched"));
+  s.everyone.communicator().barrier();
+  BOOST_TEST(std::distance(std::filesystem::directory_iterator(s.path()), std::filesystem::directory_iterator()) == 1);
+
+  const checkpoint saved = load_checkpoint(s.path(), s.everyone);
+  BOOST_TEST(s.holds(saved, 1));
+  BOOST_TEST(says(refused<io_error>([&] { saved.load<float, 2>("w", s.rows); }), "there are weight bias"));
+  BOOST_TEST(says(refused<io_error>([&] { saved.load<double, 2>("weight", s.rows); }), "holds <f4"));
+  BOOST_TEST(says(refused<shape_error>([&] { saved.load<float, 1>("weight", s.last); }), "holds one of rank 2"));
+  BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone, 7); }), "No such file"));
+  s.everyone.communicator().barrier();
+  if (s.everyone.id() == 0) std::filesystem::remove(s.path() + "/step-000000000001/bias.npy");
+  BOOST_TEST(says(refused<io_error>([&] { saved.load<double, 1>("bias", s.last); }), "bias.npy: No such file"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,163 @@
+// Wrong calls of broadcasts and reductions that are seen at run time: all workers throw the same, and the next call is
+// a call like any other.
+#include "mpi_test.hpp"
+
+#include <algorithm>
+#include <partita/kernel/all_reduce.hpp>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/reduce.hpp>
+#include <partita/kernel/sum_reduce.hpp>
+
+#include "refused.hpp"
+
+namespace {
+
+using namespace partita;
+using test::refused;
+
+bool says(const std::string& sentence, const char* part) { return sentence.find(part) != std::string::npos; }
+
+struct kernels {
+  world everyone{test::workers()};
+  std::size_t P = everyone.size(), me = everyone.id();
+  partition<extents<dynamic>> row = everyone.partition(extents(P));
+  partition<extents<1>> root = everyone.partition<1>(workers{P - 1});
+  broadcast<extents<1>, extents<dynamic>> spread{root, row};
+  sum_reduce<extents<dynamic>, extents<1>> collect{row, root};
+  all_sum_reduce<extents<dynamic>> total{row, dimensions<0>};
+  all_reduce<extents<dynamic>, maximum_t> most{row, dimensions<0>, maximum};
+};
+
+/// Equal in shape and in every element.
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()) &&
+         std::equal(a.begin(), a.end(), b.begin());
+}
+
+xt::xtensor<double, 2> numbers(std::size_t worker) {
+  xt::xtensor<double, 2> x(std::array<std::size_t, 2>{4, 6});
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k + worker);
+  return x;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(faces_of_group_kernels)
+
+BOOST_AUTO_TEST_CASE(x_and_a_view_that_overlap_are_refused_on_all_workers) {
+  const kernels k;
+  const char* const sentence = "requires a view that has no memory in common with x";
+  auto x = numbers(k.me), other = x;
+  // on the last worker alone the two overlap
+  const bool last = k.me + 1 == k.P;
+  const auto refuses = [&](const auto& call) { return says(refused<shape_error>(call), sentence); };
+  BOOST_TEST(refuses([&] { k.spread.into(x, last ? x : other); }));
+  BOOST_TEST(refuses([&] { k.collect.into(x, last ? x : other); }));
+  BOOST_TEST(refuses([&] { k.collect.adjoint_into(x, last ? x : other); }));
+  BOOST_TEST(refuses([&] { k.spread.adjoint_into(x, last ? x : other); }));
+  xt::xtensor<double, 2> wide = xt::zeros<double>({5, 6});
+  const auto upper = xt::view(wide, xt::range(0, 4), xt::all());
+  auto lower = xt::view(wide, xt::range(1, 5), xt::all());
+  BOOST_TEST(refuses([&] { k.total.into(upper, lower); }));
+  BOOST_TEST(refuses([&] { k.most.into(upper, lower); }));
+  auto right = xt::view(x, xt::all(), xt::range(3, 6));
+  const auto left = xt::view(other, xt::all(), xt::range(0, 3));
+  k.total.into(left, right);  // which lie in different tensors
+  BOOST_TEST(same(right, k.total(left)));
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_that_all_get_may_take_the_place_of_what_was_given) {
+  const kernels k;
+  const auto x = numbers(k.me);
+  auto in_place = x, largest = x;
+  k.total.into(in_place, in_place);
+  k.most.into(largest, largest);
+  BOOST_TEST(same(in_place, k.total(x)));
+  BOOST_TEST(same(largest, numbers(k.P - 1)));
+}
+
+BOOST_AUTO_TEST_CASE(a_result_is_given_once) {
+  const kernels k;
+  const auto x = numbers(k.me);
+  const char* const sentence = "requires a result that is still to be given";
+  auto later = k.total.start(x);
+  const auto y = later.finish();
+  BOOST_TEST(says(refused([&] { later.finish(); }), sentence));
+  auto first = k.spread.start(x);
+  auto moved = std::move(first);
+  BOOST_TEST(says(refused([&] { first.finish(); }), sentence));
+  BOOST_TEST(same(moved.finish(), numbers(k.P - 1)));
+  BOOST_TEST(same(k.total(x), y));
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_was_moved_from_is_refused) {
+  const kernels k;
+  broadcast gone(k.root, k.row);
+  const broadcast here(std::move(gone));
+  const auto x = numbers(k.me);
+  BOOST_TEST(says(refused([&] { gone(x); }), "partita::broadcast: requires a kernel that has not been moved from"));
+  BOOST_TEST(says(refused([&] { gone.start(x); }), "partita::broadcast: requires a kernel"));
+  BOOST_TEST(gone.memory() == nullptr);
+  BOOST_TEST(same(here(x), numbers(k.P - 1)));
+}
+
+BOOST_AUTO_TEST_CASE(spreading_can_be_begun_and_ended_later) {
+  const kernels k;
+  for (const std::size_t n : {0U, 5U, 3000U, 90001U}) {
+    const std::array<std::size_t, 1> shape{n};
+    xt::xtensor<double, 1> x = xt::ones<double>(shape) * static_cast<double>(k.me + 1);
+    const xt::xtensor<double, 1> expected = xt::ones<double>(shape) * static_cast<double>(k.P);
+    auto later = k.spread.start(x);
+    auto sum_later = k.total.start(x);
+    auto back = k.collect.start_adjoint(2.0 * x);  // evaluated and kept until the end
+    BOOST_TEST(same(later.finish(), expected));
+    BOOST_TEST(same(back.finish(), 2.0 * expected));
+    const auto total = sum_later.finish();
+    BOOST_TEST(same(total, k.total(x)));
+    xt::xtensor<double, 2> pairs = xt::zeros<double>(std::array<std::size_t, 2>{n, 2});
+    xt::view(pairs, xt::all(), 1) = x;
+    auto strided = k.spread.start(xt::view(pairs, xt::all(), 1));
+    BOOST_TEST(same(strided.finish(), expected));
+    { const auto forgotten = k.spread.start(x); }
+    k.collect.adjoint_into(x, xt::view(pairs, xt::all(), 0));
+    BOOST_TEST(same(xt::view(pairs, xt::all(), 0), expected));
+    const broadcast looked_at(k.root, k.row, shared_view);
+    auto view_later = looked_at.start(x);
+    BOOST_TEST(same(view_later.finish(), expected));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sentences_show_how_calls_differ, *test::at_least(2)) {
+  const kernels k;
+  const bool last = k.me + 1 == k.P;
+  const auto types = refused<disagreement_error>([&] {
+    if (last) k.total(xt::xtensor<float, 1>{1});
+    else k.total(xt::xtensor<int, 1>{1});
+  });
+  BOOST_TEST(says(types, "elements of type int (4 bytes)"));
+  BOOST_TEST(says(types, "elements of type float (4 bytes)"));
+  std::vector<std::size_t> ids(k.P);
+  for (std::size_t i = 0; i < k.P; ++i) ids[i] = last ? k.P - 1 - i : i;
+  const auto p = k.everyone.partition(extents(k.P), workers(ids));
+  const auto places = refused<disagreement_error>([&] { all_sum_reduce(p, dimensions<0>)(xt::xtensor<float, 1>{1}); });
+  BOOST_TEST(says(places, "on workers 0 to "));
+  BOOST_TEST((k.P == 1 || says(places, k.P == 2 ? "on workers 1, 0" : ", 1, 0")));
+  const auto ways = refused<disagreement_error>([&] {
+    const xt::xtensor<float, 1> x{1};
+    if (last) all_reduce(k.row, dimensions<0>, maximum)(x);
+    else all_reduce(k.row, dimensions<0>, minimum)(x);
+  });
+  BOOST_TEST(says(ways, "maximum"));
+  BOOST_TEST(says(ways, "minimum"));
+}
+
+BOOST_AUTO_TEST_CASE(dimensions_of_run_time_must_be_there_once) {
+  const kernels k;
+  const char* const sentence = "requires dimensions below rank(p), each once";
+  BOOST_TEST(says(refused<partition_error>([&] { all_reduce(k.row, dimension_list{1}, sum); }), sentence));
+  BOOST_TEST(says(refused<partition_error>([&] { all_reduce(k.row, dimension_list{0, 0}, sum); }), sentence));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

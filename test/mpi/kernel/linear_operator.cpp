@@ -1,0 +1,54 @@
+// Every kernel is listed here and has the whole face of a linear operator; what has no adjoint is none.
+#include "mpi_test.hpp"
+
+#include <partita/kernel/all_reduce.hpp>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/linear_operator.hpp>
+#include <partita/kernel/reduce.hpp>
+#include <partita/kernel/sum_reduce.hpp>
+
+namespace {
+
+using namespace partita;
+
+template <class K>
+concept kernel = linear_operator<K, xt::xtensor<float, 2>, xt::xtensor<float, 2>>;
+using small_ones = extents<1, dynamic>;
+using large_ones = dynamic_extents<2>;
+
+static_assert(kernel<broadcast<small_ones, large_ones>>);
+static_assert(kernel<broadcast<small_ones, large_ones, shared_view_t>>);
+static_assert(kernel<sum_reduce<large_ones, small_ones>>);
+static_assert(kernel<sum_reduce<large_ones, small_ones, reproducible_t>>);
+static_assert(kernel<all_sum_reduce<large_ones>>);
+static_assert(kernel<reduce<large_ones, small_ones, sum_t>>);
+static_assert(kernel<reduce<large_ones, small_ones, mean_t>>);
+static_assert(kernel<all_reduce<large_ones, mean_t>>);
+
+static_assert(!kernel<reduce<large_ones, small_ones, maximum_t>>);
+static_assert(!kernel<reduce<large_ones, small_ones, product_t>>);
+static_assert(!kernel<all_reduce<large_ones, minimum_t>>);
+static_assert(!kernel<all_reduce<large_ones, any_t>>);
+static_assert(!kernel<all_reduce<large_ones, all_t>>);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(the_face_of_kernels)
+
+BOOST_AUTO_TEST_CASE(counts_what_the_last_call_moved, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto row = everyone.partition(extents(everyone.size()));
+  const all_reduce a(row, dimensions<0>, maximum);
+  BOOST_TEST(a.counts().structures_made == 0U);
+  const xt::xtensor<float, 1> x = xt::ones<float>({1000});
+  for (int times = 0; times < 3; ++times) {
+    const auto y = a(x);
+    const kernel_counts counts = a.counts();
+    BOOST_TEST(counts.structures_made == 1U);
+    BOOST_TEST(counts.bytes_by_message == 4000 * counts.messages);
+    BOOST_TEST((counts.messages != 0 || counts.bytes_shared == 4000U));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

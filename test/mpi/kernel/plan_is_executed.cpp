@@ -1,0 +1,107 @@
+// The plan shown is the plan executed: the messages, boxes and bytes that leave each worker are those of its plan, for
+// random grids, cuts and orders of dimensions, through shared memory and by messages, there and back.
+#include "../support/message_count.hpp"
+#include "mpi_test.hpp"
+
+#include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/repartition.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "random_cases.hpp"
+
+namespace {
+
+using namespace partita;
+using grid_shape = dynamic_extents<2>;
+
+/// A partition of some of the workers in some order.
+partition<grid_shape> random_partition(const world& everyone, std::mt19937& random) {
+  const std::size_t rows = 1 + random() % everyone.size(), columns = 1 + random() % (everyone.size() / rows);
+  std::vector<std::size_t> ids(everyone.size());
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
+  std::shuffle(ids.begin(), ids.end(), random);
+  ids.resize(rows * columns);
+  return everyone.partition(grid_shape(rows, columns), workers(ids));
+}
+
+/// What one call adds to the counts below MPI's profiling interface: what it posts and how many bytes.
+struct posted {
+  std::size_t messages, bytes;
+};
+template <class Call>
+posted posts(Call call) {
+  const std::size_t messages = test::messages(), bytes = test::bytes_sent();
+  call();
+  return {test::messages() - messages, test::bytes_sent() - bytes};
+}
+
+/// `call` made for the third time does what the plan says.
+template <class Kernel, class Call>
+void expect_executed(const Kernel& kernel, const exchange_plan<2>& plan, bool by_message, Call call) {
+  call();
+  call();  // flags in shared memory take the place of messages for agreements
+  const posted all = posts(call);
+  const std::size_t bytes = plan.elements_sent() * sizeof(double);
+  const kernel_counts counts = kernel.counts();
+  BOOST_TEST(counts.messages == (by_message ? plan.messages_sent() : 0));
+  BOOST_TEST(counts.bytes_by_message == (by_message ? bytes : 0));
+  BOOST_TEST(counts.bytes_shared == (by_message ? 0 : bytes));
+  BOOST_TEST(all.bytes == counts.bytes_by_message);
+  // the agreement before a call is a look at shared memory, or one message where there is none
+  BOOST_TEST((all.messages == counts.messages || all.messages == counts.messages + 1));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(plan_is_executed)
+
+BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_a_repartition_is_what_its_plan_sends) {
+  const world everyone(test::workers());
+  std::mt19937 random(11);
+  for (std::size_t trial = 0; trial < test::random_cases(12); ++trial) {
+    const auto p_x = random_partition(everyone, random), p_y = random_partition(everyone, random);
+    const std::size_t rows = 1 + random() % 20, columns = 1 + random() % 20;
+    const extents<dynamic, dynamic> global(rows, columns);
+    const auto each = [&](strategy how) {
+      const repartition r(p_x, p_y, permute<1, 0>, how, messages::packed);
+      const auto plan = r.plan(global);
+      auto x = uninitialised<double, 2>(plan.source_shape);
+      for (double& value : x) value = 1;
+      auto y = r(x);
+      const bool by_message = how == strategy::message;
+      // the environment pretends several nodes, or memory that is not there: alike on all workers
+      const bool pretends = !partita::detail::arena::shared_by_environment() ||
+                            std::getenv("PARTITA_NODES") != nullptr || std::getenv("PARTITA_SHARED_FREE") != nullptr;
+      if (!by_message && pretends) return;
+      expect_executed(r, plan, by_message, [&] { y = r(x); });
+      expect_executed(r, reversed(plan), by_message, [&] { x = r.adjoint(y); });
+    };
+    each(strategy::message);
+    each(strategy::mixed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_an_all_gather_and_its_adjoint_is_what_its_plan_sends) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents<dynamic, 1>(n));
+  const all_gather g(p, dimensions<0>);
+  const auto plan = g.plan(extents<13, 4>{});
+  auto x = uninitialised<double, 2>(plan.source_shape);
+  for (double& value : x) value = 1;
+  auto y = g(x);
+  std::size_t bytes = plan.elements_sent() * sizeof(double);
+  BOOST_TEST(g.counts().bytes_shared + g.counts().bytes_by_message == bytes);
+  BOOST_TEST(plan.elements_sent() == (n - 1) * x.size());
+  x = g.adjoint(y);
+  bytes = reversed(plan).elements_sent() * sizeof(double);
+  BOOST_TEST(g.counts().bytes_shared + g.counts().bytes_by_message == bytes);
+  for (const double value : x) BOOST_TEST(value == static_cast<double>(n));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

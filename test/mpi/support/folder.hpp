@@ -1,0 +1,54 @@
+// A folder that all workers of a test see, removed with its object.
+#pragma once
+
+#include <boost/mpi/collectives.hpp>
+#include <boost/mpi/communicator.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace test {
+
+class folder {
+ public:
+  explicit folder(const boost::mpi::communicator& everyone) : everyone_(everyone) {
+    char name[] = "/tmp/partita_test_XXXXXX";
+    if (everyone_.rank() == 0 && mkdtemp(name) == nullptr) std::abort();
+    boost::mpi::broadcast(everyone_, name, sizeof name, 0);
+    name_ = name;
+  }
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+  ~folder() {
+    everyone_.barrier();
+    std::error_code ignored;
+    if (everyone_.rank() == 0) std::filesystem::remove_all(name_, ignored);
+  }
+
+  std::string operator/(const std::string& name) const { return name_ + "/" + name; }
+  /// How many names the folder holds; the same on all workers once they have met.
+  std::size_t names() const {
+    everyone_.barrier();
+    const auto n = static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(name_), std::filesystem::directory_iterator()));
+    everyone_.barrier();
+    return n;
+  }
+
+ private:
+  boost::mpi::communicator everyone_;
+  std::string name_;
+};
+
+/// What a file holds.
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+}  // namespace test

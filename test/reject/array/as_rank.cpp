@@ -1,0 +1,33 @@
+// What cannot have the rank that is asked for is refused by the compiler.
+//
+// expect OTHER_RANK: partita::as_rank<Rank>\(a\): requires an array of rank Rank, and the type of a says another;
+//   reshape a, or leave as_rank out
+// expect RANGE: partita::as_rank<Rank>\(a\): requires Rank 1 for a range of numbers; adapt its memory with
+// expect LIST: partita::as_rank<Rank>\({a, b, ...}\): requires Rank 1 for a list of numbers
+// expect NUMBER: partita::as_rank<Rank>\(a\): requires Rank 0 for a number
+// expect BITS: partita::as_rank<Rank>\(a\): requires an xtensor expression, a contiguous range of numbers or a number
+#include <partita/array/as_rank.hpp>
+#include <vector>
+
+using namespace partita;
+
+void calls(const xt::xtensor<float, 2>& ranked, const xt::xarray<float>& any, const std::vector<float>& range,
+           const std::vector<bool>& bits) {
+  static_cast<void>(as_rank<2>(ranked));
+  static_cast<void>(as_rank<2>(any));
+  static_cast<void>(as_rank<1>(range));
+  static_cast<void>(as_rank<1>({1, 2}));
+  static_cast<void>(as_rank<0>(1));
+#if defined(OTHER_RANK)
+  as_rank<3>(ranked);
+#elif defined(RANGE)
+  as_rank<2>(range);
+#elif defined(LIST)
+  as_rank<2>({1, 2});
+#elif defined(NUMBER)
+  as_rank<1>(1);
+#elif defined(BITS)
+  as_rank<1>(bits);
+#endif
+  static_cast<void>(bits);
+}

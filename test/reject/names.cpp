@@ -1,0 +1,15 @@
+// The one name of the front door that a program cannot write without partita:: where <strings.h> is included.
+//
+// first INDEX: reference to .index. is ambiguous
+#include <strings.h>
+
+#include <partita/core/index.hpp>
+
+using namespace partita;
+
+constexpr partita::index<2> right{1, 2};
+static_assert(number_of(right, {2, 3}) == 5);
+
+#ifdef INDEX
+constexpr index<2> wrong{1, 2};
+#endif

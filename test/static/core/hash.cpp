@@ -1,0 +1,40 @@
+// A number that equal values share, and different ones do not, whatever they differ in.
+#include <array>
+#include <partita/core/hash.hpp>
+
+using namespace partita;
+
+namespace {
+
+using list = std::array<std::size_t, 3>;
+
+static_assert(hasher().mix(1).mix(2).value() == hasher().mix(1).mix(2).value());
+static_assert(hasher().mix(list{1, 2, 3}).value() ==
+              hasher().mix(3U).mix(1).mix(2).mix(3).value());  // the size comes first
+static_assert(hasher(hasher().mix(1).value()).mix(2).value() == hasher().mix(1).mix(2).value());  // goes on
+
+// order, a value of 0, and where a list ends make a difference
+static_assert(hasher().mix(1).mix(2).value() != hasher().mix(2).mix(1).value());
+static_assert(hasher().mix(0).value() != hasher().value() && hasher().mix(0).value() != hasher().mix(0).mix(0).value());
+static_assert(hasher().mix(std::array<int, 2>{1, 2}).mix(std::array<int, 1>{3}).value() !=
+              hasher().mix(std::array<int, 1>{1}).mix(std::array<int, 2>{2, 3}).value());
+static_assert(hasher().mix(std::array<int, 0>{}).value() != hasher().value());
+
+// enumerators and bools are values, too
+enum class kind { first, second };
+static_assert(hasher().mix(kind::first).value() != hasher().mix(kind::second).value());
+static_assert(hasher().mix(false).value() != hasher().mix(true).value());
+
+// no two of 400 pairs of small numbers share even the lower 32 bits
+constexpr bool small_pairs_stay_apart() {
+  std::array<std::uint64_t, 400> seen{};
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    seen[k] = hasher().mix(k / 20).mix(k % 20).value() & 0xffffffffU;
+    for (std::size_t j = 0; j < k; ++j)
+      if (seen[j] == seen[k]) return false;
+  }
+  return true;
+}
+static_assert(small_pairs_stay_apart());
+
+}  // namespace

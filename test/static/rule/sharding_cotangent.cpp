@@ -1,0 +1,72 @@
+// The four states of a mesh axis, and how cotangents lie: by compiling.
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/rule/sharding/cotangent.hpp>
+
+#include "sharding_cases.hpp"
+
+using namespace sharding_cases;
+
+namespace {
+
+constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
+constexpr shape_list shape{8, 64};
+
+// cut stays cut, whole stays whole, partial and reduced are each other's
+constexpr sharding cut = m.layout("data", "model"), whole = m.layout("data", ""),
+                   partial = m.layout("data", "").partial("model"), reduced = m.layout("data", "").reduced("model");
+static_assert(cotangent(cut) == cut && cotangent(whole) == whole);
+static_assert(cotangent(reduced) == partial && cotangent(partial) == reduced);
+static_assert(state_of(cut, 1) == axis_state::cut && state_of(whole, 1) == axis_state::whole);
+static_assert(state_of(partial, 1) == axis_state::partial && state_of(reduced, 1) == axis_state::reduced);
+static_assert(name_of(state_of(reduced, 0)) == name_of(axis_state::cut));
+
+// every sharding is the cotangent of its cotangent, whatever each axis does
+constexpr bool cotangents_of_cotangents() {
+  constexpr mesh three{axis{"a", 2}, axis{"b", 2}, axis{"c", 2}};
+  for (std::size_t all = 0; all < 125; ++all) {
+    sharding s(three, 2);
+    for (std::size_t a = 0, rest = all; a < 3; ++a, rest /= 5) {
+      if (rest % 5 < 2) s.cuts[rest % 5].push_back(a);
+      if (rest % 5 == 2) s = s.partial(a);
+      if (rest % 5 == 3) s = s.reduced(a);
+    }
+    if (!(cotangent(cotangent(s)) == s)) return false;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const axis_state is = state_of(s, a), of_cotangent = state_of(cotangent(s), a);
+      const bool turns = is == axis_state::partial || is == axis_state::reduced;
+      if (turns ? of_cotangent == is || of_cotangent == axis_state::whole : of_cotangent != is) return false;
+    }
+  }
+  return true;
+}
+static_assert(cotangents_of_cotangents());
+
+// saying that a value is reduced moves nothing; what it saves is the all-reduce of its cotangent
+static_assert(moved_bytes(whole, reduced, shape, 4) == 0 && whole.lies_as(reduced));
+static_assert(plan_reshard(m, whole, reduced, shape).empty() && plan_reshard(m, reduced, whole, shape).empty());
+static_assert(plan_reshard(m, cotangent(reduced), cotangent(whole), shape)[0].done == reshard_step::what::all_reduce ||
+              plan_reshard(m, cotangent(reduced), cotangent(whole), shape).size() > 1);
+
+// microbatches: the gradient of a weight is partial over the axis that cuts the batch, which is how the cotangent of a
+// weight that is reduced over it lies. Gradients of two batches are added in parts; nothing moves until the end.
+constexpr shape_list xs{16, 64}, ws{64, 32}, ys{16, 32};
+constexpr rule product = bound("bk,kn->bn", {xs, ws});
+constexpr sharding w = m.layout("", "model").reduced("data");
+constexpr auto forward_pass = propagate(m, product, {spec{m.layout("data", ""), xs}, spec{w, ws}});
+static_assert(forward_pass.operands[1] == w && forward_pass.reshards.empty());
+constexpr auto backward_pass =
+    propagate(m, gradient(product, {.operands = 1, .operand_gradients = 2}),
+              {spec{m.layout("data", ""), xs}, spec{cotangent(forward_pass.results[0]), ys}});
+static_assert(backward_pass.results[0] == cotangent(forward_pass.operands[1]) && backward_pass.reshards.empty());
+constexpr auto accumulated = propagate(m, rules::add, {spec{cotangent(w), ws}, spec{cotangent(w), ws}});
+static_assert(accumulated.results[0] == cotangent(w) && accumulated.reshards.empty());
+constexpr auto at_the_end = plan_reshard(m, cotangent(w), m.layout("", "model"), ws);
+static_assert(at_the_end.size() == 1 && at_the_end[0].done == reshard_step::what::all_reduce);
+// a weight that is not reduced has a whole cotangent: every batch would have to sum
+static_assert(!(backward_pass.results[0] == cotangent(m.layout("", "model"))));
+
+// where the operation has to cut it, a value is not reduced any more
+static_assert(propagate(m, product, {spec{m.layout("", "data"), xs}, spec{m.layout("", "").reduced("data"), ws}})
+                  .operands[1] == m.layout("data", ""));
+
+}  // namespace

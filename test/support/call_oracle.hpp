@@ -1,0 +1,298 @@
+// What every kernel has to give, written anew from the documents as plain loops over a simulated world: blocks are
+// functions of the worker and of the call, so every worker works out its own result alone. Nothing of the library is
+// included here, so that no mistake can be on both sides.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+namespace oracle {
+
+using list = std::vector<std::size_t>;
+
+/// The finaliser of splitmix64 (Steele, Lea and Flood 2014): a permutation of 64 bits without a pattern.
+inline std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31U);
+}
+template <class... More>
+std::uint64_t mixed(std::uint64_t first, std::uint64_t second, More... more) {
+  return mixed(mixed(first + 0x9e3779b97f4a7c15ULL) ^ second, more...);
+}
+
+/// Numbers by counter: the k-th draw depends on the seed and on k alone, so equal seeds draw alike on all workers.
+class random {
+ public:
+  explicit random(std::uint64_t seed) : seed_(seed) {}
+  std::size_t below(std::size_t n) { return mixed(seed_, ++drawn_) % n; }
+  std::size_t between(std::size_t first, std::size_t last) { return first + below(last - first + 1); }
+  bool once_in(std::size_t n) { return below(n) == 0; }
+  std::uint64_t number() { return mixed(seed_, ++drawn_); }
+  /// `count` of the numbers 0 … n - 1, each once, in any order.
+  list some_of(std::size_t n, std::size_t count) {
+    list all(n);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    for (std::size_t k = 0; k < count; ++k) std::swap(all[k], all[between(k, n - 1)]);
+    all.resize(count);
+    return all;
+  }
+  /// As many extents, whose product is `most` at the largest.
+  list grid(std::size_t rank, std::size_t most) {
+    list shape(rank, 1);
+    const list order = some_of(rank, rank);
+    for (const std::size_t d : order) {
+      shape[d] = between(1, most);
+      most /= shape[d];
+    }
+    return shape;
+  }
+
+ private:
+  std::uint64_t seed_, drawn_ = 0;
+};
+
+/// Element k of the block of a worker in a call: an integer so small that all sums are exact.
+template <class T>
+T value(std::uint64_t call, std::size_t worker, std::size_t k) {
+  const std::uint64_t h = mixed(call * 64 + worker) + k * 0x9e3779b97f4a7c15ULL;
+  const int a = static_cast<int>((h >> 35U) % 17) - 8, b = static_cast<int>((h >> 17U) % 15) - 7;
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(a);
+  else return T(static_cast<typename T::value_type>(a), static_cast<typename T::value_type>(b));
+}
+
+inline std::size_t volume(const list& shape) {
+  std::size_t product = 1;
+  for (const std::size_t n : shape) product *= n;
+  return product;
+}
+inline list index_of(std::size_t number, const list& shape) {
+  list i(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; number /= shape[d]) i[d] = number % shape[d];
+  return i;
+}
+inline std::size_t number_of(const list& i, const list& shape) {
+  std::size_t number = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) number = number * shape[d] + i[d];
+  return number;
+}
+
+template <class T>
+struct block {
+  list shape;
+  std::vector<T> data;
+
+  explicit block(list extents) : shape(std::move(extents)), data(volume(shape), T{}) {}
+  /// What a worker gives in a call.
+  block(list extents, std::uint64_t call, std::size_t worker) : block(std::move(extents)) {
+    for (std::size_t k = 0; k < data.size(); ++k) data[k] = value<T>(call, worker, k);
+  }
+  void add(const block& other) {
+    for (std::size_t k = 0; k < data.size(); ++k) data[k] = static_cast<T>(data[k] + other.data[k]);
+  }
+};
+
+/// What an inactive worker gets for a block of this shape.
+template <class T>
+block<T> nothing(const list& given, bool keep_batch, std::size_t batch = 0) {
+  list none(given.size(), 0);
+  if (given.size() >= 2 && keep_batch) none[0] = given[batch];
+  return block<T>(none);
+}
+
+/// Workers in a Cartesian arrangement, in C order.
+struct arrangement {
+  list shape, ids;
+
+  std::size_t size() const { return ids.size(); }
+  std::size_t place(std::size_t worker) const {
+    return static_cast<std::size_t>(std::find(ids.begin(), ids.end(), worker) - ids.begin());
+  }
+  bool has(std::size_t worker) const { return place(worker) < size(); }
+  list index(std::size_t worker) const { return index_of(place(worker), shape); }
+};
+
+// ---- worker broadcast and its sum ------------------------------------------------------------------------------
+
+/// Which worker of the small arrangement pairs with which of the large one. A transposition reverses the shape, then
+/// the small shape is extended on the left with ones; workers keep their order.
+struct pairing {
+  arrangement small, large;
+  bool small_reversed = false, large_reversed = false;
+
+  /// Of the dimensions of `large`, as they are written there: which are cut alike in `small`?
+  std::vector<bool> alike() const {
+    list s = small.shape, l = large.shape;
+    if (small_reversed) std::reverse(s.begin(), s.end());
+    s.insert(s.begin(), l.size() - s.size(), 1);
+    if (large_reversed) std::reverse(l.begin(), l.end());
+    std::vector<bool> same(l.size());
+    for (std::size_t d = 0; d < l.size(); ++d) same[large_reversed ? l.size() - 1 - d : d] = s[d] == l[d];
+    return same;
+  }
+  /// The place of the small worker that the large one pairs with.
+  std::size_t partner(std::size_t large_worker) const {
+    const auto same = alike();
+    const list i = large.index(large_worker);
+    std::size_t number = 0;
+    for (std::size_t d = 0; d < i.size(); ++d)
+      if (same[d]) number = number * large.shape[d] + i[d];
+    return number;
+  }
+
+  template <class T, class Give>
+  block<T> copied(Give give, std::size_t me, bool keep_batch) const {
+    if (large.has(me)) return give(small.ids[partner(me)]);
+    return small.has(me) ? nothing<T>(give(me).shape, keep_batch) : give(me);
+  }
+  template <class T, class Give>
+  block<T> summed(Give give, std::size_t me, bool keep_batch) const {
+    if (!small.has(me)) return large.has(me) ? nothing<T>(give(me).shape, keep_batch) : give(me);
+    std::vector<block<T>> sum;
+    for (const std::size_t worker : large.ids)
+      if (partner(worker) == small.place(me)) {
+        if (sum.empty()) sum.push_back(give(worker));
+        else sum[0].add(give(worker));
+      }
+    return sum.at(0);
+  }
+};
+
+// ---- groups along dimensions of one arrangement ------------------------------------------------------------------
+
+struct grouping {
+  arrangement on;
+  std::vector<bool> along;  ///< the dimensions in which the workers of a group differ
+
+  list members(std::size_t me) const {
+    const list mine = on.index(me);
+    list all;
+    for (const std::size_t worker : on.ids) {
+      const list i = on.index(worker);
+      bool together = true;
+      for (std::size_t d = 0; d < i.size(); ++d) together = together && (along[d] || i[d] == mine[d]);
+      if (together) all.push_back(worker);
+    }
+    return all;
+  }
+  /// The first of the group: all of a group name the same.
+  std::size_t group(std::size_t me) const { return members(me)[0]; }
+
+  template <class T, class Give>
+  block<T> summed(Give give, std::size_t me) const {
+    if (!on.has(me)) return give(me);
+    const list all = members(me);
+    block<T> sum = give(all[0]);
+    for (std::size_t k = 1; k < all.size(); ++k) sum.add(give(all[k]));
+    return sum;
+  }
+  /// Where the block of a worker begins in the tensor that the blocks of its group make, and that tensor's extents.
+  template <class Shape>
+  void lay_out(Shape shape_of, std::size_t worker, list& start, list& whole) const {
+    const list i = on.index(worker);
+    start.assign(i.size(), 0);
+    whole = shape_of(worker);
+    for (std::size_t d = 0; d < i.size(); ++d) {
+      if (!along[d]) continue;
+      whole[d] = 0;
+      list j = i;
+      for (j[d] = 0; j[d] < on.shape[d]; ++j[d]) {
+        const std::size_t size = shape_of(on.ids[number_of(j, on.shape)])[d];
+        if (j[d] < i[d]) start[d] += size;
+        whole[d] += size;
+      }
+    }
+  }
+  template <class T, class Give, class Shape>
+  block<T> gathered(Give give, Shape shape_of, std::size_t me) const {
+    if (!on.has(me)) return give(me);
+    list start, whole;
+    lay_out(shape_of, me, start, whole);
+    block<T> y(whole);
+    for (const std::size_t worker : members(me)) {
+      lay_out(shape_of, worker, start, whole);
+      const block<T> part = give(worker);
+      for (std::size_t k = 0; k < part.data.size(); ++k) {
+        list i = index_of(k, part.shape);
+        for (std::size_t d = 0; d < i.size(); ++d) i[d] += start[d];
+        y.data[number_of(i, whole)] = part.data[k];
+      }
+    }
+    return y;
+  }
+  /// The part of the sum of the group's blocks that lies where this worker's part, of shape_of, lies.
+  template <class T, class Give, class Shape>
+  block<T> part_of_sum(Give give, Shape shape_of, std::size_t me) const {
+    if (!on.has(me)) return give(me);
+    list start, whole;
+    lay_out(shape_of, me, start, whole);
+    const block<T> sum = summed<T>(give, me);
+    block<T> y(shape_of(me));
+    for (std::size_t k = 0; k < y.data.size(); ++k) {
+      list i = index_of(k, y.shape);
+      for (std::size_t d = 0; d < i.size(); ++d) i[d] += start[d];
+      y.data[k] = sum.data[number_of(i, whole)];
+    }
+    return y;
+  }
+};
+
+// ---- tensors that are cut ----------------------------------------------------------------------------------------
+
+/// The indices of one dimension that each part holds, in the order in which it holds them.
+using parts = std::vector<list>;
+
+/// The first n mod p of p parts hold one index more.
+inline parts balanced(std::size_t n, std::size_t p) {
+  parts all(p);
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < p; ++k)
+    for (std::size_t size = n / p + (k < n % p ? 1 : 0); size > 0; --size) all[k].push_back(next++);
+  return all;
+}
+inline parts of_sizes(const list& sizes) {
+  parts all(sizes.size());
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    for (std::size_t size = sizes[k]; size > 0; --size) all[k].push_back(next++);
+  return all;
+}
+/// Blocks of b indices are dealt to the parts in turn.
+inline parts dealt(std::size_t n, std::size_t p, std::size_t b) {
+  parts all(p);
+  for (std::size_t i = 0; i < n; ++i) all[i / b % p].push_back(i);
+  return all;
+}
+
+/// A tensor whose elements are functions of their index, cut over an arrangement.
+struct cut_tensor {
+  arrangement on;
+  std::vector<parts> cuts;  ///< for each dimension
+
+  list shape(std::size_t worker) const {
+    const list i = on.index(worker);
+    list sizes;
+    for (std::size_t d = 0; d < i.size(); ++d) sizes.push_back(cuts[d][i[d]].size());
+    return sizes;
+  }
+  /// Dimension d of this tensor is dimension axes[d] of that whose extents are given.
+  template <class T>
+  block<T> of(std::size_t worker, std::uint64_t call, const list& extents, const list& axes) const {
+    const list place = on.index(worker);
+    block<T> held(shape(worker));
+    list i(extents.size());
+    for (std::size_t k = 0; k < held.data.size(); ++k) {
+      const list at = index_of(k, held.shape);
+      for (std::size_t d = 0; d < at.size(); ++d) i[axes[d]] = cuts[d][place[d]][at[d]];
+      held.data[k] = value<T>(call, 0, number_of(i, extents));
+    }
+    return held;
+  }
+};
+
+}  // namespace oracle

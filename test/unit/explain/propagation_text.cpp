@@ -1,0 +1,100 @@
+// What propagation infers and decides, meshes, shardings, rules and reshard plans, as a person reads them.
+#include <partita/explain/propagation_text.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/rule/sharding/registry.hpp>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace partita;
+
+const mesh m{axis{"data", 2}, axis{"model", 4}};
+const rule product = rule("bmk,kn->bmn").named("product");
+
+template <class T>
+std::string streamed(const T& thing) {
+  std::ostringstream out;
+  out << thing;
+  return out.str();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(propagation_in_words)
+
+BOOST_AUTO_TEST_CASE(a_mesh_a_sharding_and_a_rule_are_written_to_a_stream) {
+  BOOST_TEST(streamed(m) == "data 2 x model 4");
+  BOOST_TEST(streamed(m.layout("data+model", "", "?").with_priority(1)) == "(data+model, , ?)");
+  BOOST_TEST(streamed(m.layout("data", "").partial("model", owed_reduction::max)) == "(data, ) partial max over model");
+  BOOST_TEST(streamed(product) == "bmk,kn->bmn");
+  BOOST_TEST(streamed(rule("...(ab)_,1->...ab")) == "...(ab)_,1->...ab");
+}
+
+BOOST_AUTO_TEST_CASE(a_reshard_plan_is_written_a_line_a_step) {
+  BOOST_TEST(streamed(plan_reshard(m, m.layout("model", ""), m.layout("", "model"), {8, 256})) ==
+             "all_to_all model from 0 to 1, 1536 bytes -> (, model)\n");
+  const auto long_plan = plan_reshard(m, m.layout("model", "data"), m.layout("data", "model"), {8, 256});
+  std::size_t lines = 0;
+  for (const char c : streamed(long_plan)) lines += c == '\n';
+  BOOST_TEST(lines == long_plan.size());
+}
+
+BOOST_AUTO_TEST_CASE(a_text_has_a_plan_a_line_a_step_too_and_not_in_brackets) {
+  text written;
+  written << plan_reshard(m, m.layout("model", ""), m.layout("", "model"), {8, 256});
+  BOOST_TEST(written.c_str() == std::string("all_to_all model from 0 to 1, 1536 bytes -> (, model)\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_propagation_is_written_a_line_a_tensor_and_a_line_a_move) {
+  const auto p = propagate(m, rules::softmax(), {spec(m.layout("data", "model"), {8, 64})});
+  BOOST_TEST(streamed(p) ==
+             "operand 0 (data, )\n"
+             "result 0 (data, )\n"
+             "before, operand 0 moves: 768 bytes to a worker\n");
+}
+
+BOOST_AUTO_TEST_CASE(an_explanation_says_every_decision_with_the_letters_of_the_rule) {
+  const auto p =
+      propagate(m, product, {spec(m.layout("data", "", "model"), {8, 128, 64}), spec(m.layout("", "model"), {64, 256})},
+                policy().with(policy::conflict::first_wins));
+  BOOST_TEST(streamed(explain(p, product)) ==
+             "product bmk,kn->bmn on data 2 x model 4\n"
+             "operand 0 (data, , model)\n"
+             "operand 1 (model, )\n"
+             "result 0 (data, , ) partial sum over model\n"
+             "before, operand 1 moves: 12288 bytes to a worker\n"
+             "  'b' is cut as dimension 0 of operand 0 is\n"
+             "  'k' is cut as dimension 2 of operand 0 is\n"
+             "  'n' is cut as dimension 1 of operand 1 is\n"
+             "  'n' wants model, and 'k' has it\n"
+             "  result 0 owes the sum over model, which cuts 'k'\n");
+}
+
+BOOST_AUTO_TEST_CASE(whatever_is_not_used_is_said_with_its_reason) {
+  const std::string whole =
+      streamed(explain(propagate(m, rules::softmax(), {spec(m.layout("", "data+model"), {8, 64})})));
+  BOOST_TEST(whole.find("  'b' is not cut by data of dimension 1 of operand 0: the operation needs it whole\n"
+                        "  'b' is not cut by model of dimension 1 of operand 0: the operation needs it whole\n") !=
+             std::string::npos);
+  const std::string other =
+      streamed(explain(propagate(m, rules::add, {spec(m.layout("data"), {8}), spec(m.layout("model"), {8})})));
+  BOOST_TEST(other.find("dimension 0 of operand 0 cuts 'a' otherwise and follows operand 1\n") != std::string::npos);
+  const std::string one =
+      streamed(explain(propagate(m, rules::add, {spec(m.layout("", "data"), {8, 1}), spec(m.layout("", ""), {8, 4})})));
+  BOOST_TEST(one.find("what cuts it of dimension 1 of operand 0") == std::string::npos);
+  BOOST_TEST(one.find("data of dimension 1 of operand 0 is not used: it has one element, or is broadcast\n") !=
+             std::string::npos);
+  const std::string merged =
+      streamed(explain(propagate(m, rules::reshape({2, 12}), {spec(m.layout("model", ""), {6, 4})})));
+  BOOST_TEST(merged.find("model of dimension 0 of operand 0 is not used: its blocks would not be blocks of what it is "
+                         "merged with\n") != std::string::npos);
+  const std::string finished = streamed(explain(propagate(m, rules::relu, {spec(m.layout("").partial("data"), {8})})));
+  BOOST_TEST(finished.find("  operand 0 is finished (sum) over data before the operation\n") != std::string::npos);
+  const std::string passed = streamed(explain(propagate(m, rules::scale, {spec(m.layout("").partial("data"), {8})})));
+  BOOST_TEST(passed.find("  operand 0 stays partial (sum) over data, and so are the results\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,124 @@
+// Checksums and manifests: known vectors, pieces put together, and no change of one bit that is not found.
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+#include <partita/io/manifest.hpp>
+#include <random>
+
+namespace {
+
+using namespace partita;
+
+manifest some_manifest() {
+  return {12,
+          4096,
+          {{"weight", "<f4", {12, 16}, 896, {0xe3069283U}},
+           {"layer.1-bias_", "<c16", {}, 144, {0U}},
+           {"large", "|b1", {0, 3, 9000}, 10000, {1, 2, 0xffffffffU}}}};
+}
+/// The text with the checksum that belongs to it.
+std::string sealed(const std::string& body) { return body + detail::manifest_seal(body.data(), body.size()); }
+text problem_of(const std::string& body) { return parse_manifest(sealed(body)).problem; }
+
+BOOST_AUTO_TEST_SUITE(manifests)
+
+BOOST_AUTO_TEST_CASE(both_ways_to_a_checksum_give_what_the_standard_says) {
+  const std::string zeros(32, '\0'), ones(32, '\xff'), digits = "123456789";
+  std::string ascending, descending;
+  for (char c = 0; c < 32; ++c) {
+    ascending += c;
+    descending += static_cast<char>(31 - c);
+  }
+  const auto both = [](const std::string& s) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(s.data());
+    const std::uint32_t sum = crc32c(bytes, s.size());
+    BOOST_TEST(detail::crc32c_by_tables(bytes, s.size(), 0) == sum);
+    if (detail::machine_has_crc32c()) BOOST_TEST(detail::crc32c_by_machine(bytes, s.size(), 0) == sum);
+    return sum;
+  };
+  BOOST_TEST(both("") == 0U);  // the vectors of RFC 3720, B.4
+  BOOST_TEST(both(zeros) == 0x8a9136aaU);
+  BOOST_TEST(both(ones) == 0x62a8ab43U);
+  BOOST_TEST(both(ascending) == 0x46dd794eU);
+  BOOST_TEST(both(descending) == 0x113fdb5cU);
+  BOOST_TEST(both(digits) == 0xe3069283U);
+  std::mt19937 random(1);
+  for (std::size_t n = 0; n < 300; ++n) {
+    std::string s(n, ' ');
+    for (char& c : s) c = static_cast<char>(random());
+    both(s.substr(n % 9 < n ? n % 9 : 0));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(checksums_of_pieces_make_that_of_the_whole) {
+  std::mt19937 random(2);
+  std::string s(5000, ' ');
+  for (char& c : s) c = static_cast<char>(random());
+  const std::uint32_t whole = crc32c(s.data(), s.size());
+  for (int trial = 0; trial < 200; ++trial) {
+    const std::size_t n = random() % 5001;
+    const std::uint32_t first = crc32c(s.data(), n), second = crc32c(s.data() + n, s.size() - n);
+    BOOST_TEST(crc32c_of_both(first, second, s.size() - n) == whole);
+    BOOST_TEST(crc32c(s.data() + n, s.size() - n, first) == whole);
+  }
+  static_assert(crc32c_of_both(0, 0x8a9136aaU, 32) == 0x8a9136aaU);
+  // longer than any memory: zeros behind zeros, in two steps and in one
+  const std::uint64_t far = (std::uint64_t{1} << 40U) + 12345;
+  BOOST_TEST(crc32c_of_both(crc32c_of_both(whole, 0, far), 0, far) == crc32c_of_both(whole, 0, 2 * far));
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_is_json_and_comes_back) {
+  const manifest m = some_manifest();
+  const std::string json = to_json(m);
+  const manifest_found found = parse_manifest(json);
+  BOOST_TEST(found.problem == "");
+  BOOST_TEST((found.manifest == m));
+  const auto read = nlohmann::json::parse(json);
+  BOOST_TEST(read["step"] == 12);
+  BOOST_TEST(read["tensors"][0]["crc32c"][0] == "e3069283");
+  BOOST_TEST(read["tensors"][2]["extents"][2] == 9000);
+  BOOST_TEST((parse_manifest(to_json({0, 1, {}})).problem == ""));
+}
+
+BOOST_AUTO_TEST_CASE(every_flipped_bit_and_every_cut_of_a_manifest_is_found) {
+  const std::string json = to_json(some_manifest());
+  std::size_t unseen = 0;
+  for (std::size_t byte = 0; byte < json.size(); ++byte) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      std::string other = json;
+      other[byte] = static_cast<char>(static_cast<unsigned char>(other[byte]) ^ 1U << bit);
+      unseen += parse_manifest(other).problem.empty() ? 1 : 0;
+    }
+    unseen += parse_manifest(json.substr(0, byte)).problem.empty() ? 1 : 0;
+  }
+  BOOST_TEST(unseen == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_manifest_that_lies_is_refused_though_its_checksum_is_right) {
+  const std::string json = to_json(some_manifest()), body = json.substr(0, json.size() - detail::manifest_seal_bytes);
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string other = body;
+    other.replace(other.find(from), from.size(), to);
+    return problem_of(other);
+  };
+  BOOST_TEST(problem_of(body) == "");
+  BOOST_TEST(with("\"weight\"", "\"../weight\"").contains("as none may be called"));
+  BOOST_TEST(with("\"weight\"", "\".weight\"").contains("as none may be called"));
+  BOOST_TEST(with("\"weight\"", "\"large\"").contains("twice"));
+  BOOST_TEST(with("\"weight\"", "\"we\\\"ight\"").contains("not written as one"));
+  BOOST_TEST(with("4096", "0").contains("slabs of no bytes"));
+  BOOST_TEST(with("10000", "20000").contains("one checksum for each slab"));
+  BOOST_TEST(with("10000", "9223372036854775807").contains("one checksum for each slab"));
+  BOOST_TEST(with("10000", "9223372036854775808").contains("not written as one"));
+  BOOST_TEST(with("\"version\": 1", "\"version\": 2").contains("another format or version"));
+  BOOST_TEST(with("\"step\": 12", "\"step\": -12").contains("not written as one"));
+  BOOST_TEST(with("\"step\": 12", "\"step\": 12, \"step\": 12").contains("not written as one"));
+  BOOST_TEST(with("\"step\": 12,", "").contains("not written as one"));
+  BOOST_TEST(with("e3069283", "E3069283").contains("not written as one"));
+  BOOST_TEST(with("[12, 16]", std::string(100000, '[')).contains("not written as one"));
+  BOOST_TEST(with("[12, 16]", "[12, 16").contains("not written as one"));
+  BOOST_TEST(problem_of("").contains("checksum differs"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

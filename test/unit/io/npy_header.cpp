@@ -1,0 +1,176 @@
+// The header of a .npy file: what NumPy writes is understood, what is no header is a sentence, whatever the bytes are.
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <partita/io/npy_header.hpp>
+#include <random>
+#include <sstream>
+#include <vector>
+#if __has_include(<xtensor/io/xnpy.hpp>)
+#include <xtensor/containers/xtensor.hpp>
+#include <xtensor/io/xnpy.hpp>
+#else
+#include <xtensor/xnpy.hpp>
+#include <xtensor/xtensor.hpp>
+#endif
+
+namespace {
+
+using namespace partita;
+
+npy_header_found parsed(const std::string& bytes) {
+  const std::vector<unsigned char> exact(bytes.begin(), bytes.end());  // on the heap: a sanitizer sees a look behind it
+  return parse_npy_header(exact.data(), exact.size());
+}
+/// A file of this version around a literal.
+std::string around(const std::string& literal, unsigned version = 1) {
+  std::string bytes("\x93NUMPY", 6);
+  bytes += static_cast<char>(version);
+  bytes += '\0';
+  for (unsigned k = 0; k < (version == 1 ? 2U : 4U); ++k) bytes += static_cast<char>(literal.size() >> 8U * k);
+  return bytes + literal;
+}
+std::string problem_of(const std::string& literal) { return parsed(around(literal)).problem.c_str(); }
+template <class... N>
+std::string shape_text(N... n) {
+  const std::array<std::size_t, sizeof...(N)> extents{static_cast<std::size_t>(n)...};
+  const npy_header h = parsed(make_npy_header("<f4", false, extents.data(), extents.size())).header;
+  std::ostringstream out;
+  for (std::size_t d = 0; d < h.rank; ++d) out << h.extents[d] << ' ';
+  return out.str();
+}
+
+BOOST_AUTO_TEST_SUITE(npy_headers)
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_what_numpy_writes) {
+  const std::size_t extents[] = {3, 4};
+  const std::string header = make_npy_header("<f4", false, extents, 2);
+  BOOST_TEST(header.size() == 128U);
+  BOOST_TEST(header.substr(10, 59) == "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }");
+  BOOST_TEST(header.back() == '\n');
+  BOOST_TEST(make_npy_header("|b1", true, extents, 1).find("'fortran_order': True, 'shape': (3,), }") !=
+             std::string::npos);
+  BOOST_TEST(make_npy_header("|b1", true, extents, 0).find("'shape': (), }") != std::string::npos);
+  for (std::size_t rank = 0; rank <= 64; ++rank) {
+    const std::vector<std::size_t> long_ones(rank, 1234567);
+    BOOST_TEST(make_npy_header("<f8", false, long_ones.data(), rank).size() % 64 == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
+  BOOST_TEST(shape_text() == "");
+  BOOST_TEST(shape_text(5) == "5 ");
+  BOOST_TEST(shape_text(0, 7) == "0 7 ");
+  BOOST_TEST(shape_text(1, 2, 3, 4, 5) == "1 2 3 4 5 ");
+  const std::size_t extents[] = {3, 4};
+  const npy_header h = parsed(make_npy_header(npy_type_of<std::complex<double>>(), true, extents, 2)).header;
+  BOOST_TEST((h.kind == 'c' && h.item_bytes == 16 && h.fortran_order && h.byte_order == native_byte_order));
+  BOOST_TEST(h.data_at == 128U);
+  BOOST_TEST(h.data_bytes == 192U);
+}
+
+BOOST_AUTO_TEST_CASE(what_xtensor_writes_is_read_and_says_the_same) {
+  const xt::xtensor<double, 2> x({2, 3}, 1.5);
+  const std::string bytes = xt::dump_npy(x);
+  const npy_header h = parsed(bytes).header;
+  BOOST_TEST((h.kind == 'f' && h.item_bytes == 8 && !h.fortran_order && h.rank == 2));
+  BOOST_TEST(h.extents[1] == 3U);
+  BOOST_TEST(h.data_at + h.data_bytes == bytes.size());
+  const std::size_t extents[] = {2, 3};
+  const std::string ours = make_npy_header(npy_type_of<double>(), false, extents, 2);
+  const std::size_t words = ours.find('}') + 1;
+  BOOST_TEST(bytes.substr(10, words - 10) == ours.substr(10, words - 10));
+}
+
+BOOST_AUTO_TEST_CASE(every_element_type_has_its_name) {
+  BOOST_TEST(npy_type_of<bool>() == "|b1");
+  BOOST_TEST(npy_type_of<std::int8_t>() == "|i1");
+  BOOST_TEST(npy_type_of<std::uint16_t>() == "<u2");
+  BOOST_TEST(npy_type_of<long long>() == "<i8");
+  BOOST_TEST(npy_type_of<float>() == "<f4");
+  BOOST_TEST(npy_type_of<std::complex<float>>() == "<c8");
+  BOOST_TEST(npy_type_of<long double>() == "<f16");
+  static_assert(!npy_element<std::string> && !npy_element<std::complex<int>> && npy_element<char>);
+}
+
+BOOST_AUTO_TEST_CASE(versions_orders_of_bytes_and_old_writers_are_read) {
+  const std::string plain = "{'descr': '>i4', 'fortran_order': True, 'shape': (2, 3), }";
+  for (unsigned version = 1; version <= 3; ++version) {
+    const npy_header_found found = parsed(around(plain, version));
+    BOOST_TEST(found.problem == "");
+    BOOST_TEST((found.header.byte_order == '>' && found.header.fortran_order));
+    BOOST_TEST(found.header.data_at == plain.size() + (version == 1 ? 10 : 12));
+  }
+  const npy_header_found old = parsed(around("{\"shape\": (2L, 3L), \"fortran_order\":False,\t\"descr\":\"=u1\"} \n"));
+  BOOST_TEST(old.problem == "");
+  BOOST_TEST((old.header.byte_order == '|' && old.header.kind == 'u' && old.header.data_bytes == 6));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_header_is_told_why) {
+  const std::string type = "{'descr': '<f4', ", rest = "'fortran_order': False, 'shape': (2,), }";
+  BOOST_TEST(problem_of(type + rest) == "");
+  BOOST_TEST(problem_of("") == "its header begins with no dictionary");
+  BOOST_TEST(problem_of("__import__('os')") == "its header begins with no dictionary");
+  BOOST_TEST(problem_of("{'descr': '<f4', }") == "its header lacks one of descr, fortran_order and shape");
+  BOOST_TEST(problem_of(type + type.substr(1) + rest) == "its header has an entry twice");
+  BOOST_TEST(problem_of(type + "'other': 1, " + rest) ==
+             "its header has an entry that is none of descr, fortran_order and shape");
+  BOOST_TEST(problem_of(type + rest + "+ 1") == "its header has more than spaces behind its dictionary");
+  BOOST_TEST(problem_of("{'descr': [('a', '<f4')], " + rest).find("structured type") != std::string::npos);
+  for (const char* bad : {"|O", "<f3", "<U7", "<M8[ns]", "f", "", "<i16", "|f4", "<f00000000000000000004", "<f4 "})
+    BOOST_TEST(problem_of("{'descr': '" + std::string(bad) + "', " + rest).find("names the type") != std::string::npos,
+               bad);
+  for (const char* bad : {"(2)", "(2 3)", "(-2,)", "(2,,3)", "(,)", "(2.5,)", "2", "[2]", "(9223372036854775808,)",
+                          "(99999999999999999999999,)", "(02,)", "(2,"})
+    BOOST_TEST(problem_of(type + "'fortran_order': False, 'shape': " + bad + ", }").find("its header has") == 0U, bad);
+  std::string deep = "(";
+  for (int d = 0; d < 65; ++d) deep += "1, ";
+  BOOST_TEST(problem_of(type + "'fortran_order': False, 'shape': " + deep + ")}").find("64 dimensions") !=
+             std::string::npos);
+  BOOST_TEST(problem_of(type + "'fortran_order': 0, 'shape': (2,), }").find("neither True nor False") !=
+             std::string::npos);
+  BOOST_TEST(problem_of(type + "'fortran_order': False, 'shape': (4611686018427387904, 4), }").find("2^63") !=
+             std::string::npos);
+  BOOST_TEST(problem_of(type + "'fortran_order': False, 'shape': (0, 4611686018427387904, 4), }") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_header_that_is_cut_off_anywhere_is_refused) {
+  const std::size_t extents[] = {3, 4};
+  for (unsigned version = 1; version <= 3; ++version) {
+    const std::string whole = version == 1
+                                  ? make_npy_header("<f4", false, extents, 2)
+                                  : around("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", version);
+    for (std::size_t n = 0; n < whole.size(); ++n) BOOST_TEST(!parsed(whole.substr(0, n)).problem.empty(), n);
+  }
+  std::string endless("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
+  BOOST_TEST(!parsed(endless + std::string(100, ' ')).problem.empty());
+  BOOST_TEST(parsed(around("{", 9)).problem.contains("version 9.0"));
+}
+
+BOOST_AUTO_TEST_CASE(garbled_bytes_never_give_more_than_they_hold) {
+  std::mt19937 random(7);
+  const std::size_t extents[] = {3, 4};
+  const std::string whole = make_npy_header("<f4", false, extents, 2);
+  const std::string letters = "{}()[],:'\"<>|=0123456789L TrueFalsdcfponh_\n\\\x93NUMPY";
+  std::size_t accepted = 0;
+  for (int trial = 0; trial < 50000; ++trial) {
+    std::string bytes = whole;
+    for (unsigned k = 1 + random() % 4; k > 0; --k) {
+      const std::size_t at = random() % 75;
+      if (random() % 3 == 0) bytes.erase(at, 1);
+      else if (random() % 2 == 0) bytes.insert(at, 1, letters[random() % letters.size()]);
+      else bytes[at] = letters[random() % letters.size()];
+    }
+    const npy_header_found found = parsed(bytes);
+    if (!found.problem.empty()) continue;
+    ++accepted;
+    std::size_t bytes_of_data = found.header.item_bytes;
+    for (std::size_t d = 0; d < found.header.rank; ++d) bytes_of_data *= found.header.extents[d];
+    BOOST_TEST(found.header.data_bytes == bytes_of_data);
+    BOOST_TEST(found.header.data_at <= bytes.size());
+  }
+  BOOST_TEST(accepted > 100U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

@@ -1,0 +1,62 @@
+// Activations are their functions, and their adjoints the derivatives at the last x.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <partita/nn/activation.hpp>
+#include <string>
+
+#include "refused.hpp"
+
+namespace {
+
+using namespace partita;
+using matrix = xt::xtensor<double, 2>;
+
+bool close(double a, double b) { return std::abs(a - b) <= 1e-13 * std::max({std::abs(a), std::abs(b), 1.0}); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(activations)
+
+BOOST_AUTO_TEST_CASE(are_their_functions_and_derivatives) {
+  const matrix x{{-2, 0, 0.5}, {1, -0.25, 3}}, dy{{1, 2, 3}, {4, 5, 6}};
+  relu<double> r;
+  hyperbolic_tangent<double> t;
+  sigmoid<double> s;
+  const auto yr = r(x), yt = t(x), ys = s(x);
+  const auto dr = r.adjoint(dy), dt = t.adjoint(dy), ds = s.adjoint(dy);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double v = x.data()[k], d = dy.data()[k], logistic = 1 / (1 + std::exp(-v));
+    BOOST_TEST(yr.data()[k] == std::max(v, 0.0));
+    BOOST_TEST(dr.data()[k] == (v > 0 ? d : 0.0));
+    BOOST_TEST(close(yt.data()[k], std::tanh(v)));
+    BOOST_TEST(close(dt.data()[k], d / (std::cosh(v) * std::cosh(v))));
+    BOOST_TEST(close(ys.data()[k], logistic));
+    BOOST_TEST(close(ds.data()[k], d * logistic * (1 - logistic)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(take_lazy_expressions_and_any_rank_and_blocks_of_no_element) {
+  relu<float> r;
+  const xt::xtensor<float, 3> x = xt::ones<float>({2, 3, 4});
+  BOOST_TEST((r(x - 3.F) == 0 * x));
+  BOOST_TEST((r(2.F * x) == 2 * x));
+  BOOST_TEST((r.forward(x) == x));
+  BOOST_TEST((r.adjoint(3.F * x) == 3 * x));
+  BOOST_TEST((r(zero_volume<float, 2>(5)).shape() == std::array<std::size_t, 2>{5, 0}));
+  for (const std::size_t batch : {5U, 0U})  // who holds nothing has no batch to contradict
+    BOOST_TEST((r.adjoint(zero_volume<float, 2>(batch)).shape() == std::array<std::size_t, 2>{batch, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(refuse_a_gradient_of_another_shape_than_the_last_result) {
+  sigmoid<double> s;
+  s(matrix{{1, 2, 3}, {4, 5, 6}});
+  BOOST_TEST(test::refused<shape_error>([&] { s.adjoint(xt::xtensor<double, 1>{1}); }) ==
+             "partita::activation::adjoint(dy): requires dy of the shape of the last result [2, 3], got [1]");
+  BOOST_TEST(test::refused<shape_error>([&] {
+               s.adjoint(matrix{{1, 2}, {3, 4}, {5, 6}});
+             }) == "partita::activation::adjoint(dy): requires dy of the shape of the last result [2, 3], got [3, 2]");
+  BOOST_TEST((s.adjoint(matrix{{0, 0, 0}, {0, 0, 0}}) == xt::zeros<double>({2, 3})));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

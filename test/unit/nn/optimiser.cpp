@@ -1,0 +1,103 @@
+// Optimisers are their formulas, and refuse parameters that are no longer what they were.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <complex>
+#include <partita/nn/optimiser.hpp>
+#include <string>
+
+#include "refused.hpp"
+
+namespace {
+
+using namespace partita;
+using test::refused;
+using vector = xt::xtensor<double, 1>;
+using matrix = xt::xtensor<double, 2>;
+
+bool close(double a, double b) { return std::abs(a - b) <= 1e-13 * std::max({std::abs(a), std::abs(b), 1.0}); }
+
+/// A step of either optimiser after sizes have changed is refused with this sentence, and changes nothing.
+template <class Optimiser, class Options>
+void expect_sizes_are_kept(const std::string& call, const Options& options) {
+  vector first{1, 2}, first_gradient{1, 1}, second{3, 4, 5}, second_gradient{1, 1, 1};
+  Optimiser optimiser({parameter<double>(first, first_gradient), parameter<double>(second, second_gradient)}, options);
+  optimiser.step();
+  const vector before = first;
+
+  second = vector{1, 2, 3, 4}, second_gradient = second;  // the momentum is of 3 elements
+  BOOST_TEST(refused<shape_error>([&] { optimiser.step(); }) ==
+             call +
+                 ": requires parameter 1 to keep the 3 elements that it had when the optimiser was made, got 4; "
+                 "assign a block of the first shape");
+  second = vector{3, 4, 5}, second_gradient = vector{1};
+  BOOST_TEST(refused<shape_error>([&] { optimiser.step(); }) ==
+             call +
+                 ": requires for parameter 1 a gradient of the shape of its value [3], got [1]; assign a gradient of "
+                 "that shape");
+  BOOST_TEST((first == before));
+  second_gradient = vector{0, 0, 0};
+  optimiser.step();
+  BOOST_TEST((first != before));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(optimisers)
+
+BOOST_AUTO_TEST_CASE(stochastic_gradient_descent_is_its_formula) {
+  vector w{1, -2, 3}, g{0.5, 0.25, -1};
+  sgd<double> plain({parameter<double>(w, g)}, {.learning_rate = 0.1});
+  plain.step();
+  plain.step();
+  BOOST_TEST((w == vector{1 - 0.1 * 0.5 - 0.1 * 0.5, -2 - 0.1 * 0.25 - 0.1 * 0.25, 3 + 0.1 + 0.1}));
+
+  w = {1, -2, 3};
+  sgd<double> heavy({parameter<double>(w, g)}, {.learning_rate = 0.1, .momentum = 0.9});
+  double v = 0, wanted = 1;
+  for (int step = 0; step < 5; ++step) {
+    heavy.step();
+    v = 0.9 * v + 0.5;
+    wanted -= 0.1 * v;
+  }
+  BOOST_TEST(close(w(0), wanted));
+}
+
+BOOST_AUTO_TEST_CASE(adam_is_its_formula) {
+  matrix w{{1, -2}}, g{{0.5, -3}};
+  adam<double> optimiser({parameter<double>(w, g)}, {.learning_rate = 0.01});
+  double m = 0, v = 0, wanted = -2;
+  for (int step = 1; step <= 10; ++step) {
+    g(0, 1) = -3 + step;
+    optimiser.step();
+    m = 0.9 * m + 0.1 * g(0, 1);
+    v = 0.999 * v + 0.001 * g(0, 1) * g(0, 1);
+    wanted -= 0.01 * (m / (1 - std::pow(0.9, step))) / (std::sqrt(v / (1 - std::pow(0.999, step))) + 1e-8);
+    if (step == 1)
+      BOOST_TEST(std::abs(w(0, 0) - (1 - 0.01)) < 1e-9);  // the first step is the learning rate, whatever the gradient
+  }
+  BOOST_TEST(close(w(0, 1), wanted));
+}
+
+BOOST_AUTO_TEST_CASE(a_complex_element_is_two_real_ones) {
+  using number = std::complex<double>;
+  xt::xtensor<number, 1> w{number(1, -2), number(3, 4)}, g{number(0.5, 2), number(-1, 0.25)};
+  vector parts{1, -2, 3, 4}, slopes{0.5, 2, -1, 0.25};
+  sgd<number> descend({parameter<number>(w, g)}, {.learning_rate = 0.1, .momentum = 0.5});
+  sgd<double> descend_parts({parameter<double>(parts, slopes)}, {.learning_rate = 0.1, .momentum = 0.5});
+  adam<number> adapt({parameter<number>(w, g)}, {});
+  adam<double> adapt_parts({parameter<double>(parts, slopes)}, {});
+  for (int step = 0; step < 3; ++step) {
+    descend.step(), descend_parts.step();
+    adapt.step(), adapt_parts.step();
+  }
+  BOOST_TEST((w == xt::xtensor<number, 1>{number(parts(0), parts(1)), number(parts(2), parts(3))}));
+}
+
+BOOST_AUTO_TEST_CASE(refuse_parameters_of_other_sizes_than_they_were_made_for) {
+  expect_sizes_are_kept<sgd<double>>("partita::sgd::step()", sgd_options{.momentum = 0.9});
+  expect_sizes_are_kept<sgd<double>>("partita::sgd::step()", sgd_options{});
+  expect_sizes_are_kept<adam<double>>("partita::adam::step()", adam_options{});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,32 @@
+// A parameter is a tensor and its gradient as flat memory; it follows what is assigned to them.
+#include <boost/test/unit_test.hpp>
+#include <partita/nn/parameter.hpp>
+#include <string>
+
+using namespace partita;
+
+BOOST_AUTO_TEST_SUITE(a_parameter)
+
+BOOST_AUTO_TEST_CASE(is_the_memory_of_a_tensor_and_its_gradient) {
+  xt::xtensor<float, 2> w{{1, 2, 3}, {4, 5, 6}}, g = 10 * w;
+  const parameter<float> p(w, g);
+  BOOST_TEST(p.size() == 6U);
+  BOOST_TEST(p.value() == w.data());
+  BOOST_TEST(p.gradient() == g.data());
+  p.value()[5] = p.gradient()[4];
+  BOOST_TEST(w(1, 2) == 50.F);
+  BOOST_TEST(p.problem().empty());
+}
+
+BOOST_AUTO_TEST_CASE(follows_assignments_and_tells_when_the_shapes_part) {
+  xt::xtensor<double, 2> w = xt::zeros<double>({2, 3}), g = w;
+  const parameter<double> p(w, g);
+  w = xt::ones<double>({3, 2});
+  BOOST_TEST(p.size() == 6U);
+  BOOST_TEST(p.value() == w.data());
+  BOOST_TEST(std::string(p.problem().c_str()) == "a gradient of the shape of its value [3, 2], got [2, 3]");
+  g = xt::zeros<double>({3, 2});
+  BOOST_TEST(p.problem().empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

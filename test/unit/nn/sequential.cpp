@@ -1,0 +1,66 @@
+// Layers one after the other: forward in order, adjoint in reverse, parameters of all.
+#include <boost/test/unit_test.hpp>
+#include <partita/nn/activation.hpp>
+#include <partita/nn/optimiser.hpp>
+#include <partita/nn/sequential.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using vector = xt::xtensor<double, 1>;
+
+/// y = a x, a number for each layer. Writes down what it is asked for.
+struct scale {
+  vector a, da{0};
+  std::vector<std::string>* diary;
+  vector x{};
+
+  vector operator()(const vector& given) {
+    diary->push_back("forward " + std::to_string(static_cast<int>(a(0))));
+    x = given;
+    return a(0) * x;
+  }
+  vector adjoint(const vector& dy) {
+    diary->push_back("adjoint " + std::to_string(static_cast<int>(a(0))));
+    da(0) += xt::sum(dy * x)();
+    return a(0) * dy;
+  }
+  void zero_gradients() { da.fill(0); }
+  std::vector<parameter<double>> parameters() { return {{a, da}}; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(layers_one_after_the_other)
+
+BOOST_AUTO_TEST_CASE(act_in_order_and_their_adjoints_in_reverse) {
+  std::vector<std::string> diary;
+  sequential network(scale{{2}, {0}, &diary}, relu<double>(), scale{{3}, {0}, &diary});
+  BOOST_TEST((network(vector{1, -1}) == vector{6, 0}));
+  BOOST_TEST((network.forward(vector{1, -1}) == vector{6, 0}));
+  BOOST_TEST((network.adjoint(vector{1, 1}) == vector{6, 0}));
+  const std::vector<std::string> wanted{"forward 2", "forward 3", "forward 2", "forward 3", "adjoint 3", "adjoint 2"};
+  BOOST_TEST(diary == wanted, boost::test_tools::per_element());
+  BOOST_TEST(network.layer<0>().da(0) == 3.0);
+  BOOST_TEST(network.layer<2>().da(0) == 2.0);
+  network.zero_gradients();
+  BOOST_TEST(network.layer<0>().da(0) == 0.0);
+  BOOST_TEST(network.layer<2>().da(0) == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(have_the_parameters_of_all_of_them_in_order) {
+  std::vector<std::string> diary;
+  sequential network(relu<double>(), scale{{2}, {10}, &diary}, scale{{3}, {20}, &diary});
+  const auto all = network.parameters();
+  BOOST_TEST(all.size() == 2U);
+  BOOST_TEST(all[0].value() == network.layer<1>().a.data());
+  BOOST_TEST(all[1].gradient() == network.layer<2>().da.data());
+  sgd<double> descend(all, {.learning_rate = 0.5});
+  descend.step();
+  BOOST_TEST(network.layer<1>().a(0) == -3.0);
+  BOOST_TEST(network.layer<2>().a(0) == -7.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

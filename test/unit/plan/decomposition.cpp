@@ -1,0 +1,78 @@
+// Decompositions: made from cuts, asked for blocks, laid out from blocks.
+#include <partita/plan/decomposition.hpp>
+#include <partita/plan/given_cuts.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "refused.hpp"
+
+namespace {
+
+using namespace partita;
+using test::refused;
+using position = partita::index<2>;
+
+const cut rows = cut::at({3, 0, 2}), columns = cut::balanced(7, 2);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(decomposing_a_tensor)
+
+BOOST_AUTO_TEST_CASE(it_is_made_from_one_cut_for_each_dimension_with_or_without_braces) {
+  const decomposition<2> d(rows, columns);
+  BOOST_TEST((d == decomposition<2>{rows, columns}));
+  BOOST_TEST((d == decomposition<2>{{rows, columns}}));
+  BOOST_TEST((d == decomposition(rows, columns)));
+  BOOST_TEST((d == decomposition<2>(std::array<cut, 2>{rows, columns})));
+  BOOST_TEST((d == from_cuts(rows, columns).cuts));
+  BOOST_TEST((d == to_cuts(d).cuts));
+  BOOST_TEST((decomposition<1>(rows) == from_cuts(rows).cuts));
+  BOOST_TEST((decomposition(rows).parts() == partita::index<1>{3}));
+  BOOST_TEST((d.extents() == position{5, 7}));
+  BOOST_TEST((d.parts() == position{3, 2}));
+  BOOST_TEST(!(d == decomposition(columns, rows)));
+}
+
+BOOST_AUTO_TEST_CASE(blocks_are_the_product_of_the_parts) {
+  const decomposition<2> d(rows, columns);
+  BOOST_TEST((d.shape({0, 0}) == position{3, 4}));
+  BOOST_TEST((d.block({2, 1}) == box<2>{{3, 4}, {5, 7}}));
+  BOOST_TEST(d.block({1, 1}).empty());
+  BOOST_TEST((decomposition<2>::balanced({7, 8}, {2, 2}).block(position{1, 0}) == box<2>{{4, 0}, {7, 4}}));
+  BOOST_TEST((decomposition<2>::block_cyclic({7, 8}, {2, 2}, {2, 3}).shape({1, 1}) == position{3, 3}));
+  BOOST_TEST((decomposition<0>::balanced({}, {}).block({}) == box<0>{}));
+}
+
+BOOST_AUTO_TEST_CASE(a_position_outside_is_refused) {
+  const auto d = decomposition<2>::balanced({7, 8}, {2, 2});
+  BOOST_TEST(refused<shape_error>([&] {
+               d.block({5, 5});
+             }) == "partita::cut: requires a part below the number of parts 2, got part 5");
+  BOOST_TEST(refused<shape_error>([&] { d.shape({0, 2}); }).find("got part 2") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] {
+               decomposition<2>::block_cyclic({7, 8}, {2, 2}, {2, 3}).block({0, 0});
+             }).find("a block-cyclic block is many boxes") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([] {
+               decomposition<2>::balanced({7, 8}, {2, 0});
+             }).find("8 indices over 0 parts") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_side_by_side_are_cartesian_staggered_or_wrong_with_a_reason) {
+  const auto whole = lay_out<2>({{3, 4}, {3, 3}, {0, 4}, {0, 3}}, {2, 2});
+  BOOST_TEST((whole.problem.empty() && whole.cartesian && whole.extents == position{3, 7}));
+  const auto staggered = lay_out<2>({{3, 4}, {2, 3}, {1, 4}, {2, 3}}, {2, 2});
+  BOOST_TEST((staggered.problem.empty() && !staggered.cartesian && staggered.extents == position{4, 7}));
+  BOOST_TEST((staggered.boxes[3] == box<2>{{2, 4}, {4, 7}}));
+  BOOST_TEST(lay_out<2>({{3, 4}, {2, 3}, {1, 4}, {1, 3}}, {2, 2}).problem.contains("the blocks are ragged"));
+  BOOST_TEST(lay_out<2>({{2, 2}, {1, 1}, {1, 1}, {2, 2}}, {2, 2}).problem.contains("the blocks overlap"));
+  BOOST_TEST(lay_out<2>({{2, 1}, {1, 2}, {1, 2}, {2, 1}}, {2, 2}).problem.contains("leave holes"));
+  BOOST_TEST(refused<shape_error>([] {
+               lay_out<2>({{3, 4}}, {1, 2});
+             }) ==
+             "partita::lay_out(shapes, grid): requires one shape for each place of the grid [1, 2], got 1 shapes");
+  const std::size_t most = static_cast<std::size_t>(-1);
+  BOOST_TEST(lay_out<1>({{most}, {1}}, {2}).problem.contains("along dimension 0 than can be counted"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

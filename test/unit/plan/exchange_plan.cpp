@@ -1,0 +1,161 @@
+// The exchange plan, worked out from cuts and from boxes: both ways agree, both sides agree on every box and where it
+// lies in both blocks, nothing is lost; replicas are read once, and reversed they are summed.
+#include <partita/plan/block_group.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <partita/plan/repartition_plan.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <random>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "random_cases.hpp"
+
+namespace {
+
+using namespace partita;
+using runtime_grid = grid<dynamic_extents<3>>;
+
+cut random_cut(std::size_t n, std::size_t p, bool cyclic, std::mt19937& random) {
+  if (cyclic && random() % 2 == 0) return cut::block_cyclic(n, p, 1 + random() % 3);
+  std::vector<std::size_t> sizes(p, 0);
+  for (std::size_t k = 0; k < n; ++k) ++sizes[random() % p];
+  return random() % 3 == 0 ? cut::balanced(n, p) : cut::at(sizes);
+}
+
+struct trial {
+  std::array<std::size_t, 3> extents, turned, from_grid, to_grid;
+  axes_order<3> axes;
+  decomposition<3> from, to;
+  runtime_grid src, dst;
+
+  static trial make(unsigned seed, bool cyclic) {
+    std::mt19937 random(seed);
+    std::array<std::size_t, 3> extents{}, turned{}, a{}, b{};
+    axes_order<3> axes = same_axes<3>();
+    std::shuffle(axes.begin(), axes.end(), random);
+    for (std::size_t d = 0; d < 3; ++d) extents[d] = 1 + random() % 9, a[d] = 1 + random() % 3, b[d] = 1 + random() % 3;
+    for (std::size_t d = 0; d < 3; ++d) turned[d] = extents[axes[d]];
+    const auto from =
+        decomposition<3>::make([&](std::size_t d) { return random_cut(extents[d], a[d], cyclic, random); });
+    const auto to = decomposition<3>::make([&](std::size_t d) { return random_cut(turned[d], b[d], cyclic, random); });
+    return {extents,
+            turned,
+            a,
+            b,
+            axes,
+            from,
+            to,
+            runtime_grid(dynamic_extents<3>(a)),
+            runtime_grid(dynamic_extents<3>(b))};
+  }
+  std::size_t workers() const { return std::max(src.size(), dst.size()); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(planning_exchanges)
+
+BOOST_AUTO_TEST_CASE(cuts_and_boxes_give_the_same_plan) {
+  for (unsigned seed = 0; seed < test::random_cases(100); ++seed) {
+    const trial t = trial::make(seed, false);
+    for (std::size_t worker = 0; worker < t.workers(); ++worker)
+      BOOST_TEST((plan_repartition(t.src, t.from, t.dst, t.to, worker, t.axes) ==
+                  plan_repartition(t.src, partita::detail::boxes_of(t.from, t.src), t.dst,
+                                   partita::detail::boxes_of(t.to, t.dst), worker, t.axes)),
+                 "seed " << seed << ", worker " << worker);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_one_sends_the_other_receives_box_by_box_where_both_say_and_everything_arrives) {
+  for (unsigned seed = 0; seed < test::random_cases(100); ++seed) {
+    const trial t = trial::make(seed, true);
+    using place = std::array<std::size_t, 3>;
+    // where in the tensor (in the result's dimensions), in the giver's block, in the taker's
+    using told = std::tuple<place, place_in_block<3>, place_in_block<3>>;
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<told>> sent, received;
+    std::size_t elements = 0;
+    for (std::size_t worker = 0; worker < t.workers(); ++worker) {
+      const auto p = plan_repartition(t.src, t.from, t.dst, t.to, worker, t.axes);
+      for (const auto& b : p.sends)
+        sent[{worker, b.worker}].push_back(
+            {in_result_order(b.where.start, t.axes), place_in_block<3>::of(b.at, p.source_shape), b.there}),
+            elements += b.where.volume();
+      for (const auto& b : p.receives)
+        received[{b.worker, worker}].push_back(
+            {b.where.start, b.there, place_in_block<3>::of(b.at, p.destination_shape)});
+      elements += p.elements_kept();
+      BOOST_TEST((reversed(reversed(p)) == p));
+    }
+    BOOST_TEST((sent == received), "seed " << seed);
+    BOOST_TEST(elements == volume_of(t.extents), "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_taker_of_a_replicated_tensor_gets_each_element_once_from_the_owner_that_is_nearest) {
+  for (unsigned seed = 0; seed < test::random_cases(50); ++seed) {
+    const trial t = trial::make(seed, true);
+    const std::size_t n = t.src.size(), m = t.dst.size();
+    const replicas<dynamic_extents<3>> from{{t.src, {t.src.extents(), workers(n, 2 * n)}}};
+    const replicas<dynamic_extents<3>> to{{t.dst, {t.dst.extents(), workers(m, 2 * m)}}};
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> sent, received;
+    std::vector<std::size_t> given(2 * n, 0);
+    for (std::size_t worker = 0; worker < 2 * std::max(n, m); ++worker) {
+      const auto p = plan_repartition(from, t.from, to, t.to, worker, t.axes);
+      for (const auto& b : p.sends) sent[{worker, b.worker}] += b.where.volume();
+      for (const auto& b : p.receives) {
+        received[{b.worker, worker}] += b.where.volume();
+        const std::size_t place = b.worker % n, one = place, other = place + n;
+        const auto away = [&](std::size_t id) { return id < worker ? worker - id : id - worker; };
+        BOOST_TEST(away(b.worker) == std::min(away(one), away(other)));
+      }
+      BOOST_TEST(p.elements_received() + p.elements_kept() == (p.takes ? volume_of(p.destination_shape) : 0));
+      BOOST_TEST(reversed(p).accumulate);
+      BOOST_TEST(!reversed(reversed(p)).accumulate);
+    }
+    BOOST_TEST((sent == received), "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_chooser_decides_which_owner_sends) {
+  const grid one(extents<2>{}), two(extents<2>{}, workers(2, 4));
+  const grid taker(extents<1>{}, workers{4});
+  const auto halves = decomposition<1>::balanced({8}, {2}), whole = decomposition<1>::balanced({8}, {1});
+  const auto first = [](std::size_t, std::size_t, auto) { return std::size_t{0}; };
+  const replicas<extents<2>> from{{one, two}};
+  const replicas<extents<1>> to{{taker}};
+  const auto nearest = plan_repartition(from, halves, to, whole, 4);
+  BOOST_TEST(nearest.receives[0].worker == 2U);
+  BOOST_TEST(nearest.receives[1].worker == 3U);
+  const auto chosen = plan_repartition(from, halves, to, whole, 4, same_axes<1>(), first);
+  BOOST_TEST(chosen.receives[0].worker == 0U);
+  BOOST_TEST(chosen.receives[1].worker == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_parts_of_a_tensor_go_to_all_of_a_group_and_reversed_they_are_summed) {
+  const grid p(extents<3, 1>{}, workers{4, 0, 2});
+  const auto tensor = joined<2>({{1, 5}, {0, 5}, {2, 5}}, {3, 1});
+  for (const std::size_t worker : {4U, 0U, 2U, 1U}) {
+    const auto group = block_group_of(p, {false, false}, worker);
+    const auto plan = plan_wholes(group, tensor, worker);
+    BOOST_TEST(plan.takes == (worker != 1));
+    BOOST_TEST(plan.elements_received() + plan.elements_kept() == (plan.takes ? 15U : 0U));
+    BOOST_TEST(plan.messages_sent() == (plan.takes && worker != 0 ? 2U : 0U));
+    BOOST_TEST(!plan.accumulate);
+    BOOST_TEST(reversed(plan).accumulate);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nested_cuts_are_cuts_of_cuts) {
+  const cut nested = cut::nested(10, {3, 2});  // 4 3 3, each in two
+  const std::size_t sizes[] = {2, 2, 2, 1, 2, 1};
+  BOOST_TEST(nested.parts() == 6U);
+  for (std::size_t k = 0; k < 6; ++k) BOOST_TEST(nested.size(k) == sizes[k]);
+  BOOST_TEST(cut::nested(7, {}).size(0) == 7U);
+  BOOST_TEST((cut::nested(12, {2, 3}) == cut::at({2, 2, 2, 2, 2, 2})));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
