@@ -54,7 +54,14 @@ class partition {
   /// The same of a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>
   std::size_t worker(const std::size_t (&i)[N]) const {
-    return grid_.worker(index_from<rank()>(i));
+    static_assert(N == rank(),
+                  "partita::index: requires one coordinate for each dimension between the braces of a position; add "
+                  "those that are missing, or take away those that are too many");
+    if constexpr (N == rank()) {
+      return grid_.worker(index_from<rank()>(i));
+    } else {
+      return 0;
+    }
   }
   const partita::workers& workers() const { return grid_.workers(); }
   const partita::grid<Extents>& grid() const { return grid_; }
