@@ -30,11 +30,14 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
   if (world.level() == checks::agree)
     return world.agree(fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); });
   world.begin_call(fingerprint, describe);
+  world.roll().was_heard();
   if (own.any()) raise(own.kind, own.sentence);
   return choices;
 }
 
-/// What `learn(complaint&)` finds out; memory that is missing becomes the complaint.
+/// What `learn(complaint&)` finds out. What it throws on one worker becomes the complaint of all; if the others cannot
+/// come to hear it, because they wait for this worker where it threw, the job is ended with that sentence. Only what
+/// MPI reports goes on as it is: there is no agreeing after it.
 template <class Structure, class Learn>
 Structure learnt(world_state& world, complaint& trouble, Learn learn) {
   struct scope {
@@ -44,12 +47,20 @@ Structure learnt(world_state& world, complaint& trouble, Learn learn) {
   } const now(world.roll());
   try {
     return learn(trouble);
+  } catch (const communication_error&) {
+    throw;
+  } catch (const error& thrown) {
+    trouble = {failure_of(thrown), thrown.sentence()};
   } catch (const std::bad_alloc&) {
     trouble = {failure::memory, text("partita: worker ")
                                     << world.id() << " has no memory to prepare " << world.roll().name()
                                     << "; give each worker smaller blocks, or more memory"};
-    return {};
+  } catch (const std::exception& thrown) {
+    trouble = {failure::other, text("partita: worker ")
+                                   << world.id() << " cannot prepare " << world.roll().name() << ": " << thrown.what()};
   }
+  world.roll().last_words(trouble.sentence);
+  return {};
 }
 
 }  // namespace partita::detail

@@ -70,7 +70,8 @@ class roll_call final : public wait_watcher {
   void learning(bool now) { learning_ = now; }
   bool is_learning() const { return learning_; }
   /// This worker has something to say that ends the job if the others do not come to hear it.
-  void last_words(const text& sentence) { last_words_ = sentence; }
+  void last_words(const text& sentence) { last_words_ = sentence, has_last_words_ = true; }
+  void was_heard() { has_last_words_ = false; }
 
   void still_waits(double seconds) override {
     if (stands_ != waiting()) own_->stand(stands_ = waiting());
@@ -79,7 +80,7 @@ class roll_call final : public wait_watcher {
         throw communication_error(text("partita: worker ")
                                   << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
                                   << ", and worker " << id_ << " waits for it in " << name());
-    if (!last_words_.empty() && seconds > patience) end_job(last_words_);
+    if (has_last_words_ && seconds > patience) end_job(last_words_);
     if (const double most = seconds_to_an_error(); most > 0) {
       if (seconds > most)
         throw communication_error(
@@ -183,7 +184,7 @@ class roll_call final : public wait_watcher {
   std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
   std::vector<worker> seen_;
   standing stands_ = standing::computes;
-  bool said_ = false, learning_ = false;
+  bool said_ = false, learning_ = false, has_last_words_ = false;
   text last_words_;
 };
 

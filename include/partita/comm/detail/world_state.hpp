@@ -24,12 +24,22 @@
 namespace partita::detail {
 
 /// The kinds of error that workers tell each other about.
-enum class failure : std::uint64_t { none, shape, partition, disagreement, memory };
+enum class failure : std::uint64_t { none, shape, partition, disagreement, memory, io, other };
+
+inline failure failure_of(const error& thrown) {
+  if (dynamic_cast<const shape_error*>(&thrown) != nullptr) return failure::shape;
+  if (dynamic_cast<const partition_error*>(&thrown) != nullptr) return failure::partition;
+  if (dynamic_cast<const disagreement_error*>(&thrown) != nullptr) return failure::disagreement;
+  if (dynamic_cast<const io_error*>(&thrown) != nullptr) return failure::io;
+  return failure::other;
+}
 
 [[noreturn]] inline void raise(failure kind, const text& sentence) {
   if (kind == failure::shape) throw shape_error(sentence);
   if (kind == failure::partition) throw partition_error(sentence);
   if (kind == failure::memory) throw communication_error(sentence);
+  if (kind == failure::io) throw io_error(sentence);
+  if (kind == failure::other) throw error(sentence);
   throw disagreement_error(sentence);
 }
 
@@ -98,14 +108,13 @@ class world_state {
     wait();
     const words mine{fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
     words all{};
-    if (kind == failure::memory) roll_->last_words(describe());
     try {
       meet(mine, all);
     } catch (const communication_error&) {
       lost_ = true;  // an operation that nobody ended is still on its way
       throw;
     }
-    if (kind == failure::memory) roll_->last_words({});
+    roll_->was_heard();
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
     if (!same || all[3] == 0) report(fingerprint, same, kind, describe());
     if (!sought_shared_flags_) seek_shared_flags();
