@@ -23,55 +23,15 @@
 
 #include "driver.hpp"
 #include "readers.hpp"
+#include "records.hpp"
 
 namespace {
 
 using namespace partita;
-using conformance::tally;
+using namespace conformance;
 using nlohmann::json;
 
-/// Thrown by a record that is not run: why, as the documentation names it.
-struct departure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-template <class... Parts>
-std::string joined(const Parts&... parts) {
-  std::string all;
-  const auto add = [&](const auto& part) {
-    if constexpr (std::is_convertible_v<decltype(part), std::string>) all += part;
-    else all += std::to_string(part);
-  };
-  (add(parts), ...);
-  return all;
-}
-
-/// What is wrong with this worker's results. Kept until the record ends, so that all workers make the same calls.
-class complaints {
- public:
-  template <class... Parts>
-  void expect(bool right, const Parts&... parts) {
-    if (!right && first_.empty()) first_ = joined(parts...);
-  }
-  void raise() const {
-    if (!first_.empty()) throw std::runtime_error(first_);
-  }
-
- private:
-  std::string first_;
-};
-
 // --- what the types must know ---
-
-/// Calls f with a number of the range as a constant.
-template <std::size_t Low, std::size_t High, class F>
-void with_constant(std::size_t n, const char* what, F f) {
-  bool known = false;
-  [&]<std::size_t... K>(std::index_sequence<K...>) {
-    ((n == Low + K ? (known = true, f(std::integral_constant<std::size_t, Low + K>{})) : void()), ...);
-  }(std::make_index_sequence<High - Low + 1>{});
-  if (!known) throw std::runtime_error(joined(what, " is ", n, ", beyond what this reader is compiled for"));
-}
 
 /// Calls f with a value of the element type. The values are integers, which every type holds exactly: where All is
 /// false they are moved as double, to compile fewer combinations.
@@ -95,25 +55,6 @@ void with_policies(bool from_transposed, bool to_transposed, bool discard, F f) 
 }
 
 // --- a record ---
-
-std::vector<std::size_t> numbers(const json& list) { return list.get<std::vector<std::size_t>>(); }
-std::size_t rank_of_partition(const json& c, const char* p) { return c.at(p).at("shape").size(); }
-
-template <std::size_t Rank>
-dynamic_extents<Rank> extents_of_json(const json& p) {
-  std::array<std::size_t, Rank> shape{};
-  const auto given = numbers(p.at("shape"));
-  for (std::size_t d = 0; d < Rank; ++d) shape[d] = given[d];
-  return std::apply([](auto... e) { return dynamic_extents<Rank>(e...); }, shape);
-}
-template <std::size_t Rank>
-grid<dynamic_extents<Rank>> grid_of_json(const json& p) {
-  return {extents_of_json<Rank>(p), workers(numbers(p.at("ranks")))};
-}
-template <std::size_t Rank>
-partition<dynamic_extents<Rank>> partition_of_json(const world& everyone, const json& p) {
-  return everyone.partition(extents_of_json<Rank>(p), workers(numbers(p.at("ranks"))));
-}
 
 /// The rank of the blocks: placeholders of workers that hold nothing have another.
 std::size_t rank_of_blocks(const json& c) {

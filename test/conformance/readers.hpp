@@ -8,9 +8,10 @@
 namespace conformance {
 
 reader distdl_reader();
+reader layers_reader();
 reader sharding_reader();
 reader xla_reader();
 
-inline std::vector<reader> all_readers() { return {distdl_reader(), sharding_reader(), xla_reader()}; }
+inline std::vector<reader> all_readers() { return {distdl_reader(), layers_reader(), sharding_reader(), xla_reader()}; }
 
 }  // namespace conformance
