@@ -27,6 +27,12 @@ int main(int argc, char** argv) {
   const auto of_numbers = sum(as_rank<1>({2.0, 3.0}));
   // [/ranks]
 
-  const bool right = xt::all(xt::equal(z, 2.0 * y)) && from_any == y && of_vectors(3) == 4.0 && of_numbers(1) == 12.0;
+  // [results]
+  const xt::xtensor<double, 2> own = b(x);  // one copy, out of the pool
+  const auto of_the_row = row.active() ? y : zero_volume<double, 2>();
+  // [/results]
+
+  const bool right = own == y && of_the_row.size() == (row.active() ? y.size() : 0) && xt::all(xt::equal(z, 2.0 * y)) &&
+                     from_any == y && of_vectors(3) == 4.0 && of_numbers(1) == 12.0;
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

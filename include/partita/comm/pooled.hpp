@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/array/result_tensor.hpp>
 #include <partita/array/xtensor.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <type_traits>
@@ -52,9 +53,9 @@ class pool_allocator {
   static inline thread_local detail::arena* arena_in_use = nullptr;
 };
 
-/// An xt::xtensor in every respect but where its memory comes from.
+/// An xt::xtensor<T, Rank>, row-major, in every respect but where its memory comes from. It becomes one by one copy.
 template <class T, std::size_t Rank>
-using pooled_tensor = xt::xtensor<T, Rank, xt::layout_type::row_major, pool_allocator<T>>;
+using pooled_tensor = result_tensor<xt::xtensor<T, Rank, xt::layout_type::row_major, pool_allocator<T>>>;
 
 /// A tensor of this shape from an arena, its elements not yet set.
 template <class T, std::size_t Rank>
