@@ -31,6 +31,10 @@ def install(source, folder):
     headers = {f.relative_to(source / "include") for f in (source / "include").rglob("*.hpp")}
     if installed != headers:
         sys.exit(f"installed and should not, or should and is not: {sorted(map(str, installed ^ headers))}")
+    said = run(prefix / "bin" / "partita-explain", "broadcast", "1x3", "2x3")
+    pages = list((prefix / "share" / "man" / "man1").glob("partita-explain.1*"))
+    if "legal" not in said or not pages:
+        sys.exit(f"partita-explain or its man page is not installed: {said} {pages}")
     return prefix
 
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ("include", "test", "examples", "bench")
+FOLDERS = ("include", "test", "examples", "bench", "tools")
 MOST = 120
 
 
@@ -35,7 +35,7 @@ def main():
     else:
         formatted = [str(f) for f in code if f.suffix != ".inc"]  # what it takes for the language of .inc is not C++
         done = subprocess.run([formatter, "--dry-run", "-Werror", *formatted], capture_output=True, text=True)
-        complaints += sorted(set(re.findall(r"^(?:.*/)?((?:include|test|examples|bench)/\S+?):\d+:\d+: error", done.stderr, re.M)))
+        complaints += sorted(set(re.findall(r"^(?:.*/)?((?:include|test|examples|bench|tools)/\S+?):\d+:\d+: error", done.stderr, re.M)))
         if done.returncode != 0:
             complaints.append("clang-format-16 would change these files; `git ls-files '*.hpp' '*.cpp' | xargs clang-format-16 -i`")
     for complaint in complaints:

@@ -15,6 +15,7 @@ LISTS = {
     "test/conformance": ("test/meson.build", ".cpp"),
     "test/fuzz": ("test/meson.build", ".cpp"),
     "test/structure": ("test/structure/meson.build", ".py"),
+    "test/tool": ("test/tool/meson.build", ".py"),
     "examples": ("examples/meson.build", ".cpp"),
     "bench": ("bench/meson.build", ".cpp"),
 }

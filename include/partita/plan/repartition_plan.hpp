@@ -101,10 +101,10 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
                 plan.kept.push_back({m.where, m.at, at});
                 return;
               }
-              const auto shape = turned ? in_result_order(m.shape_other, axes) : m.shape_other;
+              const auto theirs = turned ? in_result_order(m.shape_other, axes) : m.shape_other;
               transfer<Rank>& t = plan.sends.emplace_back();
               t.worker = peer, t.where = m.where, t.at = m.at;
-              t.there = place_in_block<Rank>::of(at, shape);
+              t.there = place_in_block<Rank>::of(at, theirs);
             },
             [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
     });

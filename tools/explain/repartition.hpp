@@ -1,0 +1,123 @@
+// repartition: who gives and takes what, how much crosses between nodes, what it costs.
+#pragma once
+
+#include <partita/explain/repartition_picture.hpp>
+#include <partita/plan/cost.hpp>
+#include <partita/rule/repartition_rule.hpp>
+
+#include "arguments.hpp"
+#include "table.hpp"
+
+namespace tool {
+
+inline std::string amount(std::size_t elements, std::size_t messages) {
+  return messages == 0 ? "-" : std::to_string(elements) + " in " + std::to_string(messages);
+}
+
+/// Elements and messages that stay on a node and that cross between nodes, where workers fill one node after another.
+template <class Picture>
+void print_nodes(const Picture& moved, std::size_t nodes) {
+  std::size_t bound = 0, elements[2]{}, messages[2]{};
+  for (const auto* side : {&moved.p_x.workers(), &moved.p_y.workers()}) bound = std::max(bound, side->bound());
+  if (nodes == 0 || nodes > bound) throw usage_error("--nodes takes 1 to " + std::to_string(bound));
+  const auto node = [&](std::size_t worker) { return worker * nodes / bound; };
+  for (std::size_t k = 0; k < moved.p_x.size(); ++k) {
+    const std::size_t worker = moved.p_x.workers()[k];
+    std::size_t last = worker;
+    for (const auto& send : moved.plan(worker).sends) {
+      const bool crosses = node(send.worker) != node(worker);
+      elements[crosses] += send.where.volume();
+      messages[crosses] += send.worker != last;
+      last = send.worker;
+    }
+  }
+  std::cout << "\non " << nodes << " nodes that workers fill one after another: " << elements[0] << " elements in "
+            << messages[0] << " messages stay on their node, " << elements[1] << " in " << messages[1]
+            << " cross between nodes\n";
+}
+
+/// About how many boxes two balanced cuts have in common.
+inline double overlaps(const place& from, const place& to) {
+  double all = 1;
+  for (std::size_t d = 0; d < from.shape.size(); ++d) all *= static_cast<double>(from.shape[d] + to.shape[d] - 1);
+  return all;
+}
+
+template <std::size_t Rank>
+int explain_moves(const arguments& given, const place& from, const place& to, const partita::shape_list& tensor) {
+  using namespace partita;
+  const std::size_t element = given.count("--element", 4);
+  const auto picture_of = [&](std::size_t factor) {
+    std::array<std::size_t, Rank> extents{};
+    for (std::size_t d = 0; d < Rank; ++d) extents[d] = tensor[d] * (from.shape[d] > 1 || to.shape[d] > 1 ? factor : 1);
+    return repartition_picture(from.times(factor).grid<Rank>(), to.times(factor).grid<Rank>(),
+                               dynamic_extents<Rank>(extents));
+  };
+  const auto moved = picture_of(1);
+  std::cout << "legal: both partitions have the rank of the tensor; any cut may be given, a balanced one comes out\n\n";
+  const workers all = united(moved.p_x.workers(), moved.p_y.workers());
+  table each({"worker", "gives", "takes", "keeps", "sends", "receives"});
+  for (std::size_t k = 0; k < all.size() && k < most_rows; ++k) {
+    const auto plan = moved.plan(all[k]);
+    each.add({std::to_string(all[k]), plan.gives ? written(plan.source_shape) : "-",
+              plan.takes ? written(plan.destination_shape) : "-", std::to_string(plan.elements_kept()),
+              amount(plan.elements_sent(), plan.messages_sent()),
+              amount(plan.elements_received(), plan.messages_received())});
+  }
+  each.print();
+  print_rest(all.size());
+  std::cout << "  (sends 6 in 2: six elements in two messages)\n";
+  if (given.has("--worker")) std::cout << "\n" << to_text(moved.plan(given.count("--worker", 0)), element);
+  std::cout << "\n" << to_text(cost_of(moved.p_x, moved.from, moved.p_y, moved.to), element);
+  if (given.has("--nodes")) print_nodes(moved, given.count("--nodes", 1));
+
+  std::cout << "\ncost as partitions and tensor grow together\n";
+  table cost(
+      {"workers", "from", "to", "tensor", "messages in all", "of the busiest", "bytes by the busiest", "seconds"});
+  bool left_out = false;
+  for_scales(from.size() > to.size() ? from.shape : to.shape, [&](std::size_t factor) {
+    left_out = left_out || overlaps(from.times(factor), to.times(factor)) > 4e6;
+    if (left_out) return;
+    const auto larger = picture_of(factor);
+    const auto sum = cost_of(larger.p_x, larger.from, larger.p_y, larger.to);
+    const std::size_t most = std::max(sum.most_sent, sum.most_received);
+    cost.add({std::to_string(sum.workers), written(larger.p_x.shape()), written(larger.p_y.shape()),
+              written(larger.from.extents()), std::to_string(sum.messages), std::to_string(sum.most_messages),
+              bytes(static_cast<double>(most * element)),
+              seconds(sum.seconds(element, network.seconds_per_message, network.bytes_per_second))});
+  });
+  cost.print();
+  if (left_out) std::cout << "  ... larger ones have more than 4 000 000 overlaps and take too long to count\n";
+  print_model();
+  if (!given.has("--svg")) return 0;
+  if (all.size() > 100) throw usage_error("--svg draws up to 100 workers");
+  given.save(to_svg(moved, given.count("--worker", all[0]), element));
+  return 0;
+}
+
+inline int explain_repartition(int argc, char** argv) {
+  using namespace partita;
+  const arguments given(argc, argv, {"--tensor", "--element", "--nodes", "--worker", "--svg"}, {});
+  given.require_words(2, "give two partitions: P_X P_Y");
+  const place from(given.words()[0]), to(given.words()[1]);
+  const shape_list tensor = given.has("--tensor")
+                                ? extents(given.value("--tensor", ""))
+                                : [&] {  // three indices for each part of the finer cut
+                                    shape_list all;
+                                    for (std::size_t d = 0; d < from.shape.size(); ++d)
+                                      all.push_back(3 * std::max(from.shape[d], d < to.shape.size() ? to.shape[d] : 1));
+                                    return all;
+                                  }();
+  std::cout << "repartition of a tensor " << written(tensor) << " from " << written(from.shape) << " to "
+            << written(to.shape) << "\n";
+  const auto verdict = judge_repartition(from.shape.size(), to.shape.size(), tensor.size());
+  if (!verdict) {
+    std::cout << "not legal: " << explain_verdict(verdict) << "\n";
+    return 1;
+  }
+  if (overlaps(from, to) > 4e6) throw usage_error("partitions with up to 4 000 000 overlaps can be explained");
+  return with_rank(from.shape.size(),
+                   [&](auto rank) { return explain_moves<decltype(rank)::value>(given, from, to, tensor); });
+}
+
+}  // namespace tool

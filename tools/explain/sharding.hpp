@@ -1,0 +1,171 @@
+// A sharding rule: how operands and results lie, what moves for it and why; alone, what cutting each letter costs.
+#pragma once
+
+#include <partita/explain/completion_picture.hpp>
+#include <partita/explain/propagation_text.hpp>
+#include <partita/plan/plan_reshard.hpp>
+
+#include "arguments.hpp"
+#include "table.hpp"
+
+namespace tool {
+
+/// data=2,model=4; sizes multiplied by `factor` where they are above 1.
+inline partita::mesh mesh_from(const std::string& written, std::size_t factor) {
+  partita::mesh m;
+  for (const std::string& one : split(written, ',')) {
+    const std::vector<std::string> parts = split(one, '=');
+    if (parts.size() != 2) throw usage_error("--mesh is written as data=2,model=4");
+    const std::size_t size = number(parts[1]);
+    m.push_back(partita::axis(parts[0].c_str(), size > 1 ? size * factor : size));
+  }
+  return m;
+}
+
+/// 8x128x64, whose sharding is not known, or 8x128x64@data,,model: an entry for each dimension.
+inline partita::spec spec_from(const partita::mesh& m, const std::string& written, std::size_t factor) {
+  const std::size_t at = written.find('@');
+  partita::shape_list shape = extents(written.substr(0, at));
+  for (std::size_t d = 0; d < shape.size(); ++d) shape[d] *= factor;
+  if (at == std::string::npos) return partita::spec(shape);
+  const std::vector<std::string> entries = split(written.substr(at + 1), ',');
+  partita::sharding layout(m, entries.size());
+  for (std::size_t d = 0; d < entries.size(); ++d) {
+    const partita::sharding one = m.layout(entries[d].c_str());
+    layout = layout.cut(d, one[0]);
+    if (one.is_open(0)) layout.open = static_cast<std::uint16_t>(layout.open | 1U << d);
+  }
+  return {layout, shape};
+}
+
+inline std::string said(const partita::sharding& s) {
+  partita::text words;
+  words << s;
+  return words.c_str();
+}
+
+/// What cutting each letter of a rule means: one mesh axis, all operands that have the letter are cut along it.
+inline void print_letters(const partita::rule& r, std::size_t size) {
+  using namespace partita;
+  const auto cut_by = [&](std::size_t f, const mesh& m) {
+    const std::size_t parts = m.size(), even = (size + parts - 1) / parts * parts;
+    std::vector<spec> operands;
+    for (std::size_t t = 0; t < r.operand_count; ++t) {
+      shape_list shape;
+      sharding layout(m, r.rank(t));
+      bool done = false;
+      for (std::size_t d = 0; d < r.rank(t); ++d) {
+        std::size_t all = 1;
+        for (std::size_t k = 0; k < r.at(t, d).count; ++k) {
+          const std::size_t here = r.term(r.at(t, d), k);
+          all *= here == f ? even : size;
+          if (k == 0 && here == f && !done) layout = layout.cut(d, axis_list{0}), done = true;
+        }
+        shape.push_back(all);
+      }
+      operands.emplace_back(layout, shape);
+    }
+    return propagate(m, r, spec_list(operands));
+  };
+  table letters({"cut by 4", "operands lie", "results lie", ""});
+  const mesh four{axis("4", 4)};
+  for (std::size_t f = 0; f < r.factor_count; ++f) {
+    if (r.factors[f].letter == '_') continue;
+    const propagation p = cut_by(f, four);
+    std::string operands, results;
+    for (const sharding& s : p.operands) operands += (operands.empty() ? "" : " and ") + said(s);
+    for (const sharding& s : p.results) results += (results.empty() ? "" : " and ") + said(s);
+    letters.add({std::string(1, r.factors[f].letter), operands, results,
+                 !p.reshards.empty()         ? "moves operands first"
+                 : p.results[0].is_partial() ? "each worker holds a summand"
+                                             : "nothing moves"});
+  }
+  letters.print();
+
+  for (std::size_t f = 0; f < r.factor_count; ++f) {
+    if (r.factors[f].kind != factor_kind::reduce || r.factors[f].letter == '_') continue;
+    std::cout << "\ncost of finishing the sum where " << r.factors[f].letter << " is cut and every other letter counts "
+              << size << "\n";
+    table cost({"workers", "bytes received by each", "seconds"});
+    for (std::size_t n = 10; n <= 1'000'000; n *= 10) {
+      const mesh m{axis("workers", n)};
+      const propagation p = cut_by(f, m);
+      const sharding& owing = p.results[0];
+      shape_list shape;
+      for (std::size_t d = 0; d < owing.rank(); ++d) shape.push_back(size);
+      const auto plan = plan_reshard(m, owing, owing.finished(), shape,
+                                     {{network.seconds_per_message, 1 / network.bytes_per_second}});
+      cost.add({std::to_string(n), bytes(static_cast<double>(plan.bytes())), seconds(plan.seconds())});
+    }
+    cost.print();
+  }
+}
+
+inline partita::propagation propagated(const arguments& given, const partita::rule& r, const partita::mesh& m,
+                                       std::size_t factor, std::vector<partita::spec>& operands) {
+  using namespace partita;
+  operands.clear();
+  for (std::size_t k = 1; k < given.words().size(); ++k) operands.push_back(spec_from(m, given.words()[k], factor));
+  if (operands.size() != r.operand_count)
+    throw usage_error("the rule has " + std::to_string(r.operand_count) + " operands, give a shape for each");
+  std::vector<spec> results;
+  for (const std::string& one : given.values("--result")) results.push_back(spec_from(m, one, factor));
+  const direction way = results.empty()           ? direction::forward
+                        : given.has("--backward") ? direction::backward
+                                                  : direction::mixed;
+  policy by;
+  if (given.has("--forbid-moves")) by = by.with(policy::reshard::forbid);
+  return propagate(m, r, spec_list(operands), spec_list(results), way, by);
+}
+
+inline int explain_sharding(int argc, char** argv) {
+  using namespace partita;
+  const arguments given(argc, argv, {"--mesh", "--result", "--size", "--svg"}, {"--backward", "--forbid-moves"});
+  if (given.words().empty()) throw usage_error("give a rule such as \"bmk,kn->bmn\"");
+  const rule r(given.words()[0].c_str());
+  text title;
+  title << r;
+  std::cout << "rule " << title << ": a letter that is missing on the right is summed\n\n";
+  if (given.words().size() == 1) {
+    if (given.has("--svg")) throw usage_error("--svg takes the shapes of the operands, and a mesh");
+    print_letters(r, given.count("--size", 1024));
+    return 0;
+  }
+  const std::string axes = given.value("--mesh", "data=2,model=4");
+  const mesh m = mesh_from(axes, 1);
+  std::vector<spec> operands;
+  const propagation p = propagated(given, r, m, 1, operands);
+  std::cout << explain(p, r);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].known && !operands[i].layout.lies_as(p.operands[i]))
+      std::cout << "\noperand " << i << " moves by\n"
+                << plan_reshard(m, operands[i].layout, p.operands[i], operands[i].shape);
+
+  std::cout << "\ncost as mesh and tensors grow together\n";
+  shape_list sizes;
+  for (std::size_t a = 0; a < m.rank(); ++a) sizes.push_back(m.size(a));
+  table cost({"workers", "mesh", "bytes moved to a worker before"});
+  for_scales(sizes, [&](std::size_t factor) {
+    const mesh larger = mesh_from(axes, factor);
+    std::vector<spec> grown;
+    text name;
+    name << larger;
+    const propagation q = propagated(given, r, larger, factor, grown);
+    cost.add({std::to_string(larger.size()), name.c_str(), bytes(static_cast<double>(q.bytes()))});
+  });
+  cost.print();
+  if (!given.has("--svg")) return 0;
+  if (operands.size() > 2) throw usage_error("--svg draws up to 2 operands");
+  graph g(m);
+  std::vector<value> values;
+  const char* const names[] = {"operand 0", "operand 1"};
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    values.push_back(operands[i].known ? g.input(operands[i].shape, operands[i].layout, names[i])
+                                       : g.input(operands[i].shape, names[i]));
+  if (values.size() == 1) g.apply(r, {values[0]}, "result");
+  else g.apply(r, {values[0], values[1]}, "result");
+  given.save(to_svg(complete(g)));
+  return 0;
+}
+
+}  // namespace tool

@@ -1,0 +1,93 @@
+// Tables and units, as a person reads them.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <iostream>
+#include <partita/core/short_list.hpp>
+#include <partita/plan/linear_cost.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tool {
+
+/// Rows of words under a heading; the columns are as wide as their widest word.
+class table {
+ public:
+  explicit table(std::vector<std::string> heading) : rows_{std::move(heading)} {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void print() const {
+    std::vector<std::size_t> width(rows_[0].size(), 0);
+    for (const auto& row : rows_)
+      for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+    for (const auto& row : rows_) {
+      std::string line = " ";
+      for (std::size_t c = 0; c < row.size(); ++c)
+        line += ' ' + row[c] + std::string(width[c] - row[c].size() + 1, ' ');
+      std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+template <class List>
+std::string written(const List& extents) {
+  std::string all;
+  for (const std::size_t extent : extents) all += (all.empty() ? "" : " x ") + std::to_string(extent);
+  return all;
+}
+
+/// Three digits and a unit.
+inline std::string with_unit(double value, const std::vector<std::pair<double, const char*>>& units) {
+  std::size_t u = 0;
+  while (u + 1 < units.size() && value >= 0.9995 * units[u + 1].first) ++u;
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.3g %s", value / units[u].first, units[u].second);
+  return buffer;
+}
+inline std::string bytes(double n) {
+  return with_unit(n, {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}});
+}
+inline std::string seconds(double s) { return s == 0 ? "0" : with_unit(s, {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}); }
+
+/// The network that seconds are told for.
+inline constexpr partita::linear_machine network{};
+inline void print_model() {
+  std::cout << "  (seconds for " << seconds(network.seconds_per_message) << " a message and "
+            << bytes(network.bytes_per_second) << "/s; the extents above 1 are all multiplied by one number)\n";
+}
+
+/// How many times the extents above 1 are multiplied so that about `wanted` workers come out; at least once.
+inline std::size_t factor_for(const partita::shape_list& shape, std::size_t wanted) {
+  double places = 1;
+  int free = 0;
+  for (const std::size_t extent : shape) {
+    places *= static_cast<double>(extent);
+    free += extent > 1 ? 1 : 0;
+  }
+  if (free == 0) return 1;
+  const double factor = std::round(std::pow(static_cast<double>(wanted) / places, 1.0 / free));
+  return factor < 1 ? 1 : static_cast<std::size_t>(factor);
+}
+/// 10, 100, …, 10^6 workers; calls f(factor) for each factor once.
+template <class F>
+void for_scales(const partita::shape_list& shape, F f) {
+  std::size_t last = 0;
+  for (std::size_t wanted = 10; wanted <= 1'000'000; wanted *= 10) {
+    const std::size_t factor = factor_for(shape, wanted);
+    if (factor != last) f(factor);
+    last = factor;
+  }
+}
+
+/// "3 more rows" where a table was cut.
+inline constexpr std::size_t most_rows = 16;
+inline void print_rest(std::size_t rows) {
+  if (rows > most_rows) std::cout << "  ... and " << rows - most_rows << " more\n";
+}
+
+}  // namespace tool

@@ -1,0 +1,65 @@
+// partita-explain: is a movement legal and why, who does what, what does it cost? Neither MPI nor workers are needed.
+#include <iostream>
+#include <partita/core/version.hpp>
+#include <string_view>
+
+#include "explain/broadcast.hpp"
+#include "explain/linear.hpp"
+#include "explain/repartition.hpp"
+#include "explain/sharding.hpp"
+
+namespace {
+
+constexpr const char* usage =
+    R"(usage: partita-explain broadcast   P_X P_Y      [--transpose-src] [--transpose-dest] [--tensor EXTENTS]
+       partita-explain sum_reduce  P_X P_Y      the same
+       partita-explain repartition P_X P_Y      [--tensor EXTENTS] [--nodes N] [--worker K]
+       partita-explain linear      P_X P_Y P_W  [--batch N] [--in N] [--out N] [--algorithm NAME] [--no-bias]
+       partita-explain sharding    RULE         [--size N]
+       partita-explain sharding    RULE SHAPE[@LAYOUT]... [--mesh AXIS=SIZE,...] [--result SHAPE@LAYOUT] [--backward]
+                                                [--forbid-moves]
+       partita-explain --help | --version
+
+  P         a partition: 4x3 on workers 0 to 11, 4x3@8 on workers 8 to 19
+  EXTENTS   of a tensor, or for broadcast of one block: 12x12
+  RULE      letters are dimensions: "bmk,kn->bmn"
+  LAYOUT    which mesh axes cut each dimension: data,,model
+  --element BYTES   of one number (4)         --svg FILE   also draws it
+
+It says whether the movement is legal and why, prints who does what, and what it costs on 10 to 1 000 000 workers.
+The exit code is 0 if it is legal, 1 if it is not, 2 if the command line cannot be read.
+)";
+
+int explained(int argc, char** argv) {
+  const std::string_view subject = argc > 1 ? argv[1] : "";
+  if (subject == "--help" || subject == "-h") {
+    std::cout << usage;
+    return 0;
+  }
+  if (subject == "--version") {
+    std::cout << "partita-explain " << PARTITA_VERSION_MAJOR << '.' << PARTITA_VERSION_MINOR << '.'
+              << PARTITA_VERSION_PATCH << "\n";
+    return 0;
+  }
+  if (subject == "broadcast") return tool::explain_broadcast(argc, argv, false);
+  if (subject == "sum_reduce") return tool::explain_broadcast(argc, argv, true);
+  if (subject == "repartition") return tool::explain_repartition(argc, argv);
+  if (subject == "linear") return tool::explain_linear(argc, argv);
+  if (subject == "sharding") return tool::explain_sharding(argc, argv);
+  throw tool::usage_error(subject.empty() ? "say what to explain"
+                                          : "'" + std::string(subject) + "' is nothing that can be explained");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return explained(argc, argv);
+  } catch (const partita::error& e) {
+    std::cout << "not legal: " << e.what() << "\n";
+    return 1;
+  } catch (const std::exception& e) {
+    std::cerr << "partita-explain: " << e.what() << "\n\n" << usage;
+    return 2;
+  }
+}
