@@ -1,4 +1,5 @@
-// The kernels move every element type that MPI has a datatype for, and blocks of every rank from 0 to 8.
+// The kernels move every element type that MPI has a datatype for, and blocks of every rank from 0 to 8,
+// and of 16, the most.
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -105,11 +106,12 @@ void expect_repartitioned(const world& everyone) {
   BOOST_TEST(same(move.adjoint(y), x));
 }
 
-using ranks = boost::mpl::list<std::integral_constant<std::size_t, 0>, std::integral_constant<std::size_t, 1>,
-                               std::integral_constant<std::size_t, 2>, std::integral_constant<std::size_t, 3>,
-                               std::integral_constant<std::size_t, 4>, std::integral_constant<std::size_t, 5>,
-                               std::integral_constant<std::size_t, 6>, std::integral_constant<std::size_t, 7>,
-                               std::integral_constant<std::size_t, 8>>;
+using ranks =
+    boost::mpl::list<std::integral_constant<std::size_t, 0>, std::integral_constant<std::size_t, 1>,
+                     std::integral_constant<std::size_t, 2>, std::integral_constant<std::size_t, 3>,
+                     std::integral_constant<std::size_t, 4>, std::integral_constant<std::size_t, 5>,
+                     std::integral_constant<std::size_t, 6>, std::integral_constant<std::size_t, 7>,
+                     std::integral_constant<std::size_t, 8>, std::integral_constant<std::size_t, most_dimensions>>;
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// What the movements of groups know of the elements that they move and reduce: sizes and functions of bytes, so that
-// they are compiled once and not for every element type, rank and reduction.
+// How the elements of several workers become one: functions of bytes, so that the movements of groups are compiled once
+// and not for every element type, rank and reduction.
 #pragma once
 
 #include <algorithm>
@@ -9,36 +9,16 @@
 #include <cstring>
 #include <partita/array/copy.hpp>
 #include <partita/array/exact_sum.hpp>
-#include <partita/comm/element.hpp>
+#include <partita/comm/element_kind.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
 
 namespace partita::detail {
 
-/// Whether blocks of T may be copied through shared memory.
-template <class T>
-inline constexpr bool shareable =
-    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
-
-/// How elements of one type are sent and copied.
-struct untyped_element {
-  std::size_t size;  ///< bytes
-  bool in_shared_memory;
-  MPI_Datatype (*datatype)();
-  void (*copy)(void* to, const std::ptrdiff_t* to_strides, const void* from, const std::ptrdiff_t* from_strides,
-               const std::size_t* shape, std::size_t rank, stores how);
-
-  /// Copies n elements that lie side by side.
-  void copy_row(void* to, const void* from, std::size_t n, stores how = stores::by_size) const {
-    const std::ptrdiff_t unit = 1;
-    if (n != 0) copy(to, &unit, from, &unit, &n, 1, how);
-  }
-};
-
 /// How the blocks of several workers become one.
 struct element_operation {
-  const untyped_element* of;
+  const element_kind* of;
   /// to[i] = a[i] with b[i] for n elements; `to` may be a or b.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
   /// `count` blocks of n elements become one, rounded once; null where partial results may be passed on.
@@ -46,25 +26,6 @@ struct element_operation {
   /// What remains to be done to the result of `count` blocks; may be null.
   void (*complete)(void* y, std::size_t n, std::size_t count);
 };
-
-/// Elements of one size are copied by the same code.
-template <class T>
-using moved_as = std::conditional_t<
-    !std::is_trivially_copyable_v<T>, T,
-    std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, std::uint32_t,
-                                                             std::conditional_t<sizeof(T) == 8, std::uint64_t,
-                                                                                std::array<char, sizeof(T)>>>>>>;
-
-template <class T>
-void copy_erased(void* to, const std::ptrdiff_t* to_strides, const void* from, const std::ptrdiff_t* from_strides,
-                 const std::size_t* shape, std::size_t rank, stores how) {
-  copy_block(static_cast<T*>(to), to_strides, static_cast<const T*>(from), from_strides, shape, rank, how);
-}
-
-template <class T>
-inline constexpr untyped_element kind_of{sizeof(T), shareable<T>, &datatype<T>, &copy_erased<moved_as<T>>};
 
 /// Combines numbers a register's worth at a time: loops of a known length are what g++ makes vectors of at -O2.
 template <class R, class T>

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/short_list.hpp>
 
 namespace partita::detail {
 
 /// How many loops may be left after collapsing; a block that keeps more is walked in slices along its first dimension.
-inline constexpr std::size_t most_loops = 16;
+inline constexpr std::size_t most_loops = most_dimensions;
 
 /// The loops over `to` and `from`, outermost first: extents above 1, strides in bytes. No loop is left for a single
 /// element.

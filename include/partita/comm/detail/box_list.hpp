@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/comm/detail/element_kind.hpp>
+#include <partita/comm/element_kind.hpp>
 #include <partita/core/short_list.hpp>
 #include <vector>
 

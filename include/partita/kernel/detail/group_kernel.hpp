@@ -19,9 +19,9 @@ namespace partita::detail {
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {
-    static_assert(rank_of<X> <= most_block_rank,
-                  "partita: requires blocks of rank 0 to 8; reshape the block to fewer dimensions");
-    return rank_of<X> <= most_block_rank;
+    static_assert(rank_of<X> <= most_dimensions,
+                  "partita: requires blocks of rank 0 to 16; reshape the block to fewer dimensions");
+    return rank_of<X> <= most_dimensions;
   } else {
     return false;
   }

@@ -32,7 +32,7 @@ inline constexpr element_identity identity_of_type{type_number<T>(), &type_name<
 /// A call of a movement, on this worker.
 struct group_call {
   group_direction where = group_direction::spread;
-  const untyped_element* of = nullptr;
+  const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction
   const element_identity* elements = nullptr;
   untyped_block x{}, view{};
@@ -128,7 +128,7 @@ class group_movement {
       if (got != nullptr) block = got;
     }
     if (!plan_.small && !plan_.large && call.x.size() != 0) {  // what this worker gave
-      block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->size, 1);
+      block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->bytes, 1);
       copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
     }
     return block;
@@ -175,7 +175,7 @@ class group_movement {
   text describe(const group_call& call) const {
     text all = facts_.call;
     all << " with a block of shape " << shape_of(call.x.shape, call.x.rank) << " and elements of type "
-        << call.elements->name() << " (" << call.of->size << " bytes)";
+        << call.elements->name() << " (" << call.of->bytes << " bytes)";
     if (call.how != nullptr && call.how->exactly != nullptr) all << ", reproducible";
     if (call.shares) all << ", as a shared view";
     if (call.later) all << ", by start";
@@ -231,7 +231,7 @@ class group_movement {
           for (const worker_group& g : plan_.groups) {
             const bool contributes = g.position != 0 || g.root_is_large;
             // the largest and the smallest extents of the group in one message: n and the complement of n
-            std::array<std::uint64_t, 2 * most_block_rank> mine{}, most{}, incoming{};
+            std::array<std::uint64_t, 2 * most_dimensions> mine{}, most{}, incoming{};
             for (std::size_t d = 0; d < rank; ++d) {
               mine[d] = call.x.shape[d];
               mine[rank + d] = ~std::uint64_t{call.x.shape[d]};
@@ -279,7 +279,7 @@ class group_movement {
     return job;
   }
   void make_dense(group_job& job) {
-    if (job.packs()) job.pack(static_cast<char*>(world_->buffer(0, job.x.size() * job.of->size)));
+    if (job.packs()) job.pack(static_cast<char*>(world_->buffer(0, job.x.size() * job.of->bytes)));
     else job.dense_x = job.x.data;
   }
 

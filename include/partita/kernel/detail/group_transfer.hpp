@@ -21,7 +21,7 @@ enum class group_direction {
 /// The blocks of a call on this worker and what is done with them.
 struct group_job {
   group_direction where = group_direction::spread;
-  const untyped_element* of = nullptr;
+  const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction
   untyped_block x, y;                      ///< what it gives, where it gets the result
   const char* dense_x = nullptr;           ///< the elements of x side by side, for who gives
@@ -79,7 +79,7 @@ class group_transfer {
   element_messages messages(const group_way& way) {
     return {*world_, *job_.of, under_way_ ? way.ahead : tag::block, ways_->moved()};
   }
-  char* buffer(std::size_t slot, std::size_t n) { return static_cast<char*>(world_->buffer(slot, n * job_.of->size)); }
+  char* buffer(std::size_t slot, std::size_t n) { return static_cast<char*>(world_->buffer(slot, n * job_.of->bytes)); }
 
   void finish_spread(const worker_group& g, group_way& way) {
     const bool root = g.position == 0;
@@ -140,7 +140,7 @@ class started_transfer {
   void start(group_job job, bool gives) {
     job.dense_x = job.x.data;
     if (gives && job.packs()) {  // not into the world's buffers: other calls come in between
-      packed_.emplace(ways_->memory(), job.x.size() * job.of->size);
+      packed_.emplace(ways_->memory(), job.x.size() * job.of->bytes);
       job.pack(packed_->data());
     }
     transfer_.emplace(*world_, *ways_, job, true);

@@ -4,37 +4,31 @@
 // says which structures its block fits; one that fits everywhere needs no further message, however shapes alternate.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/agreement.hpp>
 #include <partita/core/index.hpp>
+#include <partita/core/short_list.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
 
-/// The largest rank of a block that kernels move.
-inline constexpr std::size_t most_block_rank = 8;
-
 /// The shapes by which a worker finds a structure again: those of its block and of the view it wants filled.
 struct structure_key {
-  static constexpr std::size_t most = 2 * (most_block_rank + 1);
+  static constexpr std::size_t most = 2 * (most_dimensions + 1);
   std::array<std::size_t, most> values{};
   std::size_t count = 0;
 
-  template <std::size_t Rank>
-  structure_key& operator<<(const std::array<std::size_t, Rank>& shape) {
-    static_assert(Rank <= most_block_rank,
-                  "partita: requires blocks of rank 0 to 8; reshape the block to fewer dimensions");
-    add(shape.data(), Rank);
-    return *this;
-  }
   void add(const std::size_t* shape, std::size_t rank) {
     values[count++] = rank;
     for (std::size_t d = 0; d < rank; ++d) values[count++] = shape[d];
   }
-  friend bool operator==(const structure_key&, const structure_key&) = default;
+  friend bool operator==(const structure_key& a, const structure_key& b) {
+    return a.count == b.count && std::equal(a.values.begin(), a.values.begin() + a.count, b.values.begin());
+  }
 };
 
 template <class Structure>

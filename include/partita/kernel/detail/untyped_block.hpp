@@ -7,12 +7,12 @@
 #include <functional>
 #include <partita/array/strided.hpp>
 #include <partita/comm/element_operation.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/core/short_list.hpp>
 
 namespace partita::detail {
 
-/// Extents of up to `most_block_rank` dimensions; those beyond the rank of a block are 0.
-using block_shape = std::array<std::size_t, most_block_rank>;
+/// Extents of up to `most_dimensions` dimensions; those beyond the rank of a block are 0.
+using block_shape = std::array<std::size_t, most_dimensions>;
 
 template <std::size_t Rank>
 block_shape widened(const std::array<std::size_t, Rank>& shape) {
@@ -36,7 +36,7 @@ struct untyped_block {
   char* data = nullptr;
   std::size_t rank = 0, element = 1;  ///< dimensions; bytes of an element
   block_shape shape{};
-  std::array<std::ptrdiff_t, most_block_rank> strides{};  ///< in elements
+  std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< in elements
 
   untyped_block() = default;
   /// What is only read is not written through this either: kernels keep x and results apart.
@@ -74,9 +74,10 @@ struct untyped_block {
 };
 
 /// Copies a block to another of the same shape, unless it is the same.
-inline void copy(const untyped_element& of, const untyped_block& to, const untyped_block& from) {
+inline void copy(const element_kind& of, const untyped_block& to, const untyped_block& from) {
   if (from.size() != 0 && !(to.data == from.data && to.strides == from.strides))
-    of.copy(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), from.rank, stores::by_size);
+    of.copy(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), from.rank, of.bytes,
+            stores::by_size);
 }
 
 /// Whether two blocks have memory in common: their address ranges meet.

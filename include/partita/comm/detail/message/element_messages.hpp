@@ -15,17 +15,17 @@ struct traffic {
 
 /// Calls f(first byte, count) for consecutive pieces that an int can count and MPI can take in one message.
 template <class F>
-void in_messages_of(const untyped_element& of, std::size_t n, F f) {
-  const std::size_t most = (std::size_t{1} << 30U) / of.size;
+void in_messages_of(const element_kind& of, std::size_t n, F f) {
+  const std::size_t most = (std::size_t{1} << 30U) / of.bytes;
   for (std::size_t first = 0; first < n; first += most)
-    f(first * of.size, static_cast<int>(n - first < most ? n - first : most));
+    f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
 }
 
 /// Messages that have left and need not have arrived.
 class departures {
  public:
   bool any() const { return !requests_.empty(); }
-  void send(const world_state& world, const untyped_element& of, const char* data, std::size_t n, std::size_t worker,
+  void send(const world_state& world, const element_kind& of, const char* data, std::size_t n, std::size_t worker,
             tag about, traffic& count) {
     in_messages_of(of, n, [&](std::size_t first, int elements) {
       requests_.push_back(MPI_REQUEST_NULL);
@@ -33,7 +33,7 @@ class departures {
                       world.communicator(), &requests_.back()),
             "MPI_Isend");
       ++count.messages;
-      count.bytes_by_message += static_cast<std::size_t>(elements) * of.size;
+      count.bytes_by_message += static_cast<std::size_t>(elements) * of.bytes;
     });
   }
   /// What was sent may change afterwards.
@@ -50,18 +50,18 @@ class departures {
 /// Blocks of one kind of elements between the workers of a world; `about` tells its messages from others.
 class element_messages {
  public:
-  element_messages(const world_state& world, const untyped_element& of, tag about, traffic& count)
+  element_messages(const world_state& world, const element_kind& of, tag about, traffic& count)
       : world_(&world), of_(&of), about_(about), count_(&count) {}
 
-  const untyped_element& of() const { return *of_; }
-  std::size_t bytes(std::size_t n) const { return n * of_->size; }
+  const element_kind& of() const { return *of_; }
+  std::size_t bytes(std::size_t n) const { return n * of_->bytes; }
   void send(const char* data, std::size_t n, std::size_t worker) const {
     in_messages_of(*of_, n, [&](std::size_t first, int elements) {
       check(MPI_Send(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
                      world_->communicator()),
             "MPI_Send");
       ++count_->messages;
-      count_->bytes_by_message += static_cast<std::size_t>(elements) * of_->size;
+      count_->bytes_by_message += static_cast<std::size_t>(elements) * of_->bytes;
     });
   }
   void send_ahead(departures& sent, const char* data, std::size_t n, std::size_t worker) const {
@@ -114,7 +114,7 @@ class element_messages {
   template <class Incoming>
   void collect_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
                       std::size_t n, std::vector<const char*>& blocks, Incoming incoming) const {
-    const std::size_t size = group.members.size(), element = of_->size, part = piece_bytes / element;
+    const std::size_t size = group.members.size(), element = of_->bytes, part = piece_bytes / element;
     const std::size_t piece = (std::size_t{64} << 10) / element;  // 16 parts: few messages, and small enough to cache
     const bool root = group.position == 0;
     char* const pieces = root ? incoming((size - 1) * (n < piece ? n : piece)) : nullptr;
@@ -139,7 +139,7 @@ class element_messages {
 
  private:
   const world_state* world_;
-  const untyped_element* of_;
+  const element_kind* of_;
   tag about_;
   traffic* count_;
 };

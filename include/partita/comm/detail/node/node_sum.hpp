@@ -23,7 +23,7 @@ struct block_sum {
   bool root_gives;  ///< the root is one of those whose blocks are summed
   bool to_all;      ///< all get the sum, not only the root
 
-  std::size_t element() const { return how->of->size; }
+  std::size_t element() const { return how->of->bytes; }
   std::size_t bytes() const { return n * element(); }
   bool is_small() const { return bytes() <= group_page::small; }
 };

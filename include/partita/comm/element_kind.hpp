@@ -1,0 +1,83 @@
+// All that carriers and groups know of the elements they move: how large they are, and how blocks of them are copied,
+// added and sent.
+#pragma once
+
+#include <cstddef>
+#include <partita/array/copy.hpp>
+#include <partita/comm/element.hpp>
+#include <type_traits>
+
+namespace partita::detail {
+
+/// Whether blocks of T may be copied through shared memory.
+template <class T>
+inline constexpr bool shareable =
+    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
+
+/// Carriers move bytes; what depends on the type of the elements they call through here, once for each box, so that
+/// they are compiled once and not for every type and rank.
+struct element_kind {
+  using copy_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
+                                 const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
+                                 std::size_t element, stores how);
+  using add_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
+                                const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank);
+
+  std::size_t bytes = 0;
+  copy_function copy = nullptr;
+  add_function add = nullptr;  ///< null where elements are only moved
+  bool in_shared_memory = false;
+  MPI_Datatype (*datatype)() = nullptr;
+
+  /// To move boxes, kinds of equal size that are copied and added alike are equal, whatever their type.
+  friend bool operator==(const element_kind& a, const element_kind& b) {
+    return a.bytes == b.bytes && a.copy == b.copy && a.add == b.add;
+  }
+
+  /// Copies n elements that lie side by side.
+  void copy_row(void* to, const void* from, std::size_t n, stores how = stores::by_size) const {
+    const std::ptrdiff_t unit = 1;
+    if (n != 0) copy(static_cast<char*>(to), &unit, static_cast<const char*>(from), &unit, &n, 1, bytes, how);
+  }
+
+  /// Elements that are moved.
+  template <class T>
+  static constexpr element_kind moved() {
+    return {sizeof(T), copy_of<T>(), nullptr, shareable<T>, &partita::detail::datatype<T>};
+  }
+  /// Elements that are moved and added.
+  template <class T>
+  static constexpr element_kind summed() {
+    return {sizeof(T), copy_of<T>(), &add_elements<T>, shareable<T>, &partita::detail::datatype<T>};
+  }
+
+ private:
+  /// Elements of one unit are copied by the same code.
+  template <class T>
+  static constexpr copy_function copy_of() {
+    if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<unit_of(sizeof(T))>;
+    else return &copy_objects<T>;
+  }
+  template <std::size_t S>
+  static void copy_in_units(char* to, const std::ptrdiff_t* to_strides, const char* from,
+                            const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
+                            std::size_t element, stores how) {
+    copy_elements_of<S>(to, to_strides, from, from_strides, shape, rank, element, how, best_instruction_set());
+  }
+  template <class T>
+  static void copy_objects(char* to, const std::ptrdiff_t* to_strides, const char* from,
+                           const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank, std::size_t,
+                           stores how) {
+    copy_block(reinterpret_cast<T*>(to), to_strides, reinterpret_cast<const T*>(from), from_strides, shape, rank, how);
+  }
+  template <class T>
+  static void add_elements(char* to, const std::ptrdiff_t* to_strides, const char* from,
+                           const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank) {
+    add_block(reinterpret_cast<T*>(to), to_strides, reinterpret_cast<const T*>(from), from_strides, shape, rank);
+  }
+};
+
+template <class T>
+inline constexpr element_kind kind_of = element_kind::moved<T>();
+
+}  // namespace partita::detail
