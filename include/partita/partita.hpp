@@ -38,8 +38,10 @@
 #include <partita/kernel/sequentially.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/nn/activation.hpp>
+#include <partita/nn/cross_entropy.hpp>
 #include <partita/nn/initialise.hpp>
 #include <partita/nn/linear.hpp>
+#include <partita/nn/loss.hpp>
 #include <partita/nn/optimiser.hpp>
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>

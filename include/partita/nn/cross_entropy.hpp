@@ -1,0 +1,191 @@
+// Cross entropy of scores whose classes, batch and features are cut in any way: nobody ever holds a whole row.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <partita/nn/loss.hpp>
+
+namespace partita {
+
+struct cross_entropy_options {
+  loss_reduction reduction = loss_reduction::mean;
+  std::optional<std::int64_t> ignore_index{};  ///< targets of this number give 0 and do not count in the mean
+};
+
+/// -log softmax(x) at the target's class; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
+/// loss(p_x)`.
+/// Shapes:   x is batch x classes x features on p, cut in any way; target holds class numbers, x without dimension 1
+///           and cut like it. Elsewhere both are of zero volume.
+/// Requires: targets below the number of classes, or ignore_index, and blocks that fit [shape_error, on all workers].
+/// Cost:     two all_reduces along the classes of one and two numbers for each row, one of two numbers over the world.
+/// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x.
+template <class T, std::size_t Rank>
+class cross_entropy_loss {
+  static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
+  static_assert(Rank >= 2, "partita::cross_entropy_loss<T, Rank>: requires x of batch x classes x features, rank >= 2");
+  using anywhere = dynamic_extents<Rank>;
+
+ public:
+  template <class Extents>
+  explicit cross_entropy_loss(const partition<Extents>& p, const cross_entropy_options& options = {})
+      : layout_(p, "partita::cross_entropy_loss(p)(x, target)"),
+        largest_(partition<anywhere>(p), dimensions<1>, maximum),
+        sum_(partition<anywhere>(p), dimensions<1>, partita::sum),
+        sums_(p.world()),
+        options_(options) {
+    static_assert(Extents::rank() == Rank,
+                  "partita::cross_entropy_loss<T, Rank>(p): requires a partition of the rank of x");
+    if (options.reduction == loss_reduction::batch_mean)
+      throw shape_error(
+          "partita::cross_entropy_loss(p, options): requires loss_reduction::mean or ::sum; batch_mean is for kl_loss "
+          "alone");
+  }
+
+  /// The loss, the same on every worker of the world.
+  template <class X, class Target>
+  T operator()(const X& x, const Target& target) {
+    evaluate<X, Target>(x, target);
+    double own = 0, counted = 0;
+    if (layout_.p().active() && layout_.p().index()[1] == 0)  // one worker of each row speaks for it
+      for (std::size_t r = 0; r < losses_.size(); ++r) {
+        own += losses_.data()[r];
+        counted += counts_[r];
+      }
+    const auto all = sums_(std::array<double, 2>{own, counted}, text());
+    scale_ = options_.reduction == loss_reduction::mean ? 1 / all[1] : 1;
+    reduced_ = true;
+    return static_cast<T>(options_.reduction == loss_reduction::mean ? all[0] / all[1] : all[0]);
+  }
+  /// The losses of the rows of this worker's block, in the shape of target.
+  template <class X, class Target>
+  xt::xtensor<T, Rank - 1> each(const X& x, const Target& target) {
+    evaluate<X, Target>(x, target);
+    reduced_ = false;
+    return losses_;
+  }
+
+  xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
+    return gradient([&](std::size_t) { return scale_ * static_cast<double>(dy); });
+  }
+  /// The gradient of what `each` gave, for a dy of its shape [shape_error, on all workers].
+  template <ranked_array Y>
+  xt::xtensor<T, Rank> adjoint(const Y& dy) const {
+    static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,
+                  "partita::cross_entropy_loss<T, Rank>::adjoint(dy): requires dy of the shape that each(x, target) "
+                  "gave");
+    const xt::xtensor<T, Rank - 1> given = dy;
+    text objection;
+    if (layout_.p().active() && (reduced_ || given.shape() != losses_.shape()))
+      objection << "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of "
+                   "each(x, target)";
+    layout_.agree(objection, 2);
+    return gradient([&](std::size_t row) { return static_cast<double>(given.data()[row]); });
+  }
+  const cross_entropy_options& options() const { return options_; }
+
+ private:
+  template <class X, class Target>
+  void evaluate(const X& x, const Target& target) {
+    static_assert(
+        ranked_array<X> && ranked_array<Target>,
+        "partita::cross_entropy_loss<T, Rank>(x, target): requires blocks whose rank is part of their type, as "
+        "xt::xtensor");
+    static_assert(rank_of<X> == Rank && rank_of<Target> == Rank - 1 && std::is_same_v<element_of<X>, T> &&
+                      std::is_integral_v<element_of<Target>>,
+                  "partita::cross_entropy_loss<T, Rank>(x, target): requires x of elements T and of that rank, and "
+                  "targets of integers, of one dimension fewer: class numbers");
+    const xt::xtensor<T, Rank> given = x;
+    const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
+    const bool active = layout_.p().active();
+    const auto& tensor = layout_.learn(detail::shape_array<Rank>(given.shape()), objection_to_shapes(given, classes));
+    softmax_ = given;
+    std::array<std::size_t, Rank - 1> rows_shape{};
+    for (std::size_t d = 0; d + 1 < Rank; ++d) rows_shape[d] = given.shape()[d == 0 ? 0 : d + 1];
+    losses_ = uninitialised<T, Rank - 1>(rows_shape);
+    const std::size_t rows = active ? losses_.size() : 0, n = given.shape()[1];
+    columns_ = n;
+    features_ = 1;
+    for (std::size_t d = 2; d < Rank; ++d) features_ *= given.shape()[d];
+    counts_.assign(rows, 1);
+    hits_.assign(rows, n);
+
+    text objection;
+    auto top = uninitialised<double, 1>({rows});
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto wanted = static_cast<std::int64_t>(classes.data()[r]);
+      if (options_.ignore_index && wanted == *options_.ignore_index) {
+        counts_[r] = 0;
+      } else if (wanted < 0 || static_cast<std::uint64_t>(wanted) >= tensor.extents[1]) {
+        if (objection.empty())
+          objection << "partita::cross_entropy_loss: requires targets below the number of classes, "
+                    << tensor.extents[1] << ", got " << wanted << " on worker " << layout_.p().world().id()
+                    << "; say {.ignore_index = ...} for rows that do not count";
+      } else if (const auto c = static_cast<std::size_t>(wanted); c >= tensor.own.start[1] && c < tensor.own.stop[1]) {
+        hits_[r] = c - tensor.own.start[1];
+      }
+      top(r) = -std::numeric_limits<double>::infinity();
+      for (std::size_t c = 0; c < n; ++c) top(r) = std::max(top(r), static_cast<double>(given.data()[at(r, c)]));
+    }
+    const xt::xtensor<double, 1> most = detail::hooked::call(largest_, top, objection);
+    auto shares = uninitialised<double, 2>({2, rows});
+    for (std::size_t r = 0; r < rows; ++r) {
+      shares(0, r) = 0;
+      shares(1, r) = hits_[r] < n ? static_cast<double>(given.data()[at(r, hits_[r])]) - most(r) : 0;
+      for (std::size_t c = 0; c < n; ++c)
+        shares(0, r) += std::exp(static_cast<double>(given.data()[at(r, c)]) - most(r));
+    }
+    const xt::xtensor<double, 2> sums = sum_(shares);
+    for (std::size_t r = 0; r < rows; ++r) {
+      losses_.data()[r] = static_cast<T>(counts_[r] * (std::log(sums(0, r)) - sums(1, r)));
+      for (std::size_t c = 0; c < n; ++c) {
+        T& element = softmax_.data()[at(r, c)];
+        element = static_cast<T>(std::exp(static_cast<double>(element) - most(r)) / sums(0, r));
+      }
+    }
+  }
+
+  template <class Given, class Classes>
+  text objection_to_shapes(const Given& x, const Classes& target) const {
+    text objection;
+    bool fits = true;
+    for (std::size_t d = 0; d + 1 < Rank; ++d) fits = fits && target.shape()[d] == x.shape()[d == 0 ? 0 : d + 1];
+    if (layout_.p().active() && !fits)
+      objection
+          << "partita::cross_entropy_loss: requires a target of the shape of x without dimension 1, got blocks of "
+          << x.shape() << " and " << target.shape() << " on worker " << layout_.p().world().id()
+          << "; cut the target like x";
+    return objection;
+  }
+  /// Where the score of a row and a class lies in the block: rows run over the batch and the features.
+  std::size_t at(std::size_t row, std::size_t c) const {
+    return ((row / features_) * columns_ + c) * features_ + row % features_;
+  }
+  template <class Upstream>
+  xt::xtensor<T, Rank> gradient(Upstream dy) const {
+    xt::xtensor<T, Rank> dx = softmax_;
+    for (std::size_t r = 0; r < counts_.size(); ++r)
+      for (std::size_t c = 0; c < columns_; ++c) {
+        const double p = static_cast<double>(softmax_.data()[at(r, c)]) - (c == hits_[r] ? 1 : 0);
+        dx.data()[at(r, c)] = static_cast<T>(counts_[r] * dy(r) * p);
+      }
+    return dx;
+  }
+
+  detail::block_layout<Rank> layout_;
+  all_reduce<anywhere, maximum_t> largest_;
+  all_reduce<anywhere, sum_t> sum_;
+  detail::sums_over_world sums_;
+  cross_entropy_options options_;
+  xt::xtensor<T, Rank> softmax_;
+  xt::xtensor<T, Rank - 1> losses_;
+  std::vector<double> counts_;     // of the rows: 1, or 0 where the target is ignored
+  std::vector<std::size_t> hits_;  // where the target's class is in this block; past the end where it is not
+  std::size_t columns_ = 0, features_ = 1;
+  double scale_ = 1;
+  bool reduced_ = false;
+};
+
+}  // namespace partita

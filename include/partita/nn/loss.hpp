@@ -1,0 +1,288 @@
+// Losses that are sums over elements: each worker adds up its own block, one small reduction adds up the workers.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <partita/kernel/all_reduce.hpp>
+#include <partita/nn/detail/block_layout.hpp>
+#include <string_view>
+
+namespace partita {
+
+/// What becomes of the losses of all elements: their mean, their sum, or their sum over the extent of the batch
+/// (`kl_loss` only). Of the losses one by one, see `each`.
+enum class loss_reduction { mean, sum, batch_mean };
+
+struct loss_options {
+  loss_reduction reduction = loss_reduction::mean;
+};
+struct smooth_l1_options {
+  loss_reduction reduction = loss_reduction::mean;
+  double beta = 1;  ///< where the square becomes the absolute value
+};
+struct kl_options {
+  loss_reduction reduction = loss_reduction::mean;
+  bool log_target = false;  ///< the target is given as its logarithm
+};
+struct poisson_nll_options {
+  loss_reduction reduction = loss_reduction::mean;
+  bool log_input = true;  ///< x is the logarithm of the rate
+  double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite where x is the rate
+};
+
+namespace detail {
+
+/// Sums that all workers of a world come to know: inactive ones give zeros.
+class sums_over_world {
+ public:
+  explicit sums_over_world(const world& everyone) : sum_(everyone, all_of(everyone), partita::sum) {}
+
+  template <std::size_t N>
+  std::array<double, N> operator()(const std::array<double, N>& mine, const text& objection) const {
+    auto given = uninitialised<double, 1>({N});
+    std::copy(mine.begin(), mine.end(), given.begin());
+    const auto all = hooked::call(sum_, given, objection);
+    std::array<double, N> sums{};
+    std::copy(all.begin(), all.end(), sums.begin());
+    return sums;
+  }
+
+ private:
+  static worker_groups all_of(const world& everyone) {
+    std::vector<std::size_t> ids(everyone.size());
+    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = k;
+    return worker_groups({ids});
+  }
+  all_reduce<worker_groups, sum_t> sum_;
+};
+
+/// One number beside the loss that a reduction divides by.
+inline double divisor(loss_reduction reduction, double elements, double batch) {
+  return reduction == loss_reduction::sum ? 1 : reduction == loss_reduction::mean ? elements : batch;
+}
+
+}  // namespace detail
+
+/// A loss that is a sum of f(x, target) over elements: `mse_loss<double, 2> loss(p_x)`, and likewise l1_loss,
+/// smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss, poisson_nll_loss.
+/// Shapes:   x and target are this worker's blocks on p of one tensor, cut alike in any way; elsewhere zero volume.
+/// Requires: blocks of one shape, and x in [0, 1] for bce_loss [shape_error, on all workers].
+/// Cost:     one all_reduce of three numbers over the world; none for `each`, and none for the adjoint.
+/// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x; nothing is said of the target.
+template <class T, std::size_t Rank, class Function>
+class elementwise_loss {
+  static_assert(std::is_floating_point_v<T>, "partita::elementwise_loss<T, Rank>: requires floating-point elements");
+  static_assert(Rank >= 1, "partita::elementwise_loss<T, Rank>: requires tensors of rank 1 at least");
+
+ public:
+  using options_type = typename Function::options;
+
+  template <class Extents>
+  explicit elementwise_loss(const partition<Extents>& p, const options_type& options = {})
+      : layout_(p, Function::name), sums_(p.world()), options_(options) {
+    static_assert(Extents::rank() == Rank,
+                  "partita::elementwise_loss<T, Rank>(p): requires a partition of that rank, the rank of x and target");
+    if (options.reduction == loss_reduction::batch_mean && Function::name != kl_name)
+      throw shape_error(text(Function::name)
+                        << ": requires loss_reduction::mean or ::sum; batch_mean is for kl_loss alone");
+  }
+
+  /// The loss, the same on every worker of the world.
+  template <class X, class Target>
+  T operator()(const X& x, const Target& target) {
+    const text objection = evaluate<X, Target>(x, target);
+    const auto i = layout_.p().active() ? layout_.p().index() : index<Rank>{};
+    bool counts_batch = layout_.p().active();
+    for (std::size_t d = 1; d < Rank; ++d) counts_batch = counts_batch && i[d] == 0;
+    double own = 0;
+    for (const double value : values_) own += value;
+    const double batch = counts_batch ? static_cast<double>(derivatives_.shape()[0]) : 0;
+    const double elements = layout_.p().active() ? static_cast<double>(derivatives_.size()) : 0;
+    const auto all = sums_(std::array<double, 3>{layout_.p().active() ? own : 0, elements, batch}, objection);
+    const double by = detail::divisor(options_.reduction, all[1], all[2]);
+    scale_ = 1 / by;
+    reduced_ = true;
+    return static_cast<T>(all[0] / by);
+  }
+  /// The losses of the elements of this worker's block.
+  template <class X, class Target>
+  xt::xtensor<T, Rank> each(const X& x, const Target& target) {
+    layout_.agree(evaluate<X, Target>(x, target));
+    scale_ = 1;
+    reduced_ = false;
+    auto y = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
+    for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = static_cast<T>(values_[k]);
+    return y;
+  }
+
+  /// The gradient of dy times the last loss.
+  xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
+    auto dx = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
+    for (std::size_t k = 0; k < dx.size(); ++k)
+      dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
+    return dx;
+  }
+  /// The gradient of what `each` gave, for a dy of its shape [shape_error, on all workers].
+  template <ranked_array Y>
+  xt::xtensor<T, Rank> adjoint(const Y& dy) const {
+    static_assert(
+        rank_of<Y> == Rank && std::is_same_v<element_of<Y>, T>,
+        "partita::elementwise_loss<T, Rank>::adjoint(dy): requires dy of the shape that each(x, target) gave");
+    xt::xtensor<T, Rank> dx = dy;
+    text objection;
+    if (layout_.p().active() && (reduced_ || dx.shape() != derivatives_.shape()))
+      objection << Function::name << ".adjoint(dy): requires a dy of the shape of the last result of each(x, target)"
+                << (reduced_ ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
+                             : "");
+    layout_.agree(objection, 2);
+    if (layout_.p().active())
+      for (std::size_t k = 0; k < dx.size(); ++k)
+        dx.data()[k] = static_cast<T>(derivatives_.data()[k] * static_cast<double>(dx.data()[k]));
+    return dx;
+  }
+  const options_type& options() const { return options_; }
+
+ private:
+  static constexpr std::string_view kl_name = "partita::kl_loss";
+
+  /// Fills values and derivatives; says what is wrong with the blocks.
+  template <class X, class Target>
+  text evaluate(const X& x, const Target& target) {
+    static_assert(ranked_array<X> && ranked_array<Target>,
+                  "partita::elementwise_loss<T, Rank>(x, target): requires blocks whose rank is part of their type, as "
+                  "xt::xtensor");
+    static_assert(rank_of<X> == Rank && rank_of<Target> == Rank && std::is_same_v<element_of<X>, T> &&
+                      std::is_same_v<element_of<Target>, T>,
+                  "partita::elementwise_loss<T, Rank>(x, target): requires blocks of elements T and of that rank");
+    text objection;
+    const xt::xtensor<T, Rank> given = x, wanted = target;
+    derivatives_.resize(given.shape());
+    values_.assign(given.size(), 0);
+    if (given.shape() != wanted.shape()) {
+      if (layout_.p().active())
+        objection << Function::name << ": requires x and target of one shape, got blocks of " << given.shape()
+                  << " and " << wanted.shape() << " on worker " << layout_.p().world().id()
+                  << "; arrays are not broadcast here, use broadcast_in_dim";
+      return objection;
+    }
+    const Function f(options_);
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      const auto a = static_cast<double>(given.data()[k]), t = static_cast<double>(wanted.data()[k]);
+      if constexpr (requires { Function::takes(a); }) {
+        if (!Function::takes(a) && objection.empty())
+          objection << Function::name << ": requires x in [0, 1], got an element outside on worker "
+                    << layout_.p().world().id() << "; give scores to bce_with_logits_loss";
+      }
+      values_[k] = f.value(a, t);
+      derivatives_.data()[k] = f.derivative(a, t);
+    }
+    return objection;
+  }
+
+  detail::block_layout<Rank> layout_;
+  detail::sums_over_world sums_;
+  options_type options_;
+  std::vector<double> values_;
+  xt::xtensor<double, Rank> derivatives_;
+  double scale_ = 1;
+  bool reduced_ = false;
+};
+
+namespace detail {
+
+struct l1_function {
+  using options = loss_options;
+  static constexpr const char* name = "partita::l1_loss";
+  explicit l1_function(const options&) {}
+  double value(double x, double t) const { return std::abs(x - t); }
+  double derivative(double x, double t) const { return x > t ? 1 : x < t ? -1 : 0; }
+};
+struct smooth_l1_function {
+  using options = smooth_l1_options;
+  static constexpr const char* name = "partita::smooth_l1_loss";
+  explicit smooth_l1_function(const options& o) : beta(o.beta) {}
+  double value(double x, double t) const {
+    const double d = std::abs(x - t);
+    return d < beta ? d * d / (2 * beta) : d - beta / 2;
+  }
+  double derivative(double x, double t) const {
+    const double d = x - t;
+    return std::abs(d) < beta ? d / beta : d > 0 ? 1 : d < 0 ? -1 : 0;
+  }
+  double beta;
+};
+struct mse_function {
+  using options = loss_options;
+  static constexpr const char* name = "partita::mse_loss";
+  explicit mse_function(const options&) {}
+  double value(double x, double t) const { return (x - t) * (x - t); }
+  double derivative(double x, double t) const { return 2 * (x - t); }
+};
+/// Logarithms are at least -100, as PyTorch's.
+struct bce_function {
+  using options = loss_options;
+  static constexpr const char* name = "partita::bce_loss";
+  explicit bce_function(const options&) {}
+  static bool takes(double x) { return x >= 0 && x <= 1; }
+  double value(double x, double t) const {
+    return -(t * std::max(std::log(x), -100.0) + (1 - t) * std::max(std::log(1 - x), -100.0));
+  }
+  double derivative(double x, double t) const { return (x - t) / std::max(x * (1 - x), 1e-12); }
+};
+struct bce_with_logits_function {
+  using options = loss_options;
+  static constexpr const char* name = "partita::bce_with_logits_loss";
+  explicit bce_with_logits_function(const options&) {}
+  double value(double x, double t) const { return std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x))); }
+  double derivative(double x, double t) const {
+    const double e = std::exp(-std::abs(x));
+    return (x >= 0 ? 1 / (1 + e) : e / (1 + e)) - t;
+  }
+};
+struct kl_function {
+  using options = kl_options;
+  static constexpr const char* name = "partita::kl_loss";
+  explicit kl_function(const options& o) : log_target(o.log_target) {}
+  double value(double x, double t) const {
+    if (log_target) return std::exp(t) * (t - x);
+    return t > 0 ? t * (std::log(t) - x) : 0;
+  }
+  double derivative(double, double t) const { return log_target ? -std::exp(t) : -t; }
+  bool log_target;
+};
+struct poisson_nll_function {
+  using options = poisson_nll_options;
+  static constexpr const char* name = "partita::poisson_nll_loss";
+  explicit poisson_nll_function(const options& o) : log_input(o.log_input), epsilon(o.epsilon) {}
+  double value(double x, double t) const { return log_input ? std::exp(x) - t * x : x - t * std::log(x + epsilon); }
+  double derivative(double x, double t) const { return log_input ? std::exp(x) - t : 1 - t / (x + epsilon); }
+  bool log_input;
+  double epsilon;
+};
+
+}  // namespace detail
+
+/// |x - target|; its gradient is 0 where they are equal.
+template <class T, std::size_t Rank>
+using l1_loss = elementwise_loss<T, Rank, detail::l1_function>;
+/// A square within `beta` of the target, the absolute value beyond (Girshick 2015).
+template <class T, std::size_t Rank>
+using smooth_l1_loss = elementwise_loss<T, Rank, detail::smooth_l1_function>;
+/// (x - target)^2.
+template <class T, std::size_t Rank>
+using mse_loss = elementwise_loss<T, Rank, detail::mse_function>;
+/// -target log x - (1 - target) log(1 - x), of probabilities x.
+template <class T, std::size_t Rank>
+using bce_loss = elementwise_loss<T, Rank, detail::bce_function>;
+/// The same of x = sigmoid(scores), from the scores: finite for all of them.
+template <class T, std::size_t Rank>
+using bce_with_logits_loss = elementwise_loss<T, Rank, detail::bce_with_logits_function>;
+/// target (log target - x) of log-probabilities x: the divergence of Kullback and Leibler.
+template <class T, std::size_t Rank>
+using kl_loss = elementwise_loss<T, Rank, detail::kl_function>;
+/// exp(x) - target x, without Stirling's term.
+template <class T, std::size_t Rank>
+using poisson_nll_loss = elementwise_loss<T, Rank, detail::poisson_nll_function>;
+
+}  // namespace partita

@@ -1,0 +1,206 @@
+// Losses over any cut of any partition, against their plain definitions on the whole tensor.
+#include "layer_twin.hpp"
+#include "random_cases.hpp"
+#include "refused.hpp"
+
+#include <functional>
+#include <partita/nn/cross_entropy.hpp>
+#include <partita/nn/loss.hpp>
+
+namespace {
+
+using namespace partita;
+using test::close;
+using test::refused;
+using test::whole_tensor;
+
+struct definition {
+  std::function<double(double, double)> value;
+  std::function<double(double)> as_input, as_target;  // from a multiple of 1/8 in [-2, 2]
+  bool has_corner = false;                            // where x is the target: its slope is 0 there
+};
+
+double as_it_is(double v) { return v; }
+double in_0_1(double v) { return (v + 2.5) / 5; }
+double positive(double v) { return v + 2.5; }
+
+/// The loss over random cuts is that of the whole tensor, for mean and sum and one by one; its adjoint is the slope.
+template <class Loss, class Options>
+void expect_loss(unsigned seed, const definition& by, Options options) {
+  const world everyone(test::workers());
+  std::mt19937 draws(seed);
+  for (std::size_t round = 0; round < 2 + test::random_cases(8); ++round) {
+    const std::array<std::size_t, 2> extents{1 + test::random_below(draws, 6), 1 + test::random_below(draws, 6)};
+    const auto grid = test::random_grid<2>(draws, everyone.size());
+    const auto cuts = test::random_cuts<2>(draws, extents, grid);
+    const auto p = test::partition_on<2>(everyone, draws, grid);
+    const whole_tensor<double, 2> x(
+        extents, [&](std::size_t k) { return by.as_input(static_cast<double>((17 * k + round) % 31) / 8 - 2); });
+    const whole_tensor<double, 2> t(
+        extents, [&](std::size_t k) { return by.as_target(static_cast<double>((11 * k + 2) % 29) / 8 - 1.75); });
+    double total = 0;
+    whole_tensor<double, 2> each(extents), slope(extents);
+    for (std::size_t k = 0; k < x.values.size(); ++k) {
+      const double h = 1e-6, a = x.values[k], b = t.values[k];
+      total += each.values[k] = by.value(a, b);
+      slope.values[k] = (by.value(a + h, b) - by.value(a - h, b)) / (2 * h);
+      if (by.has_corner && a == b) slope.values[k] = 0;
+    }
+    const auto count = static_cast<double>(x.values.size());
+    for (const auto reduction : {loss_reduction::mean, loss_reduction::sum}) {
+      options.reduction = reduction;
+      Loss loss(p, options);
+      const double by_n = reduction == loss_reduction::mean ? count : 1;
+      const auto x_own = x.block(p, cuts), t_own = t.block(p, cuts);
+      const double value = loss(x_own, t_own);
+      BOOST_TEST(std::abs(value - total / by_n) <= 1e-12 * std::max(1.0, std::abs(total)));
+      xt::xtensor<double, 2> wanted = slope.block(p, cuts) * (2 / by_n);
+      BOOST_TEST(close(loss.adjoint(2.0), wanted, 1e-6));
+      BOOST_TEST(close(loss.each(x_own, t_own), each.block(p, cuts)));
+      wanted = slope.block(p, cuts) * t_own;
+      BOOST_TEST(close(loss.adjoint(t_own), wanted, 1e-6));
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(losses)
+
+BOOST_AUTO_TEST_CASE(of_elements_are_their_definitions_on_any_cut) {
+  const auto l1 = [](double x, double t) { return std::abs(x - t); };
+  expect_loss<l1_loss<double, 2>>(1, {l1, as_it_is, as_it_is, true}, loss_options{});
+  const auto square = [](double x, double t) { return (x - t) * (x - t); };
+  expect_loss<mse_loss<double, 2>>(2, {square, as_it_is, as_it_is}, loss_options{});
+  const auto smooth = [](double x, double t) {
+    const double d = std::abs(x - t);
+    return d < 0.5 ? d * d : d - 0.25;
+  };
+  expect_loss<smooth_l1_loss<double, 2>>(3, {smooth, [](double v) { return v + 0.01; }, as_it_is},
+                                         smooth_l1_options{.beta = 0.5});
+  const auto bce = [](double x, double t) { return -t * std::log(x) - (1 - t) * std::log(1 - x); };
+  expect_loss<bce_loss<double, 2>>(4, {bce, in_0_1, in_0_1}, loss_options{});
+  const auto logits = [](double x, double t) {
+    const double s = 1 / (1 + std::exp(-x));
+    return -t * std::log(s) - (1 - t) * std::log(1 - s);
+  };
+  expect_loss<bce_with_logits_loss<double, 2>>(5, {logits, as_it_is, in_0_1}, loss_options{});
+  const auto kl = [](double x, double t) { return t * (std::log(t) - x); };
+  expect_loss<kl_loss<double, 2>>(6, {kl, as_it_is, in_0_1}, kl_options{});
+  const auto kl_of_logarithms = [](double x, double t) { return std::exp(t) * (t - x); };
+  expect_loss<kl_loss<double, 2>>(7, {kl_of_logarithms, as_it_is, as_it_is}, kl_options{.log_target = true});
+  const auto poisson = [](double x, double t) { return std::exp(x) - t * x; };
+  expect_loss<poisson_nll_loss<double, 2>>(8, {poisson, as_it_is, positive}, poisson_nll_options{});
+  const auto poisson_of_rates = [](double x, double t) { return x - t * std::log(x + 0.01); };
+  expect_loss<poisson_nll_loss<double, 2>>(9, {poisson_of_rates, positive, positive},
+                                           poisson_nll_options{.log_input = false, .epsilon = 0.01});
+}
+
+BOOST_AUTO_TEST_CASE(kl_divides_by_the_batch_alone_if_asked_for) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(1, everyone.size()));
+  const auto ones = block_from(p, extents<3, 5>{}, [](auto, auto) { return 1.0; });
+  kl_loss<double, 2> loss(p, {.reduction = loss_reduction::batch_mean});
+  BOOST_TEST(loss(ones, ones) == -5.0);  // 15 elements of 1 (log 1 - 1), over a batch of 3
+  BOOST_TEST((loss.adjoint(3.0) == -1.0 * ones));
+}
+
+BOOST_AUTO_TEST_CASE(scores_far_beyond_what_exp_can_take_have_finite_losses) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const auto x =
+      block_from(p, extents<dynamic>(2 * everyone.size()), [](auto i) { return i % 2 == 0 ? 2000. : -2000.; });
+  const auto t = block_from(p, extents<dynamic>(2 * everyone.size()), [](auto i) { return i % 2 == 0 ? 1. : 0.; });
+  bce_with_logits_loss<double, 1> with_logits(p);
+  BOOST_TEST(with_logits(x, t) == 0.0);
+  bce_loss<double, 1> bce(p);  // logarithms of 0 count as -100
+  const auto zero = block_from(p, extents<dynamic>(everyone.size()), [](auto) { return 0.; });
+  const auto one = block_from(p, extents<dynamic>(everyone.size()), [](auto) { return 1.; });
+  BOOST_TEST(bce(zero, one) == 100.0);
+  BOOST_TEST(bce(one, one) == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(cross_entropy_is_its_definition_with_classes_batch_and_features_cut) {
+  const world everyone(test::workers());
+  std::mt19937 draws(11);
+  for (std::size_t round = 0; round < 3 + test::random_cases(24); ++round) {
+    const std::array<std::size_t, 3> extents{1 + test::random_below(draws, 4), 1 + test::random_below(draws, 6),
+                                             1 + test::random_below(draws, 4)};
+    const std::array<std::size_t, 2> rows{extents[0], extents[2]};
+    const auto grid = test::random_grid<3>(draws, everyone.size());
+    const auto cuts = test::random_cuts<3>(draws, extents, grid);
+    const auto p = test::partition_on<3>(everyone, draws, grid);
+    const whole_tensor<double, 3> x(extents, [](std::size_t k) { return static_cast<double>((7 * k) % 19) / 4 - 2; });
+    const whole_tensor<int, 2> t(
+        rows, [&](std::size_t k) { return k % 5 == 4 ? -7 : static_cast<int>((3 * k + round) % extents[1]); });
+    const whole_tensor<double, 2> dy(rows, [](std::size_t k) { return static_cast<double>(k % 5) - 2; });
+    whole_tensor<double, 2> each(rows);
+    whole_tensor<double, 3> dx(extents), dx_each(extents);
+    double total = 0, count = 0;
+    for (std::size_t n = 0; n < extents[0]; ++n)
+      for (std::size_t i = 0; i < extents[2]; ++i) {
+        const int wanted = t[{n, i}];
+        if (wanted < 0) continue;
+        double sum = 0;
+        for (std::size_t c = 0; c < extents[1]; ++c) sum += std::exp(x[{n, c, i}]);
+        each[{n, i}] = std::log(sum) - x[{n, static_cast<std::size_t>(wanted), i}];
+        total += each[{n, i}], count += 1;
+        for (std::size_t c = 0; c < extents[1]; ++c) {
+          dx[{n, c, i}] = std::exp(x[{n, c, i}]) / sum - (c == static_cast<std::size_t>(wanted) ? 1 : 0);
+          dx_each[{n, c, i}] = dx[{n, c, i}] * dy[{n, i}];
+        }
+      }
+    if (count == 0) continue;
+    const auto rows_of = [&](const auto& whole) {  // this worker's block of what has no classes
+      using T = std::remove_cvref_t<decltype(whole.values[0])>;
+      if (!p.active()) return zero_volume<T, 2>(cuts.cuts[0].size(0));
+      const box<3> own = cuts.block(p.index());
+      auto block = uninitialised<T, 2>({own.shape()[0], own.shape()[2]});
+      for (std::size_t n = 0; n < block.shape()[0]; ++n)
+        for (std::size_t i = 0; i < block.shape()[1]; ++i) block(n, i) = whole[{own.start[0] + n, own.start[2] + i}];
+      return block;
+    };
+    cross_entropy_loss<double, 3> mean(p, {.ignore_index = -7}),
+        sum(p, {.reduction = loss_reduction::sum, .ignore_index = -7});
+    const auto x_own = x.block(p, cuts);
+    const auto t_own = rows_of(t);
+    BOOST_TEST(std::abs(mean(x_own, t_own) - total / count) <= 1e-12 * std::max(1.0, total));
+    const xt::xtensor<double, 3> dx_mean = dx.block(p, cuts) * (3 / count);
+    BOOST_TEST(close(mean.adjoint(3.0), dx_mean));
+    BOOST_TEST(std::abs(sum(x_own, t_own) - total) <= 1e-12 * std::max(1.0, total));
+    BOOST_TEST(close(sum.adjoint(), dx.block(p, cuts)));
+    BOOST_TEST(close(sum.each(x_own, t_own), rows_of(each)));
+    BOOST_TEST(close(sum.adjoint(rows_of(dy)), dx_each.block(p, cuts)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_on_all_workers_though_one_alone_sees_it) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const bool last = everyone.id() + 1 == n;
+  const auto p = everyone.partition(extents(n));
+  const auto half = block_from(p, extents<dynamic>(2 * n), [](auto) { return 0.5; });
+  bce_loss<double, 1> bce(p);
+  xt::xtensor<double, 1> spoilt = half;
+  if (last) spoilt(1) = 1.5;
+  BOOST_TEST(refused<shape_error>([&] { bce(spoilt, half); }).find("x in [0, 1]") != std::string::npos);
+  const xt::xtensor<double, 1> longer = last ? xt::xtensor<double, 1>{1, 2, 3} : half;
+  BOOST_TEST(refused<shape_error>([&] { bce(half, longer); }).find("of one shape") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] { bce.each(half, longer); }).find("of one shape") != std::string::npos);
+  BOOST_TEST(std::abs(bce(half, half) - std::log(2.0)) < 1e-15);  // and it lives on
+  BOOST_TEST(refused<shape_error>([&] { bce.adjoint(half); }).find("call each first") != std::string::npos);
+  BOOST_TEST(refused([&] {
+               mse_loss<double, 1>(p, {.reduction = loss_reduction::batch_mean});
+             }).find("kl_loss alone") != std::string::npos);
+
+  const auto lines = everyone.partition(extents(n, std::size_t{1}));
+  cross_entropy_loss<double, 2> entropy(lines);
+  const auto scores = block_from(lines, extents<dynamic, 3>(n), [](auto, auto) { return 0.0; });
+  const xt::xtensor<int, 1> right{0}, wrong{last ? 3 : 0}, none{last ? -1 : 0}, two{0, 0};
+  BOOST_TEST(refused<shape_error>([&] { entropy(scores, wrong); }).find("got 3") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] { entropy(scores, none); }).find("got -1") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] { entropy(scores, two); }).find("without dimension 1") != std::string::npos);
+  BOOST_TEST(std::abs(entropy(scores, right) - std::log(3.0)) < 1e-15);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
