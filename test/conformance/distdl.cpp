@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <partita/comm/partition.hpp>
+#include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -184,9 +185,15 @@ void run_groups(const json& c, const world& everyone, complaints& wrong) {
   const bool reduction = c.at("kind") == "sum_reduce";
   const std::size_t small = rank_of_partition(c, reduction ? "py" : "px"),
                     large = rank_of_partition(c, reduction ? "px" : "py");
-  if (small > large) {
-    if (!is_refused(c)) throw std::runtime_error("should be refused, says the rule for ranks");
-    throw departure("refused by the compiler: rank of the smaller partition above that of the larger");
+  if (small > large) {  // both refuse; ranks are types, so a call of it does not compile (test/reject/kernel)
+    with_constant<1, 4>(large, "the rank of the larger partition", [&](auto l) {
+      with_constant<1, 4>(small, "the rank of the smaller partition", [&](auto s) {
+        wrong.expect(!judge_worker_broadcast(std::array<std::size_t, s>{}, std::array<std::size_t, l>{}, false, false),
+                     "the rule accepts a smaller partition of larger rank");
+      });
+    });
+    wrong.expect(is_refused(c), "should be refused, says the rule for ranks");
+    return;
   }
   with_constant<1, 4>(large, "the rank of the larger partition", [&](auto l) {
     with_constant<1, l>(small, "the rank of the smaller partition", [&](auto s) {
@@ -231,8 +238,11 @@ void run_groups(const json& c, const world& everyone, complaints& wrong) {
 void run_repartition(const json& c, const world& everyone, complaints& wrong) {
   const std::size_t rank_x = rank_of_partition(c, "px");
   if (rank_x != rank_of_partition(c, "py") || rank_x != rank_of_blocks(c)) {
-    if (!is_refused(c)) throw std::runtime_error("should be refused, says the rule for ranks");
-    throw departure("refused by the compiler: partitions and tensor of different rank");
+    // both refuse; ranks are types, so a call of it does not compile (test/reject/kernel)
+    wrong.expect(!judge_repartition(rank_x, rank_of_partition(c, "py"), rank_of_blocks(c)),
+                 "the rule accepts partitions and a tensor of different rank");
+    wrong.expect(is_refused(c), "should be refused, says the rule for ranks");
+    return;
   }
   bool splits_one = false;
   for (std::size_t d = 0; d < rank_x; ++d)
@@ -279,16 +289,34 @@ void with_dimensions(std::size_t set, F f) {
 
 void run_all_sum_reduce(const json& c, const world& everyone, complaints& wrong) {
   const std::size_t rank_p = rank_of_partition(c, "px");
-  const bool kept = c.at("axes_reduce").is_null();
-  if (kept && c.at("axes_keep").is_null()) {
-    if (!is_refused(c)) throw std::runtime_error("should be refused: no dimension is named");
-    throw departure("refused by the compiler: no dimensions are named");
+  const auto is_named = [&](const char* axes) { return c.contains(axes) && !c.at(axes).is_null(); };
+  const bool kept = !is_named("axes_reduce");
+  if (is_named("axes_reduce") == is_named("axes_keep")) {
+    if (!is_refused(c)) throw std::runtime_error("should be refused: dimensions must be named one way");
+    throw departure(kept ? "refused by the compiler: no dimensions are named"
+                         : "refused by the compiler: dimensions are named both ways, which no call can say");
   }
   std::size_t set = 0;
+  dimension_list named;
+  bool there = true;
   for (const json& axis : c.at(kept ? "axes_keep" : "axes_reduce")) {
-    if (axis.get<int>() < 0 || axis.get<std::size_t>() >= rank_p)
-      throw departure("refused by the compiler: a dimension that the partition does not have");
-    set |= std::size_t{1} << axis.get<std::size_t>();
+    if (axis.get<int>() < 0) throw departure("refused by the compiler: dimensions are not negative");
+    named.push_back(axis.get<std::size_t>());
+    there = there && named[named.size() - 1] < rank_p;
+    set |= std::size_t{1} << named[named.size() - 1] % 64;
+  }
+  if (!there) {  // both refuse: this call by its type, the one that takes dimensions at run time by throwing
+    with_constant<1, 4>(rank_p, "the rank of the partition", [&](auto p) {
+      const auto p_x = partition_of_json<p>(everyone, c.at("px"));
+      bool refused = false;
+      try {
+        const all_reduce kernel(p_x, named, sum);
+      } catch (const partition_error&) {
+        refused = true;
+      }
+      wrong.expect(refused && is_refused(c), "a dimension that the partition does not have is accepted");
+    });
+    return;
   }
   if (kept) set = ((std::size_t{1} << rank_p) - 1) & ~set;
   with_constant<1, 4>(rank_p, "the rank of the partition", [&](auto p) {

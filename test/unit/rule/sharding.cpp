@@ -66,6 +66,18 @@ BOOST_AUTO_TEST_CASE(a_move_that_is_forbidden_is_named_with_both_shardings) {
       "(, ); reshard it before, or allow resharding");
 }
 
+BOOST_AUTO_TEST_CASE(a_cut_that_must_be_made_whole_is_refused_if_asked_and_other_moves_are_not) {
+  constexpr policy strict = policy().with(policy::whole::refuse);
+  const spec scores(m.layout("", "data"), {8, 64});
+  BOOST_TEST(refused([&] { propagate(m, rules::softmax(), {scores}, strict); }) ==
+             "partita::propagate: requires dimensions whole that the operation needs whole, but dimension 1 of operand "
+             "0 [8, 64] of softmax ab->ab lies (, data); gather it before, or allow policy::whole::gather");
+  BOOST_TEST((propagate(m, rules::softmax(0), {scores}, strict).results[0] == m.layout("", "data")));
+  const propagation p = propagate(
+      m, product, {spec(m.layout("", "", "data"), {8, 128, 64}), spec(m.layout("model", ""), {64, 256})}, strict);
+  BOOST_TEST(p.reshards.size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(an_operation_without_a_rule_says_how_to_add_one) {
   BOOST_TEST(refused([] {
                registry::standard()("my_op", {{8, 64}});

@@ -27,6 +27,8 @@ struct policy {
   enum class uneven : std::uint8_t { forbid, chunk, balanced };
   /// Whether operands may have to be moved before the operation.
   enum class reshard : std::uint8_t { allow, forbid };
+  /// A dimension that is cut, and that the operation needs whole: it is made whole by a move, or refused.
+  enum class whole : std::uint8_t { gather, refuse };
   /// How the axes of merged and split dimensions pass.
   enum class compound : std::uint8_t {
     exact,     ///< wherever the blocks stay the same blocks
@@ -39,6 +41,7 @@ struct policy {
   conflict alike = conflict::cost;         ///< either, among operands that are alike (concatenate, stack)
   uneven blocks = uneven::balanced;
   reshard moves = reshard::allow;
+  whole needed = whole::gather;
   compound merged = compound::exact;
   bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then what is summed
   bool new_dimensions = true;         ///< a dimension that only results have may be cut
@@ -59,6 +62,11 @@ struct policy {
   constexpr policy with(reshard how) const {
     policy p = *this;
     p.moves = how;
+    return p;
+  }
+  constexpr policy with(whole how) const {
+    policy p = *this;
+    p.needed = how;
     return p;
   }
   friend constexpr bool operator==(const policy&, const policy&) = default;

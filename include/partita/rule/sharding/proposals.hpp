@@ -35,6 +35,14 @@ template <class = void>
                         << r << "; cut them alike, or choose a policy that does");
 }
 
+template <class = void>
+[[noreturn]] constexpr void refuse_cut(const rule& r, std::size_t t, std::size_t d, const spec& of) {
+  throw partition_error(text("partita::propagate: requires dimensions whole that the operation needs whole, but "
+                             "dimension ")
+                        << d << " of operand " << t << ' ' << of.shape << " of " << r.name() << ' ' << r << " lies "
+                        << of.layout << "; gather it before, or allow policy::whole::gather");
+}
+
 /// One list of axes for each factor: where proposals differ, the policy decides which is followed.
 template <class Policy>
 struct factor_proposals : factor_projection<Policy> {
@@ -50,6 +58,8 @@ struct factor_proposals : factor_projection<Policy> {
     for (const proposal& one : proposals_of(t)) {
       decision::what why = one.done;
       if (one.is_usable() && may_cut(one.factor, why)) adopt(t, one.dimension, one.factor, one.axes);
+      else if (why == decision::what::must_be_whole && t < r.operand_count && by.needed == policy::whole::refuse)
+        refuse_cut(r, t, one.dimension, spec_of(t));
       else note_all(why, t, one.dimension, one.factor, one.axes);
     }
   }
