@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""killed_saving.py MPIRUN SAVER [TRIALS, 12]: whenever a worker is killed while the job saves, the latest checkpoint and the
-old file are whole, the job ends, and the next job goes on from there on another number of workers."""
+"""killed_saving.py MPIRUN SAVER [TRIALS, 12] [--report FILE]: whenever a worker is killed while the job saves, the latest
+checkpoint and the old file are whole, the job ends, and the next job goes on from there on another number of workers."""
+import argparse
+import json
 import os
 import pathlib
 import random
@@ -44,8 +46,13 @@ def trial(mpirun, saver, folder, workers, delay, random_source):
 
 
 def main():
-    mpirun, saver = sys.argv[1:3]
-    trials = int(sys.argv[3]) if len(sys.argv) > 3 else 12
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("mpirun")
+    arguments.add_argument("saver")
+    arguments.add_argument("trials", type=int, nargs="?", default=12)
+    arguments.add_argument("--report")
+    given = arguments.parse_args()
+    mpirun, saver, trials = given.mpirun, given.saver, given.trials
     random_source = random.Random(16)
     failed, longest, latest, in_file, interrupted = 0, 0.0, 0, 0, 0
     with tempfile.TemporaryDirectory() as name:
@@ -73,6 +80,10 @@ def main():
             for rest in folder.glob("w.npy.tmp.*"):
                 rest.unlink()
     print(f"{latest} steps were saved, {interrupted} kills left something half-saved, jobs ended in at most {longest:.1f} s")
+    if given.report:
+        with open(given.report, "a") as report:
+            print(json.dumps({"name": "killed while saving", "jobs": 2 * trials, "kills": trials, "half-saved": interrupted,
+                              "steps": latest, "failed": failed, "longest end": round(longest, 1)}), file=report)
     print(f"{trials - failed} passed, {failed} failed, 0 skipped")
     sys.exit(failed > 0 or latest == 0)
 

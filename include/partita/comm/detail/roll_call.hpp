@@ -5,11 +5,10 @@
 // A worker whose process has ended is named at once.
 #pragma once
 
-#include <unistd.h>
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
+#include <partita/comm/detail/flight_record.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/worker_page.hpp>
 #include <partita/core/error.hpp>
@@ -43,6 +42,10 @@ class roll_call final : public wait_watcher {
 
   roll_call(std::size_t id, std::size_t size, MPI_Comm given)
       : own_(&worker_pages::instance().own()), given_(given), id_(id), size_(size) {
+    int worker = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &worker);
+    own_->worker = static_cast<std::uint64_t>(worker);
+    flight_record::keep();
     fingerprint_ = mixed_in(size);
     own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
   }
@@ -75,11 +78,14 @@ class roll_call final : public wait_watcher {
 
   void still_waits(double seconds) override {
     if (stands_ != waiting()) own_->stand(stands_ = waiting());
-    for (const worker& w : seen_)
-      if (w.page->stands == worker_page::standing::ended || worker_pages::has_ended(w.process))
-        throw communication_error(text("partita: worker ")
-                                  << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
-                                  << ", and worker " << id_ << " waits for it in " << name());
+    for (const worker& w : seen_) {
+      if (w.page->stands == standing::failed) throw communication_error(text(w.page->last_words));
+      if (w.page->stands != standing::ended && !worker_pages::has_ended(w.process)) continue;
+      flight_record::print_of_the_gone(*w.page);
+      throw communication_error(text("partita: worker ")
+                                << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
+                                << ", and worker " << id_ << " waits for it in " << name());
+    }
     if (has_last_words_ && seconds > patience) end_job(last_words_);
     if (const double most = seconds_to_an_error(); most > 0) {
       if (seconds > most)
@@ -87,7 +93,10 @@ class roll_call final : public wait_watcher {
             whole(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
     } else if (!said_ && seconds > patience && is_lowest()) {
       said_ = true;
-      print(whole(seconds));
+      print_line(whole(seconds));
+      std::size_t told = 0;
+      for (const worker& w : seen_)
+        if (number_ != 0 && w.page->stands == standing::computes && ++told <= 2) flight_record::print(*w.page);
     }
   }
   void waits_no_more() noexcept override {
@@ -167,13 +176,8 @@ class roll_call final : public wait_watcher {
     return all;
   }
 
-  /// One line by one write, so that lines of several workers do not mix.
-  static void print(text line) {
-    line << '\n';
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.c_str(), line.size());
-  }
   [[noreturn]] void end_job(const text& sentence) const noexcept {
-    print(sentence);
+    print_line(sentence);
     MPI_Abort(given_, 1);
     std::abort();
   }

@@ -20,13 +20,11 @@
 #include <partita/comm/detail/spin_lock.hpp>
 #include <partita/core/text.hpp>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace partita::detail {
 
 struct worker_page {
-  enum class standing : std::uint64_t { computes, waits, makes_a_world, ended };
+  enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, told_to_end };
   static constexpr std::size_t kept = 64;               // calls: what fits on half a page
   static constexpr std::size_t sets = 256, ways = 4;    // sentences: more than a program has kernels and directions
   static constexpr std::size_t longest_sentence = 248;  // a call with its partitions, all but always
@@ -35,12 +33,15 @@ struct worker_page {
   };
 
   std::atomic<std::uint64_t> secret;
+  std::atomic<std::uint64_t> process, worker;  ///< the worker's id among all of the job
+  std::atomic<std::uint64_t> told_of;          ///< the secret of the page whose record this worker has printed last
   std::atomic<standing> stands;
   std::atomic<std::uint64_t> since;  ///< nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share
   std::atomic<std::uint64_t> calls;
   call last[kept];
   std::atomic<std::uint64_t> known[sets][ways];
   char sentences[sets][ways][longest_sentence];
+  char last_words[1024];  ///< of a worker that failed: the exception that nobody caught
 
   /// Notes a call. `describe()` is asked when this call was not made before. Cost: four stores and a look at one line.
   template <class Describe>
@@ -111,8 +112,8 @@ class worker_pages {
   const worker_page* find(const page_address& where) {
     if (where.machine != address_.machine || where.file == 0) return nullptr;
     const std::lock_guard<spin_lock> only(lock_);
-    for (const auto& [secret, found] : found_)
-      if (secret == where.secret) return found;
+    for (const seen_page* known = newest(); known != nullptr; known = known->older)
+      if (known->secret == where.secret) return known->page;
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%llu/fd/%llu", static_cast<unsigned long long>(where.process),
                   static_cast<unsigned long long>(where.file));
@@ -128,15 +129,21 @@ class worker_pages {
       ::munmap(mapped, sizeof(worker_page));
       return nullptr;
     }
-    found_.emplace_back(where.secret, found);
+    newest_.store(new seen_page{where.secret, found, newest()}, std::memory_order_release);
     return found;
   }
 
+  /// A page that was ever found. None is forgotten, so that a handler of signals can go through them without a lock.
+  struct seen_page {
+    std::uint64_t secret;
+    const worker_page* page;
+    const seen_page* older;
+  };
+  const seen_page* newest() const { return newest_.load(std::memory_order_acquire); }
   /// Whether a worker that was ever found waits in a call.
-  bool any_waits() {
-    const std::lock_guard<spin_lock> only(lock_);
-    for (const auto& [secret, found] : found_)
-      if (found->stands == worker_page::standing::waits) return true;
+  bool any_waits() const {
+    for (const seen_page* known = newest(); known != nullptr; known = known->older)
+      if (known->page->stands == worker_page::standing::waits) return true;
     return false;
   }
   /// Whether a process has ended, and be it that its parent has not taken notice yet.
@@ -172,6 +179,7 @@ class worker_pages {
       if (own_ == nullptr) throw std::bad_alloc();
     }
     own_->secret = address_.secret;
+    own_->process = address_.process;
     std::atexit([] {
       if (!process::is_forked()) instance().own().stand(worker_page::standing::ended);
     });
@@ -180,7 +188,7 @@ class worker_pages {
   worker_page* own_ = nullptr;
   page_address address_;
   spin_lock lock_;
-  std::vector<std::pair<std::uint64_t, const worker_page*>> found_;
+  std::atomic<const seen_page*> newest_{nullptr};
 };
 
 }  // namespace partita::detail

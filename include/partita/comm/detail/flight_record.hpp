@@ -1,0 +1,153 @@
+// The last calls of a worker, printed from its page by itself or by another worker of its machine: when an exception
+// leaves main, when a process was killed, when somebody is waited for in vain.
+#pragma once
+
+#include <unistd.h>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <partita/comm/detail/node/worker_page.hpp>
+#include <partita/comm/detail/process.hpp>
+#include <partita/core/text.hpp>
+
+namespace partita::detail {
+
+/// One line by one write, so that lines of several workers do not mix. Fit for a handler of signals.
+inline void print_line(text line) {
+  line << '\n';
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.c_str(), line.size());
+}
+
+/// What a page says of its worker. Nothing in it allocates or locks, so that a handler of signals may print.
+class flight_record {
+ public:
+  /// Prints the last calls, the newest first: a line for each that differs from those after it.
+  static void print(const worker_page& of) {
+    const std::uint64_t all = of.calls, kept = all < worker_page::kept ? all : worker_page::kept;
+    if (kept == 0) return;
+    print_line(text("partita: the last ")
+               << kept << (kept == 1 ? " call of " : " calls of ") << name(of) << ", the newest first:");
+    bool told[worker_page::kept] = {};
+    for (std::uint64_t back = 1; back <= kept; ++back) {
+      if (told[back - 1]) continue;
+      const worker_page::call& newest = call_of(of, all - back);
+      const std::uint64_t world = newest.world, fingerprint = newest.fingerprint;
+      std::size_t times = 0;
+      for (std::uint64_t before = back; before <= kept; ++before) {
+        const worker_page::call& call = call_of(of, all - before);
+        if (call.world != world || call.fingerprint != fingerprint) continue;
+        told[before - 1] = true;
+        ++times;
+      }
+      text line("  ");
+      if (world == 0) line << "the making of a world";
+      else line << "call " << newest.number.load() << " of world " << world;
+      if (times > 1) line << " (and " << times - 1 << " before like it)";
+      const text sentence = of.name_of(fingerprint);
+      print_line(line << ": " << (sentence.empty() ? text("a call whose name was displaced") : sentence));
+    }
+  }
+  static text name(const worker_page& of) {
+    return text("worker ") << of.worker.load() << " (process " << of.process.load() << ")";
+  }
+  /// Prints the calls of a worker that is gone, unless another has done so.
+  static void print_of_the_gone(const worker_page& of) {
+    worker_pages& pages = worker_pages::instance();
+    for (auto known = pages.newest(); known != nullptr; known = known->older)
+      if (known->page->told_of == of.secret) return;
+    if (pages.own().told_of.exchange(of.secret) == of.secret) return;
+    print_line(text("partita: ") << name(of) << " has ended before its time");
+    print(of);
+  }
+
+  /// From now on an exception that nobody catches, and a death before its time, are told. Once.
+  static void keep() {
+    [[maybe_unused]] static const bool once = [] {
+      previous() = std::set_terminate(&flight_record::on_terminate);
+      struct sigaction before {};
+      if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
+          before.sa_handler == SIG_DFL) {
+        struct sigaction ours {};
+        ours.sa_handler = &flight_record::on_sigterm;
+        ::sigaction(SIGTERM, &ours, nullptr);
+      }
+      return true;
+    }();
+  }
+
+ private:
+  using standing = worker_page::standing;
+
+  static std::terminate_handler& previous() {
+    static std::terminate_handler handler = nullptr;
+    return handler;
+  }
+  static const worker_page::call& call_of(const worker_page& of, std::uint64_t number) {
+    return of.last[number % worker_page::kept];
+  }
+  /// Whether another worker ended before this one, which then has nothing of its own to tell.
+  static bool follows_another() {
+    for (auto known = worker_pages::instance().newest(); known != nullptr; known = known->older)
+      if (known->page->stands == standing::failed || is_gone(*known->page)) return true;
+    return false;
+  }
+  static bool is_gone(const worker_page& of) {
+    return of.stands == standing::ended || worker_pages::has_ended(of.process);
+  }
+  /// What is thrown and caught by nobody; into `last_words` as others shall quote it.
+  static void explain_end(worker_page& own, bool follows) {
+    text cause;
+    try {
+      if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+      cause << "std::terminate";
+    } catch (const std::exception& thrown) {
+      if (!follows) cause << "an exception that nobody caught: ";
+      cause << thrown.what();
+    } catch (...) {
+      cause << "an exception that nobody caught, and that is no std::exception";
+    }
+    text sentence("partita: ");
+    sentence << name(own) << (follows ? " ends as well: " : " ends by ") << cause;
+    print_line(sentence);
+    std::strncpy(own.last_words, (follows ? cause : sentence).c_str(), sizeof own.last_words - 1);
+    own.stand(standing::failed);
+    if (!follows) print(own);
+  }
+
+  [[noreturn]] static void on_terminate() {
+    static std::atomic_flag began;
+    if (!process::is_forked() && !began.test_and_set()) {
+      worker_pages& pages = worker_pages::instance();
+      const bool follows = follows_another();
+      explain_end(pages.own(), follows);
+      // those that wait look ten times a second; the end of the job would leave them no time. Who only follows leaves
+      // it to the first to end the job, and adds no noise of its own.
+      const timespec while_others_look{follows ? 3 : 0, 400'000'000};
+      if (pages.newest() != nullptr) ::nanosleep(&while_others_look, nullptr);
+    }
+    if (previous() != nullptr) previous()();
+    std::abort();
+  }
+  /// mpirun tells the others of a job to end as soon as one is gone: the last moment in which they can say of whom.
+  static void on_sigterm(int number) {
+    if (!process::is_forked()) {
+      worker_pages& pages = worker_pages::instance();
+      pages.own().stand(standing::told_to_end);
+      for (auto known = pages.newest(); known != nullptr; known = known->older) {
+        const standing stands = known->page->stands;
+        if (stands == standing::ended || stands == standing::told_to_end || stands == standing::failed) continue;
+        if (!worker_pages::has_ended(known->page->process)) continue;
+        print_of_the_gone(*known->page);
+      }
+    }
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
+};
+
+}  // namespace partita::detail

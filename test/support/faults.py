@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""faults.py MPIRUN FAULTY [TRIALS, 12] [--report FILE]: whatever happens to one worker of a job, the job ends in
+seconds and says first what happened, and with which calls; and where /dev/shm is of no use, the results are right.
+
+FAULTY is faulty.cpp. TRIALS is how many jobs are killed at a random moment; every other fault is tried once, and beyond
+12 trials on 2 and on 3 workers. The report is a line of JSON: faults, jobs, hangs, wrong."""
+import argparse
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+MOST_SECONDS = 5  # until a job has ended, from the moment in which it goes wrong
+ENDED = r"partita: worker \d+ \(process \d+\) has ended before its time"
+RECORD = r"^partita: the last \d+ calls of worker \d+ \(process \d+\), the newest first:$"
+NOISE = r"\*\*\* Process received signal|terminate called|mpirun (noticed|detected)"
+# the fault: what must be said, in this order
+ROWS = {
+    "throws": [r"partita: worker \d+ .* ends by an exception that nobody caught: there is no more milk", RECORD, NOISE],
+    "throws a number": ["that is no std::exception", RECORD, NOISE],
+    "is killed": [ENDED, RECORD],
+    "crashes": [RECORD],
+    "aborts": [RECORD],
+    "exits": [RECORD],
+    "vanishes": [RECORD],
+    "loops": [r"partita: worker \d+ has waited for 1 s .* is missing: it computes"],
+}
+EMPTY_DEV = """mkdir -p "$0" && mount -t tmpfs none "$0"
+for f in null zero full random urandom tty; do touch "$0"/$f; mount --bind /dev/$f "$0"/$f; done
+ln -s /proc/self/fd "$0"/fd; mkdir "$0"/pts; mount --bind /dev/pts "$0"/pts; mount --rbind "$0" /dev; shift 0
+"""
+MEMORY = {
+    "/dev/shm of 64 KiB": "mount -t tmpfs -o size=64k none /dev/shm\n",
+    "/dev/shm read-only": "mount -t tmpfs -o ro none /dev/shm\n",
+    "no /dev/shm": EMPTY_DEV,
+}
+
+
+def run(command, prelude="", seconds=60, **environment):
+    """Status (None: it had to be ended), what was said, and seconds."""
+    script = "set -e\n" + prelude + "exec " + shlex.join(map(str, command))
+    shell = ["unshare", "-m", "sh", "-c", script, f"/tmp/partita_dev_{os.getpid()}"] if prelude else ["sh", "-c", script]
+    start = time.monotonic()
+    job = subprocess.Popen(shell, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           errors="replace", env=dict(os.environ, **environment), start_new_session=True)
+    try:
+        said = job.communicate(timeout=seconds)[0]
+        return job.returncode, said, time.monotonic() - start
+    except subprocess.TimeoutExpired:
+        os.killpg(job.pid, signal.SIGKILL)
+        return None, job.communicate()[0], time.monotonic() - start
+
+
+def in_order(said, sentences):
+    """The first sentence that does not come after those before it; None if all do."""
+    at = 0
+    for sentence in sentences:
+        found = re.compile(sentence, re.M).search(said, at)
+        if not found:
+            return sentence
+        at = found.end()
+    return None
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("mpirun")
+    arguments.add_argument("faulty")
+    arguments.add_argument("trials", type=int, nargs="?", default=12)
+    arguments.add_argument("--report")
+    given = arguments.parse_args()
+    passed, failed, skipped, hangs, wrong, jobs, longest = 0, 0, 0, 0, 0, 0, 0.0
+
+    def judge(title, status, said, seconds, complaint):
+        nonlocal passed, failed, hangs, wrong, jobs
+        jobs += 1
+        hangs += status is None
+        wrong += "WRONG VALUES" in said
+        if status is None:
+            complaint = "it did not end"
+        elif "WRONG VALUES" in said:
+            complaint = "wrong values"
+        if complaint is None:
+            passed += 1
+        else:
+            failed += 1
+            print(f"{title}: {complaint}; status {status} after {seconds:.1f} s\n{said}")
+
+    for k, (fault, sentences) in enumerate(ROWS.items()):
+        for workers in (2, 3) if given.trials > 12 else (2 + k % 2,):
+            status, said, seconds = run([given.mpirun, "-n", workers, given.faulty, fault, 100],
+                                        **({"PARTITA_PATIENCE": "1"} if fault == "loops" else {}))
+            missing = in_order(said, sentences)
+            complaint = (f"'{missing}' is not said, or not in its place" if missing else
+                         "its status is 0" if status == 0 else "it took too long" if seconds > MOST_SECONDS + 3 else None)
+            judge(f"{fault} on {workers} workers", status, said, seconds, complaint)
+
+    source = random.Random(16)
+    for k in range(given.trials):  # by itself, at any call
+        status, said, seconds = run([given.mpirun, "-n", 1 + k % 3, given.faulty, "is killed", source.randrange(3000)])
+        longest = max(longest, seconds)
+        judge(f"killed, trial {k}", status, said, seconds, "its status is 0" if status == 0 else None)
+
+    for name, prelude in MEMORY.items():
+        if run(["true"], prelude)[0] != 0:
+            skipped += 1
+            print(f"{name}: not tried, mounting takes root")
+            continue
+        for workers in (2, 3) if given.trials > 12 else (3,):
+            status, said, seconds = run([given.mpirun, "-n", workers, given.faulty, "ends", 1000], prelude,
+                                        OMPI_MCA_btl_vader_backing_directory="/tmp")
+            judge(f"{name} on {workers} workers", status, said, seconds, "it failed" if status else None)
+    if given.report:
+        with open(given.report, "a") as report:
+            print(json.dumps({"name": "faults", "faults": len(ROWS) + len(MEMORY), "jobs": jobs, "hangs": hangs,
+                              "wrong": wrong, "failed": failed}), file=report)
+    print(f"{jobs} jobs; those killed at a random call took at most {longest:.1f} s in all")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+// A job in which one worker goes wrong, driven by faults.py: how it ends, when, and what is said is looked at there.
+#include <unistd.h>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <stdexcept>
+#include <string>
+
+using namespace partita;
+
+namespace {
+
+volatile std::sig_atomic_t for_ever = 1;
+
+void go_wrong(const std::string& how) {
+  if (how == "throws") throw std::runtime_error("there is no more milk");
+  if (how == "throws a number") throw 17;
+  if (how == "is killed") ::raise(SIGKILL);
+  if (how == "crashes") ::raise(SIGSEGV);
+  if (how == "exits") std::exit(3);
+  if (how == "vanishes") ::_exit(3);
+  if (how == "aborts") std::abort();
+  if (how == "loops")
+    while (for_ever != 0) continue;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  if (argc != 3) return 2;
+  const world everyone;
+  const std::size_t n = everyone.size();
+  const all_sum_reduce sum(everyone.partition(extents(n)), dimensions<0>);
+  const repartition turn(everyone.partition(extents(n, std::size_t{1})),
+                         everyone.partition(extents(std::size_t{1}, n)));
+  const xt::xtensor<double, 1> x{1, 2, 3};
+  const xt::xtensor<float, 2> rows = xt::ones<float>({std::size_t{2}, 3 * n});
+  for (long k = 0, most = std::atol(argv[2]);; ++k) {
+    if (sum(x)(2) != 3.0 * static_cast<double>(n) || turn(rows).size() != 6 * n) {
+      std::printf("WRONG VALUES\n");
+      return 1;
+    }
+    if (k < most) continue;
+    if (argv[1] == std::string("ends")) return 0;
+    if (everyone.id() + 1 == n) go_wrong(argv[1]);
+  }
+}
