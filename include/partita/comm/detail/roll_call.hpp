@@ -42,9 +42,9 @@ class roll_call final : public wait_watcher {
 
   roll_call(std::size_t id, std::size_t size, MPI_Comm given)
       : own_(&worker_pages::instance().own()), given_(given), id_(id), size_(size) {
-    int worker = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &worker);
-    own_->worker = static_cast<std::uint64_t>(worker);
+    int among_all = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
+    own_->worker = static_cast<std::uint64_t>(among_all);
     flight_record::keep();
     fingerprint_ = mixed_in(size);
     own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
