@@ -52,3 +52,4 @@
 #include <partita/plan/relabel.hpp>
 #include <partita/plan/sharded_partition.hpp>
 #include <partita/rule/sharding/registry.hpp>
+#include <partita/sharded/sharded.hpp>

@@ -1,0 +1,164 @@
+// A mesh on workers of a world, and the exchanges between shardings that were made on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/comm/world.hpp>
+#include <partita/core/hash.hpp>
+#include <partita/plan/placed_mesh.hpp>
+#include <partita/plan/reshard_overlaps.hpp>
+#include <partita/sharded/detail/tensor_block.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// What all movements of this process did so far, as this worker saw it.
+struct movement_counts {
+  std::size_t exchanges = 0;  ///< rounds of messages
+  std::size_t bytes = 0;      ///< received from other workers
+};
+inline thread_local movement_counts movements;
+
+/// All that a movement on a mesh needs. Shared by all tensors that lie there; found again by `of`.
+class bound_mesh {
+ public:
+  /// Requires: workers of the world [partition_error].
+  bound_mesh(world everyone, placed_mesh where)
+      : world_(std::move(everyone)), where_(std::move(where)), place_(where_.place(world_.id())) {
+    if (where_.workers().bound() > world_.size())
+      throw partition_error(text("partita::shard: requires workers of a world of ")
+                            << world_.size() << ", but the mesh " << where_.mesh() << " reaches worker "
+                            << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
+  }
+  /// The one of this world, mesh and workers. The same on all workers that make the same calls.
+  static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where) {
+    thread_local std::vector<std::weak_ptr<bound_mesh>> known;
+    for (std::size_t k = known.size(); k-- > 0;) {
+      const auto one = known[k].lock();
+      if (!one) known.erase(known.begin() + static_cast<std::ptrdiff_t>(k));
+      else if (one->world_ == everyone && one->where_ == where) return one;
+    }
+    auto made = std::make_shared<bound_mesh>(everyone, where);
+    known.push_back(made);
+    return made;
+  }
+
+  const partita::world& everyone() const { return world_; }
+  const placed_mesh& where() const { return where_; }
+  const partita::mesh& mesh() const { return where_.mesh(); }
+  std::size_t place() const { return place_; }
+  bool active() const { return place_ < where_.size(); }
+  /// The indices that this worker holds: none where it is not on the mesh.
+  short_list<interval> box(const sharding& s, const shape_list& shape) const {
+    return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
+  }
+  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+
+  /// All workers of the world come to the same movement, or all throw. Cost: that of an agreement.
+  void agree(std::uint64_t fingerprint, const char* call, const sharding& from, const sharding& to) {
+    agree_if_checked(*world_.state(), fingerprint, {}, [&] { return text(call) << " from " << from << " to " << to; });
+  }
+
+  /// Moves what `e` says of a tensor of this shape from `x` into `y`, whose leading dimension numbers the summands; x
+  /// has such a dimension, too, of extent 1. For all workers of the mesh, after an agreement.
+  template <class T>
+  void move(const reshard_exchange& e, const shape_list& shape, const T* x, T* y) {
+    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
+    if (!active()) return;
+    const element_kind kind = element_kind::moved<T>();
+    entry& found = prepared(e, shape, kind);
+    movements.bytes += found.elements * sizeof(T);
+    ++movements.exchanges;
+    found.exchange->start(x, found.x_steps.data(), y, found.y_steps.data());
+    found.exchange->finish();
+  }
+
+ private:
+  struct entry {
+    reshard_exchange e;
+    shape_list shape;
+    element_kind kind;
+    std::unique_ptr<box_exchange> exchange;
+    std::vector<std::ptrdiff_t> x_steps, y_steps;
+    std::size_t elements = 0;  ///< that come from others
+  };
+
+  entry& prepared(const reshard_exchange& e, const shape_list& shape, const element_kind& kind) {
+    for (entry& one : entries_)
+      if (one.shape == shape && one.kind == kind && one.e == e) return one;
+    constexpr std::size_t most_kept = 512;  // chosen: more than the movements of a training step of a dozen layers
+    if (entries_.size() == most_kept) entries_.pop_front();
+    entries_.push_back({e, shape, kind, nullptr, {}, {}, 0});
+    entry& made = entries_.back();
+    made.exchange = ways_->exchange(plan(made), kind);
+    return made;
+  }
+
+  /// Every box has a dimension in front that numbers the summands.
+  lowered_plan plan(entry& made) const {
+    const reshard_exchange& e = made.e;
+    const std::size_t rank = made.shape.size() + 1;
+    lowered_plan low(rank);
+    low.worker = world_.id();
+    const auto held = mesh_block(e.from, made.shape, place_), wanted = mesh_block(e.to, made.shape, place_);
+    low.source_shape = with_front(1, shape_of_box(held));
+    low.received_shape = with_front(e.summands(), shape_of_box(wanted));
+    const auto dense = [&](const std::vector<std::size_t>& shape) {
+      std::vector<std::ptrdiff_t> steps(rank);
+      dense_strides(shape.data(), rank, steps.data());
+      return steps;
+    };
+    low.received_strides = made.y_steps = dense(low.received_shape);
+    made.x_steps = dense(low.source_shape);
+    const auto corner = [&](std::size_t front, const reshard_overlap& o, const short_list<interval>& block) {
+      std::vector<std::size_t> at{front};
+      for (std::size_t d = 0; d + 1 < rank; ++d) at.push_back(o.where[d].start - block[d].start);
+      return at;
+    };
+    for (const reshard_overlap& o : in_order(overlaps_given(e, made.shape, place_))) {
+      if (o.place == place_) continue;
+      const auto shape = with_front(1, shape_of_box(o.where));
+      const auto there = mesh_block(e.to, made.shape, o.place);
+      const auto steps = dense(with_front(e.summands(), shape_of_box(there)));
+      const auto at = corner(o.summand, o, there);
+      std::ptrdiff_t offset = 0;
+      for (std::size_t d = 0; d < rank; ++d) offset += static_cast<std::ptrdiff_t>(at[d]) * steps[d];
+      low.add_send(where_.worker(o.place), shape.data(), corner(0, o, held).data(), offset, steps.data());
+    }
+    for (const reshard_overlap& o : in_order(overlaps_taken(e, made.shape, place_))) {
+      const auto shape = with_front(1, shape_of_box(o.where));
+      const auto at = corner(o.summand, o, wanted);
+      if (o.place == place_) {
+        low.add_kept(shape.data(), corner(0, o, held).data(), at.data());
+      } else {
+        low.receives.add(where_.worker(o.place), shape.data(), at.data());
+        made.elements += volume_in(shape_of_box(o.where));
+      }
+    }
+    return low;
+  }
+  std::vector<reshard_overlap> in_order(std::vector<reshard_overlap> all) const {
+    std::sort(all.begin(), all.end(), [this](const reshard_overlap& a, const reshard_overlap& b) {
+      return where_.worker(a.place) < where_.worker(b.place);
+    });
+    return all;
+  }
+  static std::vector<std::size_t> with_front(std::size_t n, const shape_list& rest) {
+    std::vector<std::size_t> all{n};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  }
+
+  partita::world world_;
+  placed_mesh where_;
+  std::size_t place_;
+  std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
+  std::deque<entry> entries_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,187 @@
+// Carrying out a reshard plan on this worker's block: what follows each other without a reduction is one exchange.
+#pragma once
+
+#include <cstddef>
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/sharded/detail/bound_mesh.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// A sharding with nothing but where elements are and what is owed.
+inline sharding bare(const sharding& s) {
+  sharding only = s;
+  only.open = only.kept_whole = only.reduced_over = 0;
+  only.priority = 0;
+  return only;
+}
+
+/// One leg of a way between shardings: a single exchange, or nothing but local work.
+struct reshard_leg {
+  enum class what { slice, exchange, reduce, all_reduce, owe };
+  what done;
+  sharding from, to;
+  std::size_t axis = 0;
+  owed_reduction kind = owed_reduction::none;
+};
+
+/// The legs of a plan.
+inline std::vector<reshard_leg> legs_of(const reshard_plan& plan, const sharding& from) {
+  using step = reshard_step::what;
+  std::vector<reshard_leg> legs;
+  sharding now = bare(from);
+  for (const reshard_step& one : plan) {
+    const bool slices = one.done == step::slice;
+    if (slices || one.done == step::all_gather || one.done == step::all_to_all || one.done == step::permute) {
+      const bool moving = !legs.empty() && (legs.back().done == reshard_leg::what::exchange ||
+                                            (legs.back().done == reshard_leg::what::slice));
+      if (moving) {
+        legs.back().to = one.after;
+        if (!slices) legs.back().done = reshard_leg::what::exchange;
+      } else {
+        legs.push_back({slices ? reshard_leg::what::slice : reshard_leg::what::exchange, now, one.after});
+      }
+    } else {
+      const auto done = one.done == step::owe          ? reshard_leg::what::owe
+                        : one.done == step::all_reduce ? reshard_leg::what::all_reduce
+                                                       : reshard_leg::what::reduce;
+      legs.push_back({done, now, one.after, one.axis, one.kind});
+    }
+    now = one.after;
+  }
+  return legs;
+}
+
+/// What two summands become.
+template <class T>
+T combined(owed_reduction kind, const T& a, const T& b) {
+  switch (kind) {
+    case owed_reduction::prod:
+      return static_cast<T>(a * b);
+    case owed_reduction::max:
+      return a > b || a != a ? a : b;
+    case owed_reduction::min:
+      return a < b || a != a ? a : b;
+    case owed_reduction::any:
+      return static_cast<T>(a != T(0) || b != T(0));
+    case owed_reduction::all:
+      return static_cast<T>(a != T(0) && b != T(0));
+    default:
+      return static_cast<T>(a + b);
+  }
+}
+/// `parts` blocks of n elements that follow each other become one.
+template <class T>
+void combine(owed_reduction kind, std::size_t parts, const T* from, std::size_t n, T* to) {
+  for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
+  for (std::size_t p = 1; p < parts; ++p)
+    for (std::size_t k = 0; k < n; ++k) to[k] = combined(kind, to[k], from[p * n + k]);
+  if (kind == owed_reduction::avg)
+    for (std::size_t k = 0; k < n; ++k) to[k] = static_cast<T>(to[k] / static_cast<T>(parts));
+}
+
+/// Copies the box of a block that another box of indices names.
+template <class T>
+tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had, const short_list<interval>& wanted) {
+  tensor_block<T> y(shape_of_box(wanted));
+  const short_list<std::ptrdiff_t> steps[] = {steps_in(y.shape), steps_in(x.shape)};
+  std::ptrdiff_t start = 0;
+  for (std::size_t d = 0; d < had.size(); ++d)
+    start += static_cast<std::ptrdiff_t>(wanted[d].start - had[d].start) * steps[1][d];
+  for_each_row(y.shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k)
+      y.data()[at[0] + static_cast<std::ptrdiff_t>(k)] = x.data()[start + at[1] + static_cast<std::ptrdiff_t>(k)];
+  });
+  return y;
+}
+
+/// One exchange, its summands combined.
+template <class T>
+tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshard_exchange& e, const shape_list& shape,
+                          owed_reduction kind) {
+  const shape_list mine = shape_of_box(on.box(e.to, shape));
+  const std::size_t parts = e.summands();
+  if (parts == 1) {
+    tensor_block<T> y(mine, on.memory());
+    on.move(e, shape, x.data(), y.data());
+    return y;
+  }
+  shape_list staged{parts};
+  for (const std::size_t extent : mine) staged.push_back(extent);
+  const tensor_block<T> all(staged, on.memory());
+  on.move(e, shape, x.data(), all.data());
+  tensor_block<T> y(mine, on.memory());
+  if (on.active()) combine(kind, parts, all.data(), y.size(), y.data());
+  return y;
+}
+
+/// Reduces and keeps the whole on all: the block, seen as a row, is cut among those that hold its summands, and put
+/// together again, so that nobody receives more than twice what it holds.
+template <class T>
+tensor_block<T> all_reduced(bound_mesh& on, const tensor_block<T>& x, const reshard_leg& leg, const shape_list& shape) {
+  const std::uint32_t along = std::uint32_t{1} << leg.axis;
+  if (on.mesh().size(leg.axis) <= 2) return exchanged(on, x, {leg.from, leg.to, along}, shape, leg.kind);
+  const shape_list row{x.size()};
+  const sharding whole(on.mesh(), 1), cut = whole.cut(0, axis_list(leg.axis));
+  tensor_block<T> flat = x;
+  flat.shape = row;
+  const auto part = exchanged(on, flat, {whole.partial(leg.axis, leg.kind), cut, along}, row, leg.kind);
+  auto y = exchanged(on, part, {cut, whole, 0}, row, owed_reduction::none);
+  y.shape = x.shape;
+  return y;
+}
+
+/// A whole value as summands: all but the first hold what changes nothing.
+template <class T>
+tensor_block<T> owing(const bound_mesh& on, const tensor_block<T>& x, const reshard_leg& leg) {
+  const bool counts = leg.kind == owed_reduction::sum || leg.kind == owed_reduction::prod;
+  if (!on.active() || !counts || coordinate_of(on.mesh(), on.place(), leg.axis) == 0) return x;
+  tensor_block<T> y(x.shape);
+  y.fill(leg.kind == owed_reduction::prod ? T(1) : T(0));
+  return y;
+}
+
+/// This worker's block of the same tensor under another sharding. Collective over the world if anything moves; what
+/// needs no move shares its memory with x.
+template <class T>
+tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
+                          const shape_list& shape) {
+  const sharding source = bare(from), target = bare(to);
+  if (source.lies_as(target)) return x;
+  const auto legs = legs_of(plan_reshard(on.mesh(), source, target, shape, mesh_links{}, sizeof(T)), source);
+  bool moves = false;
+  for (const reshard_leg& leg : legs)
+    moves = moves || (leg.done != reshard_leg::what::slice && leg.done != reshard_leg::what::owe);
+  if (moves) {
+    hasher call;
+    call.mix(shape).mix(sizeof(T));
+    for (const sharding* s : {&source, &target}) {
+      for (std::size_t d = 0; d < s->rank(); ++d) call.mix(s->cuts[d].packed);
+      for (const owed_reduction kind : s->owed) call.mix(kind);
+    }
+    on.agree(call.value(), "partita::reshard", source, target);
+  }
+  tensor_block<T> now = x;
+  for (const reshard_leg& leg : legs) {
+    switch (leg.done) {
+      case reshard_leg::what::slice:
+        if (on.active()) now = sliced(now, on.box(leg.from, shape), on.box(leg.to, shape));
+        break;
+      case reshard_leg::what::exchange:
+        now = exchanged(on, now, {leg.from, leg.to, 0}, shape, owed_reduction::none);
+        break;
+      case reshard_leg::what::reduce:
+        now = exchanged(on, now, {leg.from, leg.to, std::uint32_t{1} << leg.axis}, shape, leg.kind);
+        break;
+      case reshard_leg::what::all_reduce:
+        now = all_reduced(on, now, leg, shape);
+        break;
+      case reshard_leg::what::owe:
+        now = owing(on, now, leg);
+        break;
+    }
+  }
+  return now;
+}
+
+}  // namespace partita::detail

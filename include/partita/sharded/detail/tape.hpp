@@ -1,0 +1,60 @@
+// What reverse mode remembers: which operation made a value, and how cotangents go back through it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <partita/rule/sharding/cotangent.hpp>
+#include <partita/sharded/sharded_tensor.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The cotangent of operand i from the cotangent of the result.
+template <class T>
+using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
+
+/// One recorded value. Nodes are numbered as they are made, so that a higher number never is before a lower one.
+template <class T>
+struct tape_node {
+  std::uint64_t number = 0;
+  sharding layout{};                                   ///< of the value
+  std::vector<std::shared_ptr<tape_node>> operands{};  ///< null where no gradient is asked for
+  pull_back<T> back{};
+  sharded_tensor<T> cotangent{};
+};
+
+inline thread_local std::uint64_t tape_nodes = 0;
+
+template <class T>
+std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
+  auto node = std::make_shared<tape_node<T>>();
+  node->number = ++tape_nodes;
+  node->layout = layout;
+  return node;
+}
+
+/// The same block as a value that no tape knows.
+template <class T>
+sharded_tensor<T> untaped(const sharded_tensor<T>& x) {
+  if (!x.state()->node) return x;
+  auto state = std::make_shared<tensor_state<T>>(*x.state());
+  state->node = nullptr;
+  return sharded_tensor<T>(std::move(state));
+}
+
+/// Records a result, if a gradient of one of the operands may be asked for. `back` is made by `make()` only then.
+template <class T, class Make>
+sharded_tensor<T> recorded(sharded_tensor<T> y, const std::vector<sharded_tensor<T>>& operands, Make make) {
+  bool asked = false;
+  for (const auto& x : operands) asked = asked || x.state()->node != nullptr;
+  if (!asked) return y;
+  auto node = new_node<T>(y.layout());
+  for (const auto& x : operands) node->operands.push_back(x.state()->node);
+  node->back = make();
+  y.state()->node = std::move(node);
+  return y;
+}
+
+}  // namespace partita::detail

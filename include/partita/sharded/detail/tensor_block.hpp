@@ -1,0 +1,85 @@
+// A block of a tensor whose rank is known at run time only, and a walk over its rows.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/pooled.hpp>
+#include <partita/core/short_list.hpp>
+#include <partita/plan/cut.hpp>
+
+namespace partita::detail {
+
+inline std::size_t volume_in(const shape_list& shape) {
+  std::size_t n = 1;
+  for (const std::size_t extent : shape) n *= extent;
+  return n;
+}
+inline shape_list shape_of_box(const short_list<interval>& box) {
+  shape_list shape;
+  for (const interval& one : box) shape.push_back(one.size());
+  return shape;
+}
+/// How far apart neighbours along each dimension are in C order.
+inline short_list<std::ptrdiff_t> steps_in(const shape_list& shape) {
+  auto steps = short_list<std::ptrdiff_t>::filled(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * static_cast<std::ptrdiff_t>(shape[d]);
+  return steps;
+}
+
+/// Dense elements in C order. Copies share their memory: who changes elements asks `alone` first.
+template <class T>
+struct tensor_block {
+  shape_list shape{};
+  std::shared_ptr<T> memory{};
+
+  tensor_block() = default;
+  /// Elements that are not set yet, from an arena where one is given.
+  explicit tensor_block(const shape_list& of, arena* from = nullptr) : shape(of) {
+    const std::size_t n = size() == 0 ? 1 : size();
+    struct scope {
+      explicit scope(arena* chosen) { pool_allocator<T>::arena_in_use = chosen; }
+      ~scope() { pool_allocator<T>::arena_in_use = nullptr; }
+    } const use(from);
+    memory = std::shared_ptr<T>(pool_allocator<T>().allocate(n), [n](T* p) { pool_allocator<T>().deallocate(p, n); });
+  }
+
+  std::size_t size() const { return volume_in(shape); }
+  T* data() const { return memory.get(); }
+  bool alone() const { return memory.use_count() <= 1; }
+  tensor_block copy() const {
+    tensor_block other(shape);
+    const std::size_t n = size();
+    for (std::size_t k = 0; k < n; ++k) other.data()[k] = data()[k];
+    return other;
+  }
+  void fill(const T& value) const {
+    const std::size_t n = size();
+    for (std::size_t k = 0; k < n; ++k) data()[k] = value;
+  }
+};
+
+/// Calls row(offsets, n) for every row along the last dimension of `shape`: `offsets[k]` is where it starts in array k,
+/// whose steps are `steps[k]`. Of rank 0 there is one row of one element.
+template <std::size_t Arrays, class Row>
+void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&steps)[Arrays], Row row) {
+  const std::size_t rank = shape.size();
+  for (const std::size_t extent : shape)
+    if (extent == 0) return;
+  std::ptrdiff_t at[Arrays] = {};
+  if (rank == 0) return row(at, std::size_t{1});
+  std::size_t index[most_dimensions] = {};
+  for (;;) {
+    row(at, shape[rank - 1]);
+    std::size_t d = rank - 1;
+    for (;;) {
+      if (d == 0) return;
+      --d;
+      for (std::size_t k = 0; k < Arrays; ++k) at[k] += steps[k][d];
+      if (++index[d] < shape[d]) break;
+      for (std::size_t k = 0; k < Arrays; ++k) at[k] -= steps[k][d] * static_cast<std::ptrdiff_t>(shape[d]);
+      index[d] = 0;
+    }
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,124 @@
+// A sharding as the words that name it, for types: short in a symbol, and read in a compiler's message as one would say
+// it.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/sharding.hpp>
+
+namespace partita {
+
+/// "data=2,model=4 (data, ) partial sum over model": the mesh, then the layout. A value, usable as a template argument.
+template <std::size_t Letters>
+struct layout_name {
+  char letters[Letters + 1]{};
+
+  friend constexpr bool operator==(const layout_name&, const layout_name&) = default;
+};
+
+namespace detail {
+
+constexpr text written_layout(const sharding& s) {
+  text all;
+  for (std::size_t a = 0; a < s.on.rank(); ++a)
+    all << (a == 0 ? "" : ",") << s.on.axes[a].name() << '=' << s.on.size(a);
+  sharding closed = s;
+  closed.open = 0;
+  text layout;
+  layout << closed;
+  all << ' ' << (s.rank() == 0 ? "scalar" : "");
+  for (std::size_t k = s.rank() == 0 ? 2 : 0; k < layout.size(); ++k) all << layout[k];
+  return all;
+}
+
+/// Reads what written_layout wrote.
+template <std::size_t Letters>
+class layout_reader {
+ public:
+  constexpr explicit layout_reader(const layout_name<Letters>& name) : c_(name.letters) {}
+
+  constexpr sharding read() {
+    mesh m;
+    while (*c_ != ' ') {
+      char axis_name[axis::most_letters + 1]{};
+      for (std::size_t k = 0; *c_ != '='; ++k) axis_name[k] = *c_++;
+      ++c_;
+      std::size_t size = 0;
+      while (*c_ >= '0' && *c_ <= '9') size = 10 * size + static_cast<std::size_t>(*c_++ - '0');
+      m.push_back(axis(axis_name, size));
+      if (*c_ == ',') ++c_;
+    }
+    ++c_;
+    sharding s(m, *c_ == '(' ? 1 : 0);
+    c_ += s.rank() == 0 ? 6 : 1;  // scalar, or a parenthesis
+    while (s.rank() != 0 && *c_ != ')') {
+      std::size_t length = 0;
+      while (c_[length] != '+' && c_[length] != ',' && c_[length] != ')') ++length;
+      if (length > 0) s.cuts[s.dimensions - std::size_t{1}].push_back(m.number(c_, length));
+      c_ += length;
+      if (*c_ == '+') ++c_;
+      if (*c_ == ',') c_ += 2, ++s.dimensions;
+    }
+    if (s.rank() != 0) ++c_;
+    while (*c_ == ' ') {
+      const bool partial = *++c_ == 'p';
+      skip_word();
+      owed_reduction kind = owed_reduction::none;
+      if (partial) kind = kind_of_word();
+      skip_word();  // over
+      std::size_t length = 0;
+      while (c_[length] != ' ' && c_[length] != '\0') ++length;
+      const std::size_t a = m.number(c_, length);
+      c_ += length;
+      if (partial) s.owed[a] = kind;
+      else s.reduced_over = static_cast<std::uint16_t>(s.reduced_over | 1U << a);
+    }
+    return s;
+  }
+
+ private:
+  constexpr void skip_word() {
+    while (*c_ != ' ') ++c_;
+    ++c_;
+  }
+  constexpr owed_reduction kind_of_word() {
+    owed_reduction found = owed_reduction::none;
+    for (std::size_t k = 1; k <= static_cast<std::size_t>(owed_reduction::all); ++k) {
+      const char* name = name_of(static_cast<owed_reduction>(k));
+      std::size_t n = 0;
+      while (name[n] != '\0' && name[n] == c_[n]) ++n;
+      if (name[n] == '\0' && c_[n] == ' ') found = static_cast<owed_reduction>(k);
+    }
+    skip_word();
+    return found;
+  }
+
+  const char* c_;
+};
+
+}  // namespace detail
+
+/// The sharding that a name says.
+template <auto Name>
+inline constexpr sharding layout_named = detail::layout_reader(Name).read();
+
+namespace detail {
+
+template <sharding S>
+inline constexpr std::size_t letters_of_layout = written_layout(S).size();
+
+template <std::size_t Letters>
+constexpr layout_name<Letters> make_layout_name(const sharding& s) {
+  layout_name<Letters> name;
+  const text written = written_layout(s);
+  for (std::size_t k = 0; k < Letters; ++k) name.letters[k] = written[k];
+  return name;
+}
+
+}  // namespace detail
+
+/// The name of a sharding, of as many letters as it takes. (Its type is spelt out for g++ 12.)
+template <sharding S>
+inline constexpr layout_name<detail::letters_of_layout<S>> name_of_layout =
+    detail::make_layout_name<detail::letters_of_layout<S>>(S);
+
+}  // namespace partita

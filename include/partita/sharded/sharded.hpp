@@ -1,0 +1,118 @@
+// Sharded tensors that are typed by their sharding: a thin front of sharded_tensor.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/layout_name.hpp>
+#include <partita/sharded/reshard.hpp>
+#include <utility>
+
+namespace partita {
+namespace detail {
+
+template <auto Layout>
+consteval bool is_readable() {
+  constexpr bool is_finished = !layout_named<Layout>.is_partial();
+  static_assert(is_finished,
+                "partita::sharded: requires a value whose sums are taken, but this one is partial; "
+                "reshard<m.layout(...)>(x) takes them");
+  return is_finished;
+}
+
+}  // namespace detail
+
+/// A tensor over the workers of a mesh whose layout is part of its type; the type is written
+/// `sharded<float, m.layout("data", "")>`. What may be asked of it depends on the layout: what is partial cannot be
+/// read.
+template <class T, auto Layout>
+class typed_sharded {
+ public:
+  using value_type = T;
+  static constexpr const sharding& layout() { return layout_named<Layout>; }
+  static constexpr std::size_t rank() { return layout().rank(); }
+  static constexpr auto name = Layout;
+
+  typed_sharded() = default;
+  /// From one whose layout is known at run time. Requires that layout [partition_error].
+  explicit typed_sharded(sharded_tensor<T> value) : value_(std::move(value)) {
+    if (!value_.layout().lies_as(layout()))
+      throw partition_error(text("partita::sharded: requires a tensor that lies as the type says, ")
+                            << "" << layout() << ", but it lies " << value_.layout() << "; reshard it first");
+  }
+
+  const shape_list& extents() const { return value_.extents(); }
+  short_list<interval> box() const { return value_.box(); }
+
+  /// This worker's block, a view of its memory.
+  auto local() const {
+    if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
+  }
+  auto local() {
+    if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
+  }
+  /// All of it on every worker of the mesh: the one call that gathers. Collective.
+  auto whole() const {
+    if constexpr (detail::is_readable<Layout>()) return value_.template whole<rank()>();
+  }
+  T number() const { return value_.number(); }
+  /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.
+  template <class F>
+  void for_each_local(F f) {
+    if constexpr (detail::is_readable<Layout>()) value_.for_each_local(f);
+  }
+  template <class F>
+  void for_each_local(F f) const {
+    if constexpr (detail::is_readable<Layout>()) value_.for_each_local(f);
+  }
+
+  // --- this worker's block as an optimiser's parameter sees it ---
+  T* data() { return value_.data(); }
+  const T* data() const { return value_.data(); }
+  std::size_t size() const { return value_.size(); }
+  const shape_list& shape() const { return value_.shape(); }
+
+  /// The same tensor as one whose layout is known at run time only.
+  const sharded_tensor<T>& at_run_time() const { return value_; }
+
+ private:
+  sharded_tensor<T> value_;
+};
+
+/// A tensor of elements T that lies as S says.
+template <class T, sharding S>
+using sharded = typed_sharded<T, name_of_layout<S>>;
+
+/// A whole array that every worker has, typed by how it is cut: each worker keeps its block. Talks to nobody.
+template <sharding S, ranked_array X>
+auto shard(const world& everyone, const X& x) {
+  static_assert(S.rank() == rank_of<X>,
+                "partita::shard<layout>(everyone, x): requires one entry of the layout for each dimension of x; write "
+                "\"\" for a dimension that is not cut");
+  if constexpr (S.rank() == rank_of<X>) return sharded<element_of<X>, S>(shard(everyone, S, x));
+}
+/// The same of a function of the global index: nobody ever holds the whole tensor. `f(index)` takes a list of numbers.
+template <sharding S, class T, class F>
+sharded<T, S> shard(const world& everyone, const shape_list& extents, F f) {
+  return sharded<T, S>(shard<T>(everyone, S, extents, f));
+}
+/// The same of the blocks that the workers hold already.
+template <sharding S, ranked_array X>
+auto shard_blocks(const world& everyone, const shape_list& extents, const X& x) {
+  return sharded<element_of<X>, S>(shard_blocks(everyone, S, extents, x));
+}
+
+/// Brings a tensor to another layout of its mesh; see reshard(x, layout).
+template <sharding S, class T, auto From>
+sharded<T, S> reshard(const typed_sharded<T, From>& x) {
+  static_assert(S.on == layout_named<From>.on,
+                "partita::reshard<layout>(x): requires a layout of the mesh that x lies on");
+  static_assert(S.rank() == layout_named<From>.rank(),
+                "partita::reshard<layout>(x): requires one entry of the layout for each dimension of x; write \"\" for "
+                "a dimension that is not cut");
+  return sharded<T, S>(reshard(x.at_run_time(), S));
+}
+template <sharding S, class T>
+sharded<T, S> reshard(const sharded_tensor<T>& x) {
+  return sharded<T, S>(reshard(x, S));
+}
+
+}  // namespace partita

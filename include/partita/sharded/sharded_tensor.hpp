@@ -1,0 +1,261 @@
+// A global tensor over the workers of a mesh, whose sharding is known at run time: the one implementation behind the
+// typed ones.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/array/expression.hpp>
+#include <partita/array/strided.hpp>
+#include <partita/sharded/detail/reshard_block.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+template <class T>
+struct tape_node;
+
+/// Where a tensor lies, and this worker's block of it. Without a mesh it is a plain array, whole.
+template <class T>
+struct tensor_state {
+  std::shared_ptr<bound_mesh> on{};
+  sharding layout{};
+  shape_list extents{};
+  tensor_block<T> block{};
+  std::shared_ptr<tape_node<T>> node{};  ///< if a gradient may be asked for
+
+  short_list<interval> box() const {
+    if (on) return on->box(layout, extents);
+    short_list<interval> all;
+    for (const std::size_t extent : extents) all.push_back({0, extent});
+    return all;
+  }
+  bool active() const { return !on || on->active(); }
+};
+
+inline void require_whole_value(const sharding& s, const char* call) {
+  if (s.is_partial())
+    throw partition_error(text("partita::sharded_tensor::")
+                          << call << ": requires a value whose sums are taken, but it lies " << s
+                          << "; reshard it to a layout that is not partial first");
+}
+
+}  // namespace detail
+
+/// A tensor that workers of a mesh hold together, each its block of it. A value: copies share their blocks until one of
+/// them is changed. What moves is collective over the world; all else talks to nobody.
+template <class T>
+class sharded_tensor {
+ public:
+  using value_type = T;
+  using state_type = detail::tensor_state<T>;
+
+  sharded_tensor() = default;
+  explicit sharded_tensor(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
+
+  const sharding& layout() const { return state_->layout; }
+  const shape_list& extents() const { return state_->extents; }
+  std::size_t rank() const { return state_->extents.size(); }
+  /// The indices that this worker holds; none where it is not on the mesh.
+  short_list<interval> box() const { return state_->box(); }
+
+  /// This worker's block: a view of its memory, of rank N if one is given. Requires a value that owes nothing
+  /// [partition_error].
+  template <std::size_t N>
+  auto local() const {
+    readable("local()");
+    return view<const T, N>(state_->block.data());
+  }
+  template <std::size_t N>
+  auto local() {
+    readable("local()");
+    own();
+    return view<T, N>(state_->block.data());
+  }
+  /// What this worker holds, also where it is one summand of several.
+  const detail::tensor_block<T>& summand() const { return state_->block; }
+
+  /// All of it on every worker of the mesh: the one call that gathers. Collective.
+  template <std::size_t N>
+  xt::xtensor<T, N> whole() const {
+    readable("whole()");
+    const detail::tensor_block<T> all = gathered();
+    xt::xtensor<T, N> y(expected_shape<N>(all.shape));
+    for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = all.data()[k];
+    return y;
+  }
+  /// The only element of a tensor of one, on every worker of the mesh. Collective if it still owes a sum.
+  T number() const {
+    const auto all = gathered();
+    if (all.size() != 1)
+      throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")
+                        << extents() << "; reduce it before");
+    return *all.data();
+  }
+
+  /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.
+  template <class F>
+  void for_each_local(F f) {
+    readable("for_each_local()");
+    own();
+    walk(state_->block.data(), f);
+  }
+  template <class F>
+  void for_each_local(F f) const {
+    readable("for_each_local()");
+    walk(static_cast<const T*>(state_->block.data()), f);
+  }
+
+  // --- this worker's block as an optimiser's parameter sees it ---
+  T* data() {
+    own();
+    return state_->block.data();
+  }
+  const T* data() const { return state_->block.data(); }
+  std::size_t size() const { return state_->block.size(); }
+  const shape_list& shape() const { return state_->block.shape; }
+
+  const std::shared_ptr<state_type>& state() const { return state_; }
+
+ private:
+  void readable(const char* call) const { detail::require_whole_value(state_->layout, call); }
+  /// The block is this value's alone from here on, and no tape knows it any more.
+  void own() {
+    if (state_.use_count() > 1) state_ = std::make_shared<state_type>(*state_);
+    state_->node = nullptr;
+    if (!state_->block.alone()) state_->block = state_->block.copy();
+  }
+  template <std::size_t N>
+  static std::array<std::size_t, N> expected_shape(const shape_list& shape) {
+    if (shape.size() != N)
+      throw shape_error(text("partita::sharded_tensor: requires the rank of the tensor, which is ")
+                        << shape.size() << ", not " << N << "; name that");
+    std::array<std::size_t, N> all{};
+    for (std::size_t d = 0; d < N; ++d) all[d] = shape[d];
+    return all;
+  }
+  template <class U, std::size_t N>
+  auto view(U* memory) const {
+    return xt::adapt(memory, state_->block.size(), xt::no_ownership(), expected_shape<N>(state_->block.shape));
+  }
+  detail::tensor_block<T> gathered() const {
+    if (!state_->on) return state_->block;
+    return detail::resharded(*state_->on, state_->block, state_->layout, sharding(state_->layout.on, rank()),
+                             state_->extents);
+  }
+  template <class U, class F>
+  void walk(U* memory, F& f) const {
+    const auto here = box();
+    const short_list<std::ptrdiff_t> steps[] = {detail::steps_in(state_->block.shape)};
+    short_list<std::size_t> index;
+    for (const interval& one : here) index.push_back(one.start);
+    std::size_t k = 0;
+    detail::for_each_row(state_->block.shape, steps, [&](const std::ptrdiff_t*, std::size_t n) {
+      std::size_t rest = k;
+      for (std::size_t d = index.size(); d-- > 0;) {
+        index[d] = here[d].start + rest % state_->block.shape[d];
+        rest /= state_->block.shape[d];
+      }
+      for (std::size_t j = 0; j < n; ++j, ++k) {
+        f(static_cast<const short_list<std::size_t>&>(index), memory[k]);
+        if (!index.empty()) ++index[index.size() - 1];
+      }
+    });
+  }
+
+  std::shared_ptr<state_type> state_;
+};
+
+namespace detail {
+
+inline void require_layout(const sharding& s, const shape_list& extents) {
+  if (s.rank() != extents.size())
+    throw shape_error(text("partita::shard: requires one entry of the layout for each dimension, but ")
+                      << "" << s << " is given for extents " << extents
+                      << "; write \"\" for a dimension that is not cut");
+}
+
+/// A tensor of these blocks.
+template <class T>
+sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
+                            tensor_block<T> block) {
+  auto state = std::make_shared<tensor_state<T>>();
+  state->on = on;
+  state->layout = layout;
+  state->extents = extents;
+  state->block = std::move(block);
+  return sharded_tensor<T>(std::move(state));
+}
+
+/// Sets a block that nobody else has from a function of the global index. Summands but the first are nothing.
+template <class T, class F>
+sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
+                            F f) {
+  require_layout(layout, extents);
+  const sharding finished = bare(layout.finished());
+  sharded_tensor<T> x = tensor_of<T>(on, finished, extents, tensor_block<T>(shape_of_box(on->box(finished, extents))));
+  x.for_each_local([&](const short_list<std::size_t>& index, T& element) { element = static_cast<T>(f(index)); });
+  x.state()->block = resharded(*on, x.state()->block, finished, bare(layout), extents);
+  x.state()->layout = layout;
+  return x;
+}
+
+/// The elements of an array of any form as a dense block.
+template <class X>
+tensor_block<element_of<X>> block_of_array(const X& x) {
+  using T = element_of<X>;
+  tensor_block<T> y(shape_of(x));
+  if constexpr (strided_array<const X>) {
+    copy<T, rank_of<X>>(dense_block<T, rank_of<X>>(y.data(), block_of(x).shape), block_of(x));
+  } else {
+    const xt::xtensor<T, rank_of<X>> evaluated = x;
+    for (std::size_t k = 0; k < evaluated.size(); ++k) y.data()[k] = evaluated.data()[k];
+  }
+  return y;
+}
+
+}  // namespace detail
+
+/// A whole array that every worker has, cut as a layout says: each worker keeps its block. Talks to nobody.
+/// Shapes:   those of x; the layout has an entry for each dimension [shape_error].
+/// Requires: a world of as many workers as the mesh has places [partition_error].
+template <ranked_array X>
+auto shard(const world& everyone, const sharding& layout, const X& x) {
+  const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+  const shape_list extents = detail::shape_of(x);
+  detail::require_layout(layout, extents);
+  const sharding finished = detail::bare(layout.finished());
+  detail::tensor_block<element_of<X>> block(detail::shape_of_box(on->box(finished, extents)));
+  if (on->active()) {
+    short_list<interval> all;
+    for (const std::size_t extent : extents) all.push_back({0, extent});
+    block = detail::sliced(detail::block_of_array(x), all, on->box(finished, extents));
+  }
+  return detail::tensor_of(on, layout, extents, detail::resharded(*on, block, finished, detail::bare(layout), extents));
+}
+/// The same of a function of the global index, called for the indices of this worker's block: nobody ever holds the
+/// whole tensor. `f(index)` takes a list of numbers.
+template <class T, class F>
+sharded_tensor<T> shard(const world& everyone, const sharding& layout, const shape_list& extents, F f) {
+  return detail::made_from<T>(detail::bound_mesh::of(everyone, placed_mesh(layout.on)), layout, extents, f);
+}
+/// The same of the blocks that the workers hold already. Requires the block of the layout on every worker
+/// [shape_error, on all of them].
+template <ranked_array X>
+auto shard_blocks(const world& everyone, const sharding& layout, const shape_list& extents, const X& x) {
+  const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+  detail::require_layout(layout, extents);
+  const shape_list expected = detail::shape_of_box(on->box(layout, extents)), given = detail::shape_of(x);
+  detail::complaint wrong;
+  if (on->active() && !(given == expected))
+    wrong = detail::complaint(text("partita::shard_blocks: requires blocks as the layout ")
+                              << "" << layout << " cuts extents " << extents << ", here of shape " << expected
+                              << ", got " << given << "; repartition the tensor first");
+  detail::agree_if_checked(*everyone.state(), hasher().mix(extents).value(), wrong,
+                           [] { return text("partita::shard_blocks"); });
+  return detail::tensor_of(on, layout, extents,
+                           on->active() ? detail::block_of_array(x) : detail::tensor_block<element_of<X>>(expected));
+}
+
+}  // namespace partita

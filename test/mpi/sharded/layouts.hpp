@@ -1,0 +1,57 @@
+// All ways in which a tensor can lie on a mesh, and the meshes that fit the workers of a test.
+#pragma once
+
+#include <mpi_test.hpp>
+#include <partita/rule/sharding/sharding.hpp>
+#include <random>
+#include <vector>
+
+namespace test {
+
+/// Meshes of one and two axes with at most as many places as there are workers.
+inline std::vector<partita::mesh> meshes(std::size_t workers) {
+  using partita::axis, partita::mesh;
+  std::vector<mesh> all{mesh{axis{"a", workers}}};
+  for (std::size_t a = 1; a <= workers; ++a)
+    for (std::size_t b = 1; a * b <= workers; ++b)
+      if (a * b + 1 >= workers) all.push_back(mesh{axis{"a", a}, axis{"b", b}});
+  return all;
+}
+
+/// Every sharding of this rank: each axis cuts a dimension, at either end of its axes, replicates, or owes.
+inline std::vector<partita::sharding> layouts(const partita::mesh& m, std::size_t rank,
+                                              partita::owed_reduction kind = partita::owed_reduction::sum) {
+  std::vector<partita::sharding> all{partita::sharding(m, rank)};
+  for (std::size_t a = 0; a < m.rank(); ++a) {
+    const auto before = all;
+    for (const partita::sharding& s : before) {
+      all.push_back(s.partial(a, kind));
+      for (std::size_t d = 0; d < rank; ++d) {
+        partita::axis_list minor = s[d];
+        minor.push_back(a);
+        all.push_back(s.cut(d, minor));
+        if (!s[d].empty()) {
+          partita::axis_list major(a);
+          major.append(s[d]);
+          all.push_back(s.cut(d, major));
+        }
+      }
+    }
+  }
+  return all;
+}
+
+inline partita::shape_list random_extents(std::mt19937& random, std::size_t rank, std::size_t most = 7) {
+  partita::shape_list e;
+  for (std::size_t d = 0; d < rank; ++d) e.push_back(random() % 6 == 0 ? 1 : random() % (most + 1));
+  return e;
+}
+
+/// A number for every index that differs from its neighbours'.
+inline long long numbered(const partita::short_list<std::size_t>& index, long long salt = 0) {
+  long long n = salt;
+  for (const std::size_t i : index) n = 10 * n + static_cast<long long>(i) + 1;
+  return n;
+}
+
+}  // namespace test

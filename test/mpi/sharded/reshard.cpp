@@ -1,0 +1,110 @@
+// A tensor brought from any sharding to any other is the same tensor; no worker receives more than the plan says; and
+// what is one movement forward is its adjoint's movement back.
+#include "layouts.hpp"
+
+#include <partita/sharded/reshard.hpp>
+#include <random_cases.hpp>
+
+using namespace partita;
+
+namespace {
+
+/// Whether the workers together hold the tensor that `numbered` makes.
+template <class T>
+bool holds_numbers(const sharded_tensor<T>& x, long long salt = 0) {
+  const auto finished = x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
+  bool right = finished.state()->block.shape == detail::shape_of_box(finished.box());
+  finished.for_each_local(
+      [&](const auto& i, const T& v) { right = right && v == static_cast<T>(test::numbered(i, salt)); });
+  return right;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(every_sharding_becomes_every_other) {
+  world everyone(test::workers());
+  std::mt19937 random(1);
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (const std::size_t rank : {std::size_t{1}, std::size_t{2}}) {
+      const auto all = test::layouts(m, rank);
+      for (const sharding& from : all)
+        for (const sharding& to : all) {
+          if (random() % (all.size() / 6 + 1) != 0) continue;
+          const shape_list e = test::random_extents(random, rank);
+          const auto x = shard<long long>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
+          const auto y = reshard(x, to);
+          BOOST_TEST((y.layout() == to));
+          BOOST_TEST(holds_numbers(y), (text() << "" << from << " to " << to << " of " << e));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_worker_receives_more_than_the_plan_says) {
+  world everyone(test::workers());
+  std::mt19937 random(2);
+  for (const mesh& m : test::meshes(everyone.size())) {
+    const std::size_t even = m.size() * m.size();
+    const shape_list e{even, 2 * even};
+    const auto all = test::layouts(m, 2);
+    for (const sharding& from : all)
+      for (const sharding& to : all) {
+        if (random() % (all.size() / 4 + 1) != 0) continue;
+        const auto x = shard<int>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
+        const std::size_t before = detail::movements.bytes;
+        const auto y = reshard(x, to);
+        const auto plan = plan_reshard(m, from, to, e, {}, sizeof(int));
+        BOOST_TEST(detail::movements.bytes - before <= plan.bytes(), (text() << "" << from << " to " << to << "\n"
+                                                                             << plan));
+        BOOST_TEST(holds_numbers(y));
+      }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(other_reductions_are_finished_too) {
+  world everyone(test::workers());
+  for (const auto kind : {owed_reduction::max, owed_reduction::min, owed_reduction::prod, owed_reduction::avg})
+    for (const mesh& m : test::meshes(everyone.size()))
+      for (const sharding& from : test::layouts(m, 1, kind)) {
+        const auto x = shard<double>(everyone, from, {7}, [](const auto& i) { return test::numbered(i); });
+        BOOST_TEST(holds_numbers(x));
+        BOOST_TEST(holds_numbers(reshard(x, sharding(m, 1).cut(0, axis_list(0)))));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(a_whole_array_is_cut_and_gathered) {
+  world everyone(test::workers());
+  xt::xtensor<int, 2> x({5, 3});
+  for (std::size_t k = 0; k < 15; ++k) x.data()[k] = static_cast<int>(k);
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (const sharding& s : test::layouts(m, 2)) {
+      auto y = shard(everyone, s, x);
+      if (s.is_partial()) {
+        BOOST_CHECK_THROW(y.local<2>(), partition_error);
+        BOOST_CHECK_THROW(y.whole<2>(), partition_error);
+        continue;
+      }
+      const auto back = y.whole<2>();
+      const bool on_the_mesh = y.state()->on->active();
+      BOOST_TEST((!on_the_mesh || back == x));
+      auto changed = y;
+      changed.for_each_local([](const auto&, int& v) { v += 1; });
+      const auto raised = changed.whole<2>();
+      BOOST_TEST((!on_the_mesh || raised == xt::xtensor<int, 2>(x + 1)));
+      BOOST_TEST((y.whole<2>() == back));
+      const auto blocks = shard_blocks(everyone, s, {5, 3}, y.local<2>());
+      BOOST_TEST((blocks.whole<2>() == back));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}}, other{axis{"b", everyone.size()}};
+  const auto x = shard<int>(everyone, m.layout("a"), {4}, [](const auto&) { return 1; });
+  BOOST_CHECK_THROW(reshard(x, other.layout("b")), partition_error);
+  BOOST_CHECK_THROW(reshard(x, m.layout("a", "")), shape_error);
+  BOOST_CHECK_THROW(shard(everyone, m.layout("a", ""), xt::xtensor<int, 1>({3})), shape_error);
+  BOOST_CHECK_THROW(shard(everyone, mesh(axis("a", everyone.size() + 1)).layout(""), xt::xtensor<int, 1>({3})),
+                    partition_error);
+  BOOST_CHECK_THROW(shard_blocks(everyone, m.layout("a"), {2 * everyone.size()}, xt::xtensor<int, 1>({3})),
+                    shape_error);
+}

@@ -1,0 +1,46 @@
+// Tensors that are typed by their layout: the type says how they lie, and is short.
+#include <mpi_test.hpp>
+#include <partita/sharded/sharded.hpp>
+#include <string_view>
+#include <typeinfo>
+
+using namespace partita;
+
+namespace {
+
+constexpr mesh m{axis{"data", 1}, axis{"model", 2}};
+constexpr sharding rows = m.layout("data", ""), columns = m.layout("", "model"), owing = rows.partial("model"),
+                   both = m.layout("data+model"), scalar = m.layout().partial("data", owed_reduction::max),
+                   reduced = m.layout("", "").reduced("data"), one = m.layout("");
+
+template <sharding S>
+constexpr bool is_read_back = layout_named<name_of_layout<S>> == S;
+static_assert(is_read_back<rows> && is_read_back<columns> && is_read_back<owing> && is_read_back<both>);
+static_assert(is_read_back<scalar> && is_read_back<reduced> && is_read_back<one> && is_read_back<m.layout()>);
+static_assert(std::string_view(name_of_layout<owing>.letters) == "data=1,model=2 (data, ) partial sum over model");
+static_assert(std::is_same_v<sharded<float, rows>, sharded<float, m.layout("data", "")>>);
+static_assert(!std::is_same_v<sharded<float, rows>, sharded<float, columns>>);
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_type_follows_a_reshard, *test::at_least(2)) {
+  world everyone(test::workers());
+  xt::xtensor<int, 2> x({3, 5});
+  for (std::size_t k = 0; k < 15; ++k) x.data()[k] = static_cast<int>(k);
+  const auto X = shard<m.layout("", "model")>(everyone, x);
+  static_assert(std::is_same_v<decltype(X), const sharded<int, columns>>);
+  const auto R = reshard<m.layout("model", "")>(X);
+  static_assert(R.layout() == m.layout("model", ""));
+  const auto whole = R.whole();
+  const bool on_the_mesh = everyone.id() < 2;
+  BOOST_TEST((!on_the_mesh || whole == x));
+  const auto P = reshard<owing>(R);
+  const auto back = reshard<columns>(P);
+  BOOST_TEST((!on_the_mesh || back.local() == X.local()));
+  const auto F = shard<columns, int>(everyone, {3, 5}, [](const auto& i) { return 5 * i[0] + i[1]; });
+  BOOST_TEST((!on_the_mesh || F.local() == X.local()));
+}
+
+BOOST_AUTO_TEST_CASE(a_symbol_is_short) {
+  BOOST_TEST(std::string_view(typeid(sharded<float, owing>).name()).size() < 512);
+}
