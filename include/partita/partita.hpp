@@ -38,8 +38,11 @@
 #include <partita/kernel/sequentially.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/nn/activation.hpp>
+#include <partita/nn/batch_norm.hpp>
 #include <partita/nn/cross_entropy.hpp>
+#include <partita/nn/group_norm.hpp>
 #include <partita/nn/initialise.hpp>
+#include <partita/nn/layer_norm.hpp>
 #include <partita/nn/linear.hpp>
 #include <partita/nn/loss.hpp>
 #include <partita/nn/optimiser.hpp>

@@ -20,6 +20,13 @@ std::array<std::size_t, Rank> shape_array(const Shape& shape) {
   return all;
 }
 
+/// X is an expression of elements T and of this rank. Layers say in a static_assert that they require it.
+template <class X, class T, std::size_t Rank>
+consteval bool block_of_rank() {
+  if constexpr (ranked_array<X>) return rank_of<X> == Rank && std::is_same_v<element_of<X>, T>;
+  else return false;
+}
+
 /// A tensor cut over a partition, as all workers know it.
 template <std::size_t Rank>
 struct laid_out_tensor {

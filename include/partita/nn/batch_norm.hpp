@@ -1,0 +1,148 @@
+// Batch normalisation of a tensor that is cut in any way: the statistics are those of the whole batch.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <partita/nn/detail/normaliser.hpp>
+#include <partita/nn/detail/scale_and_shift.hpp>
+#include <vector>
+
+namespace partita {
+
+struct batch_norm_options {
+  std::size_t channels = 0;
+  double epsilon = 1e-5;
+  /// The share of a new batch in the running statistics; none: the average of all batches. 0 leaves them as they are.
+  std::optional<double> momentum = 0.1;
+  bool affine = true;                ///< times weight() plus bias()
+  bool track = true;                 ///< keeps running statistics, which evaluation uses
+  std::optional<cut> channel_cut{};  ///< how channels are cut over the partition; in balance if nothing is said
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, of each channel over batch and features:
+/// `batch_norm<float, 4> n(p_x, {.channels = 16})`. Begins in training; train() and evaluate() switch.
+/// Shapes:   x is batch x channels x features, of rank Rank >= 2, cut over p in any way, the channels as the options
+///           say; y is cut like x. weight(), bias(), running_mean() and running_variance() are those of this worker's
+///           channels, the same on all workers that share them; of no element on a worker outside of p.
+/// Requires: the channels of the options, cut as they say, and in training more than one element in a channel
+///           [shape_error, on all workers].
+/// Cost:     in training one all_reduce of three numbers a channel among the workers that share channels (count, mean
+///           and deviations, joined pairwise); in evaluation none. The adjoint: one of two numbers a channel.
+/// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
+template <class T, std::size_t Rank>
+class batch_norm : public detail::scale_and_shift<T, 1> {
+  static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
+  static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
+  using anywhere = dynamic_extents<Rank>;
+  static constexpr const char* name = "partita::batch_norm(p, options)(x)";
+
+ public:
+  template <class Extents>
+  batch_norm(const partition<Extents>& p, const batch_norm_options& options)
+      : detail::scale_and_shift<T, 1>({own_channels(partition<anywhere>(p), options).size()}, options.affine,
+                                      options.affine),
+        layout_(p, name),
+        normaliser_(partition<anywhere>(p), all_but_channels(), all_but_channels(), true),
+        options_(options),
+        cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
+    static_assert(Extents::rank() == Rank, "partita::batch_norm<T, Rank>(p, options): requires p of the rank of x");
+    const std::size_t kept = options.track ? channels().size() : 0;
+    running_mean_ = uninitialised<double, 1>({kept});
+    running_variance_ = uninitialised<double, 1>({kept});
+    running_mean_.fill(0), running_variance_.fill(1);
+  }
+
+  template <class X>
+  xt::xtensor<T, Rank> operator()(const X& x) {
+    static_assert(detail::block_of_rank<X, T, Rank>(),
+                  "partita::batch_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
+    const auto shape = detail::shape_array<Rank>(block.shape());
+    const auto& tensor = layout_.learn(shape, this->objection_to_parameters(name));
+    std::size_t others = 1;
+    for (std::size_t d = 0; d < Rank; ++d) others *= d == 1 ? 1 : tensor.extents[d];
+    refuse(tensor, others);
+    forward_done_ = true;
+    normaliser_.arrange(of_channels(shape), of_channels(shape));
+    fixed_ = !training_ && options_.track;
+    if (fixed_)
+      return normaliser_.normalise(
+          block, [&](std::size_t c) { return running_mean_(c); }, [&](std::size_t c) { return running_variance_(c); },
+          options_.epsilon, this->memory());
+    const auto all = normaliser_.measure(block);
+    counts_.assign(all.size(), static_cast<double>(others));
+    if (training_ && options_.track) follow(all);
+    return normaliser_.normalise(
+        block, [&](std::size_t c) { return all[c].mean; },
+        [&](std::size_t c) { return all[c].deviations / all[c].count; }, options_.epsilon, this->memory());
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+
+  template <class Y>
+  xt::xtensor<T, Rank> adjoint(const Y& dy) {
+    static_assert(detail::block_of_rank<Y, T, Rank>(),
+                  "partita::batch_norm<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
+    layout_.agree(
+        normaliser_.objection_to(block, layout_.p().active(), forward_done_, name, this->objection_to_parameters(name)),
+        2);
+    return normaliser_.adjoint(block, fixed_, counts_, this->memory());
+  }
+
+  /// From now on statistics are those of each batch (and run along), or those that ran along.
+  void train() { training_ = true; }
+  void evaluate() { training_ = false; }
+  bool training() const { return training_; }
+
+  /// Of no element without `track`. The variance is the unbiased one, of n / (n - 1), as PyTorch's.
+  xt::xtensor<double, 1>& running_mean() { return running_mean_; }
+  xt::xtensor<double, 1>& running_variance() { return running_variance_; }
+  /// Which channels are this worker's.
+  interval channels() const { return own_channels(layout_.p(), options_); }
+  const batch_norm_options& options() const { return options_; }
+
+ private:
+  static constexpr std::array<bool, Rank> all_but_channels() {
+    std::array<bool, Rank> chosen{};
+    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != 1;
+    return chosen;
+  }
+  static auto of_channels(const std::array<std::size_t, Rank>& shape) {
+    std::array<bool, Rank> told{};
+    told[1] = true;
+    return detail::element_map<Rank>(shape, told);
+  }
+  static interval own_channels(const partition<anywhere>& p, const batch_norm_options& options) {
+    return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
+  }
+  /// Known to all workers alike.
+  void refuse(const detail::laid_out_tensor<Rank>& tensor, std::size_t others) const {
+    detail::expect_channels(tensor, cut_, name);
+    if (training_ && others <= 1)
+      throw shape_error(
+          text(name) << ": requires more than one element in each channel when training, got x of extents "
+                     << tensor.extents << "; one element has no variance");
+  }
+  void follow(const std::vector<detail::moments>& all) {
+    ++batches_;
+    const double share = options_.momentum ? *options_.momentum : 1 / static_cast<double>(batches_);
+    for (std::size_t c = 0; c < all.size() && c < running_mean_.size(); ++c) {
+      running_mean_(c) += share * (all[c].mean - running_mean_(c));
+      running_variance_(c) += share * (all[c].deviations / (all[c].count - 1) - running_variance_(c));
+    }
+  }
+
+  detail::block_layout<Rank> layout_;
+  detail::normaliser<T, Rank> normaliser_;
+  batch_norm_options options_;
+  cut cut_;
+  xt::xtensor<double, 1> running_mean_, running_variance_;
+  std::vector<double> counts_;
+  std::size_t batches_ = 0;
+  bool training_ = true, fixed_ = false, forward_done_ = false;
+};
+
+}  // namespace partita

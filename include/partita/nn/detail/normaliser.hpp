@@ -1,0 +1,230 @@
+// What the norms share: means and deviations over some dimensions of a cut tensor, and the way back through them.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <partita/kernel/all_reduce.hpp>
+#include <partita/kernel/block_from.hpp>
+#include <partita/nn/detail/block_layout.hpp>
+#include <partita/nn/detail/scale_and_shift.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// How many elements, their mean, and the sum of the squares of their deviations from it.
+struct moments {
+  double count = 0, mean = 0, deviations = 0;
+};
+
+/// The moments of two sets together (Chan, Golub and LeVeque 1979): nothing is lost where the mean is large.
+struct joined_moments {
+  static constexpr const char* name = "moments";
+  static constexpr moments identity() { return {}; }
+  constexpr moments operator()(const moments& a, const moments& b) const {
+    const double count = a.count + b.count;
+    if (count == 0) return {};
+    const double apart = b.mean - a.mean;
+    return {count, a.mean + apart * (b.count / count),
+            a.deviations + b.deviations + apart * apart * (a.count * b.count / count)};
+  }
+};
+
+}  // namespace partita::detail
+
+template <>
+inline constexpr bool partita::moves_as_bytes<partita::detail::moments> = true;
+
+namespace partita::detail {
+
+/// To which of `count` numbers each element of a block belongs: element i to the sum of at[d][i[d]].
+template <std::size_t Rank>
+struct element_map {
+  std::array<std::vector<std::size_t>, Rank> at{};
+  std::size_t count = 1;
+
+  /// All elements to number 0.
+  explicit element_map(const std::array<std::size_t, Rank>& shape) {
+    for (std::size_t d = 0; d < Rank; ++d) at[d].assign(shape[d], 0);
+  }
+  /// Every index of these dimensions to a number of its own, in C order.
+  element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& told) : element_map(shape) {
+    for (std::size_t d = Rank; d-- > 0;) {
+      if (!told[d]) continue;
+      for (std::size_t i = 0; i < shape[d]; ++i) at[d][i] = i * count;
+      count *= shape[d];
+    }
+  }
+};
+
+/// Normalises blocks: statistics over the `averaged` dimensions of the partition, parameters that are the same along
+/// its `shared` dimensions. `centred`: the mean is taken off (not so for the root of the mean square).
+template <class T, std::size_t Rank>
+class normaliser {
+  using anywhere = dynamic_extents<Rank>;
+
+ public:
+  normaliser(const partition<anywhere>& p, const std::array<bool, Rank>& averaged, const std::array<bool, Rank>& shared,
+             bool centred)
+      : join_(p, list_of(averaged), joined_moments{}),
+        add_(p, list_of(averaged), partita::sum),
+        add_parameters_(p, list_of(shared), partita::sum),
+        one_map_(averaged == shared),
+        centred_(centred) {}
+
+  /// What belongs together in the blocks to come.
+  void arrange(element_map<Rank> statistics, element_map<Rank> parameters) {
+    statistics_ = std::move(statistics);
+    parameters_ = std::move(parameters);
+  }
+  const element_map<Rank>& statistics() const { return statistics_; }
+
+  /// The moments of the whole tensor, one for each statistic. One all_reduce.
+  std::vector<moments> measure(const xt::xtensor<T, Rank>& x) const {
+    auto own = uninitialised<moments, 1>({statistics_.count});
+    for (auto& m : own) m = moments{};
+    for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
+      own(s).count += 1;
+      own(s).mean += static_cast<double>(x.data()[k]);
+    });
+    for (auto& m : own) m.mean = m.count > 0 ? m.mean / m.count : 0;
+    for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t) {
+      const double apart = static_cast<double>(x.data()[k]) - own(s).mean;
+      own(s).deviations += apart * apart;
+    });
+    const auto all = join_(own);
+    return {all.begin(), all.end()};
+  }
+  /// (x - mean) / sqrt(spread + epsilon) of the moments, times gamma plus beta.
+  template <class Mean, class Spread>
+  xt::xtensor<T, Rank> normalise(const xt::xtensor<T, Rank>& x, Mean mean, Spread spread, double epsilon,
+                                 const norm_parameters<T>& by) {
+    inverse_.resize(statistics_.count);
+    std::vector<double> taken_off(statistics_.count, 0);
+    for (std::size_t s = 0; s < statistics_.count; ++s) {
+      inverse_[s] = 1 / std::sqrt(spread(s) + epsilon);
+      if (centred_) taken_off[s] = mean(s);
+    }
+    normal_.resize(x.shape());
+    auto y = uninitialised<T, Rank>(shape_array<Rank>(x.shape()));
+    for_each(x.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
+      const double n = (static_cast<double>(x.data()[k]) - taken_off[s]) * inverse_[s];
+      normal_.data()[k] = n;
+      y.data()[k] = static_cast<T>(n * (by.scales ? static_cast<double>(by.gamma[q]) : 1) +
+                                   (by.beta ? static_cast<double>(by.beta[q]) : 0));
+    });
+    return y;
+  }
+  /// The gradient with respect to x; adds those of gamma and beta where they are. `fixed`: the statistics did not come
+  /// from x. One all_reduce, and one more for parameters that are shared along other dimensions.
+  xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool fixed, const std::vector<double>& counts,
+                               const norm_parameters<T>& by) const {
+    const std::size_t statistics = statistics_.count, parameters = parameters_.count;
+    const auto g = [&](std::size_t k, std::size_t q) {
+      return static_cast<double>(dy.data()[k]) * (by.scales ? static_cast<double>(by.gamma[q]) : 1);
+    };
+    auto of_parameters = uninitialised<double, 2>({2, parameters});
+    auto of_statistics = uninitialised<double, 2>({2, statistics});
+    of_parameters.fill(0), of_statistics.fill(0);
+    for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
+      of_parameters(0, q) += static_cast<double>(dy.data()[k]);
+      of_parameters(1, q) += static_cast<double>(dy.data()[k]) * normal_.data()[k];
+      of_statistics(0, s) += g(k, q);
+      of_statistics(1, s) += g(k, q) * normal_.data()[k];
+    });
+    if (one_map_ || by.scales) of_parameters = add_parameters_(of_parameters);
+    if (one_map_) {  // then gamma is the same for all elements of a statistic
+      for (std::size_t s = 0; s < statistics; ++s)
+        for (std::size_t row = 0; row < 2; ++row)
+          of_statistics(row, s) = of_parameters(row, s) * (by.scales ? static_cast<double>(by.gamma[s]) : 1);
+    } else if (!fixed) {
+      of_statistics = add_(of_statistics);
+    }
+    for (std::size_t q = 0; by.scales && q < parameters; ++q)
+      by.gamma_gradient[q] += static_cast<T>(of_parameters(1, q));
+    for (std::size_t q = 0; by.beta_gradient != nullptr && q < parameters; ++q)
+      by.beta_gradient[q] += static_cast<T>(of_parameters(0, q));
+    auto dx = uninitialised<T, Rank>(shape_array<Rank>(dy.shape()));
+    for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
+      double slope = g(k, q);
+      if (!fixed) {
+        slope -= normal_.data()[k] * of_statistics(1, s) / counts[s];
+        if (centred_) slope -= of_statistics(0, s) / counts[s];
+      }
+      dx.data()[k] = static_cast<T>(slope * inverse_[s]);
+    });
+    return dx;
+  }
+  /// Why an adjoint cannot be, or nothing: what else was said, or a dy of another shape than the last result.
+  text objection_to(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text said) const {
+    if (said.empty() && (!forward_done || (active && dy.shape() != normal_.shape())))
+      said << name << ".adjoint(dy): requires a dy of the shape of the last result"
+           << (forward_done ? "" : "; call the layer first") << ", got " << dy.shape();
+    return said;
+  }
+
+ private:
+  static dimension_list list_of(const std::array<bool, Rank>& chosen) {
+    dimension_list list;
+    for (std::size_t d = 0; d < Rank; ++d)
+      if (chosen[d]) list.push_back(d);
+    return list;
+  }
+  /// Calls f(number of the element, its statistic, its parameter) in C order.
+  template <class Shape, class F>
+  void for_each(const Shape& shape, F f) const {
+    index<Rank> i{};
+    std::size_t volume = 1;
+    for (std::size_t d = 0; d < Rank; ++d) volume *= static_cast<std::size_t>(shape[d]);
+    const auto& s_last = statistics_.at[Rank - 1];
+    const auto& q_last = parameters_.at[Rank - 1];
+    for (std::size_t k = 0; k < volume;) {
+      std::size_t s = 0, q = 0;
+      for (std::size_t d = 0; d + 1 < Rank; ++d) s += statistics_.at[d][i[d]], q += parameters_.at[d][i[d]];
+      for (std::size_t j = 0; j < s_last.size(); ++j, ++k) f(k, s + s_last[j], q + q_last[j]);
+      for (std::size_t d = Rank - 1; d-- > 0;) {
+        if (++i[d] < static_cast<std::size_t>(shape[d])) break;
+        i[d] = 0;
+      }
+    }
+  }
+
+  all_reduce<anywhere, joined_moments> join_;
+  all_reduce<anywhere, sum_t> add_, add_parameters_;
+  bool one_map_, centred_;
+  element_map<Rank> statistics_{std::array<std::size_t, Rank>{}}, parameters_{std::array<std::size_t, Rank>{}};
+  std::vector<double> inverse_;
+  xt::xtensor<double, Rank> normal_;
+};
+
+/// How a norm's channels are cut into these parts: as the options say, or in balance.
+template <class Options>
+cut cut_of_channels(const Options& options, std::size_t parts, const char* name) {
+  const cut chosen = options.channel_cut ? *options.channel_cut : cut::balanced(options.channels, parts);
+  if (chosen.extent() != options.channels || chosen.parts() != parts)
+    throw shape_error(text(name) << ": requires a channel_cut of the " << options.channels << " channels into the "
+                                 << parts << " parts that p has along dimension 1, got one of " << chosen.extent()
+                                 << " into " << chosen.parts());
+  return chosen;
+}
+/// This worker's channels.
+template <class Extents>
+interval part_of_channels(const partition<Extents>& p, const cut& of_channels) {
+  interval own;
+  if (p.active()) of_channels.for_pieces(p.index()[1], [&](interval piece, std::size_t) { own = piece; });
+  return own;
+}
+/// Throws, on all workers alike, unless x has the channels that a norm was made for, cut as it was made for.
+template <std::size_t Rank>
+void expect_channels(const laid_out_tensor<Rank>& tensor, const cut& made_for, const char* name) {
+  if (tensor.extents[1] != made_for.extent())
+    throw shape_error(text(name) << ": requires x of " << made_for.extent() << " channels in dimension 1, got "
+                                 << tensor.extents);
+  for (std::size_t k = 0; k < tensor.sizes[1].size(); ++k)
+    if (tensor.sizes[1][k] != made_for.size(k))
+      throw shape_error(text(name) << ": requires the channels cut as the layer was made for, " << made_for.size(k)
+                                   << " in part " << k << ", got " << tensor.sizes[1][k]
+                                   << "; say {.channel_cut = ...}, or repartition x");
+}
+
+}  // namespace partita::detail

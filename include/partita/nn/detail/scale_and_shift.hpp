@@ -1,0 +1,71 @@
+// The parameters of a norm: what its result is multiplied by and what is added.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/nn/parameter.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The same in memory. `scales` is known to all workers alike; without it nothing else is looked at but beta.
+template <class T>
+struct norm_parameters {
+  bool scales = false;
+  const T* gamma = nullptr;
+  const T* beta = nullptr;
+  T* gamma_gradient = nullptr;
+  T* beta_gradient = nullptr;
+};
+
+/// This worker's block of a norm's weight and bias, ones and zeros at first; of no element where there is none.
+template <class T, std::size_t Rank>
+class scale_and_shift {
+ public:
+  xt::xtensor<T, Rank>& weight() { return weight_; }
+  xt::xtensor<T, Rank>& bias() { return bias_; }
+  xt::xtensor<T, Rank>& weight_gradient() { return weight_gradient_; }
+  xt::xtensor<T, Rank>& bias_gradient() { return bias_gradient_; }
+  const xt::xtensor<T, Rank>& weight() const { return weight_; }
+  const xt::xtensor<T, Rank>& bias() const { return bias_; }
+
+  void zero_gradients() {
+    weight_gradient_.fill(T(0));
+    bias_gradient_.fill(T(0));
+  }
+  /// What an optimiser changes; valid as long as the layer lives.
+  std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
+
+ protected:
+  scale_and_shift(const std::array<std::size_t, Rank>& shape, bool scales, bool shifts)
+      : scales_(scales), shifts_(shifts) {
+    const std::array<std::size_t, Rank> none{};
+    weight_ = weight_gradient_ = xt::xtensor<T, Rank>(xt::zeros<T>(scales ? shape : none));
+    bias_ = bias_gradient_ = xt::xtensor<T, Rank>(xt::zeros<T>(shifts ? shape : none));
+    weight_.fill(T(1));
+    shapes_ = {weight_.shape(), bias_.shape()};
+  }
+
+  /// Why the blocks that a program assigned cannot be used, or nothing.
+  text objection_to_parameters(const char* name) const {
+    text objection;
+    if (weight_.shape() != shapes_[0] || weight_gradient_.shape() != shapes_[0])
+      objection << name << ": requires a weight and its gradient of shape " << shapes_[0] << ", got " << weight_.shape()
+                << " and " << weight_gradient_.shape() << "; assign blocks of the shape they had";
+    else if (bias_.shape() != shapes_[1] || bias_gradient_.shape() != shapes_[1])
+      objection << name << ": requires a bias and its gradient of shape " << shapes_[1] << ", got " << bias_.shape()
+                << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
+    return objection;
+  }
+  norm_parameters<T> memory() {
+    return {scales_, weight_.data(), shifts_ ? bias_.data() : nullptr, weight_gradient_.data(),
+            shifts_ ? bias_gradient_.data() : nullptr};
+  }
+
+ private:
+  bool scales_, shifts_;
+  xt::xtensor<T, Rank> weight_, bias_, weight_gradient_, bias_gradient_;
+  std::array<typename xt::xtensor<T, Rank>::shape_type, 2> shapes_;
+};
+
+}  // namespace partita::detail

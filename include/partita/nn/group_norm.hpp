@@ -1,0 +1,115 @@
+// Group normalisation: each sample by itself, its channels in groups, of a tensor that is cut in any way.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <partita/nn/detail/normaliser.hpp>
+#include <partita/nn/detail/scale_and_shift.hpp>
+
+namespace partita {
+
+struct group_norm_options {
+  std::size_t groups = 1;  ///< as many as channels: instance normalisation
+  std::size_t channels = 0;
+  double epsilon = 1e-5;
+  bool affine = true;                ///< times weight() plus bias()
+  std::optional<cut> channel_cut{};  ///< how channels are cut over the partition; in balance if nothing is said
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each sample and group of channels
+/// (Wu and He 2018): `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
+/// Shapes:   x is batch x channels x features, cut over p in any way, the channels as the options say: a group may lie
+///           on several workers; y is cut like x. weight() and bias() are those of this worker's channels.
+/// Requires: channels that are a multiple of groups, and x of those channels and that cut [shape_error, on all workers].
+/// Cost:     one all_reduce of three numbers a sample and group among the workers that share samples; the adjoint one
+///           of two numbers there, and one of two numbers a channel among those that share channels.
+/// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
+template <class T, std::size_t Rank>
+class group_norm : public detail::scale_and_shift<T, 1> {
+  static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
+  static_assert(Rank >= 2, "partita::group_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
+  using anywhere = dynamic_extents<Rank>;
+  static constexpr const char* name = "partita::group_norm(p, options)(x)";
+
+ public:
+  template <class Extents>
+  group_norm(const partition<Extents>& p, const group_norm_options& options)
+      : detail::scale_and_shift<T, 1>({own_channels(partition<anywhere>(p), options).size()}, options.affine,
+                                      options.affine),
+        layout_(p, name),
+        normaliser_(partition<anywhere>(p), all_but(0), all_but(1), true),
+        options_(options),
+        cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
+    static_assert(Extents::rank() == Rank, "partita::group_norm<T, Rank>(p, options): requires p of the rank of x");
+    if (options.groups == 0 || options.channels % options.groups != 0)
+      throw shape_error(text(name) << ": requires channels that are a multiple of the groups, got " << options.channels
+                                   << " channels in " << options.groups << " groups");
+  }
+
+  template <class X>
+  xt::xtensor<T, Rank> operator()(const X& x) {
+    static_assert(detail::block_of_rank<X, T, Rank>(),
+                  "partita::group_norm<T, Rank>(x): requires an xt::xtensor of elements T and of that rank");
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
+    const auto shape = detail::shape_array<Rank>(block.shape());
+    detail::expect_channels(layout_.learn(shape, this->objection_to_parameters(name)), cut_, name);
+    forward_done_ = true;
+    arrange(shape);
+    const auto all = normaliser_.measure(block);
+    counts_.clear();
+    for (const auto& m : all) counts_.push_back(m.count);
+    return normaliser_.normalise(
+        block, [&](std::size_t s) { return all[s].mean; },
+        [&](std::size_t s) { return all[s].count > 0 ? all[s].deviations / all[s].count : 0; }, options_.epsilon,
+        this->memory());
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+
+  template <class Y>
+  xt::xtensor<T, Rank> adjoint(const Y& dy) {
+    static_assert(detail::block_of_rank<Y, T, Rank>(),
+                  "partita::group_norm<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
+    layout_.agree(
+        normaliser_.objection_to(block, layout_.p().active(), forward_done_, name, this->objection_to_parameters(name)),
+        2);
+    return normaliser_.adjoint(block, false, counts_, this->memory());
+  }
+
+  /// Which channels are this worker's.
+  interval channels() const { return own_channels(layout_.p(), options_); }
+  const group_norm_options& options() const { return options_; }
+
+ private:
+  static constexpr std::array<bool, Rank> all_but(std::size_t kept) {
+    std::array<bool, Rank> chosen{};
+    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != kept;
+    return chosen;
+  }
+  static interval own_channels(const partition<anywhere>& p, const group_norm_options& options) {
+    return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
+  }
+  /// A statistic for each sample here and each group of all: a group of channels may lie on several workers.
+  void arrange(const std::array<std::size_t, Rank>& shape) {
+    std::array<bool, Rank> samples{}, by_channel{};
+    samples[0] = by_channel[1] = true;
+    detail::element_map<Rank> statistics(shape, samples), of_channels(shape, by_channel);
+    const std::size_t each = options_.channels / options_.groups;
+    for (std::size_t& s : statistics.at[0]) s *= options_.groups;
+    for (std::size_t c = 0; c < shape[1]; ++c) statistics.at[1][c] = (channels().start + c) / each;
+    statistics.count *= options_.groups;
+    normaliser_.arrange(std::move(statistics), std::move(of_channels));
+  }
+
+  detail::block_layout<Rank> layout_;
+  detail::normaliser<T, Rank> normaliser_;
+  group_norm_options options_;
+  cut cut_;
+  std::vector<double> counts_;
+  bool forward_done_ = false;
+};
+
+}  // namespace partita

@@ -1,0 +1,149 @@
+// Layer normalisation and its relative without a mean, over the last dimensions of a tensor, which may be cut.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <partita/nn/detail/normaliser.hpp>
+#include <partita/nn/detail/scale_and_shift.hpp>
+
+namespace partita {
+
+template <std::size_t K>
+struct layer_norm_options {
+  std::array<std::size_t, K> shape{};  ///< the last K extents of x
+  double epsilon = 1e-5;
+  bool affine = true;  ///< times weight(), and in layer_norm plus bias()
+  std::optional<decomposition<K>>
+      cuts{};  ///< how the last K dimensions are cut over the partition; balanced if not said
+};
+
+namespace detail {
+
+template <class T, std::size_t Rank, std::size_t K, bool Centred>
+class last_dimensions_norm : public scale_and_shift<T, K> {
+  static_assert(std::is_floating_point_v<T>, "partita::layer_norm<T, Rank, K>: requires floating-point elements");
+  static_assert(K >= 1 && K <= Rank,
+                "partita::layer_norm<T, Rank, K>: requires 1 <= K <= Rank, the dimensions of x that are normalised");
+  using anywhere = dynamic_extents<Rank>;
+  static constexpr const char* name =
+      Centred ? "partita::layer_norm(p, options)(x)" : "partita::rms_norm(p, options)(x)";
+
+ public:
+  template <class Extents>
+  last_dimensions_norm(const partition<Extents>& p, const layer_norm_options<K>& options)
+      : scale_and_shift<T, K>(own_shape(partition<anywhere>(p), options), options.affine, options.affine && Centred),
+        layout_(p, name),
+        normaliser_(partition<anywhere>(p), last(), first(), Centred),
+        options_(options),
+        cuts_(cuts_for(p.grid().shape(), options)) {
+    static_assert(Extents::rank() == Rank, "partita::layer_norm<T, Rank, K>(p, options): requires p of the rank of x");
+  }
+
+  template <class X>
+  xt::xtensor<T, Rank> operator()(const X& x) {
+    static_assert(block_of_rank<X, T, Rank>(),
+                  "partita::layer_norm<T, Rank, K>(x): requires an xt::xtensor of elements T and of that rank");
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), x);
+    const auto shape = shape_array<Rank>(block.shape());
+    refuse(layout_.learn(shape, this->objection_to_parameters(name)));
+    forward_done_ = true;
+    normaliser_.arrange({shape, first()}, {shape, last()});
+    const auto all = normaliser_.measure(block);
+    counts_.clear();
+    for (const auto& m : all) counts_.push_back(m.count);
+    return normaliser_.normalise(
+        block, [&](std::size_t s) { return all[s].mean; },
+        [&](std::size_t s) { return all[s].deviations / all[s].count + (Centred ? 0 : all[s].mean * all[s].mean); },
+        options_.epsilon, this->memory());
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+
+  template <class Y>
+  xt::xtensor<T, Rank> adjoint(const Y& dy) {
+    static_assert(
+        block_of_rank<Y, T, Rank>(),
+        "partita::layer_norm<T, Rank, K>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
+    const xt::xtensor<T, Rank> block = block_on(layout_.p(), dy);
+    layout_.agree(
+        normaliser_.objection_to(block, layout_.p().active(), forward_done_, name, this->objection_to_parameters(name)),
+        2);
+    return normaliser_.adjoint(block, false, counts_, this->memory());
+  }
+
+  /// Where this worker's weight and bias lie among those of the whole; empty on a worker outside of p.
+  box<K> weight_box() const { return own_box(layout_.p(), cuts_); }
+  const layer_norm_options<K>& options() const { return options_; }
+
+ private:
+  static constexpr std::array<bool, Rank> last() {
+    std::array<bool, Rank> chosen{};
+    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d + K >= Rank;
+    return chosen;
+  }
+  static constexpr std::array<bool, Rank> first() {
+    std::array<bool, Rank> chosen{};
+    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d + K < Rank;
+    return chosen;
+  }
+  static decomposition<K> cuts_for(const std::array<std::size_t, Rank>& grid, const layer_norm_options<K>& options) {
+    std::array<std::size_t, K> parts{};
+    for (std::size_t d = 0; d < K; ++d) parts[d] = grid[Rank - K + d];
+    if (options.cuts && (options.cuts->parts() != parts || options.cuts->extents() != options.shape))
+      throw shape_error(text(name) << ": requires cuts of " << options.shape << " into " << parts
+                                   << " parts, as p has along its last dimensions, got cuts of "
+                                   << options.cuts->extents() << " into " << options.cuts->parts());
+    return options.cuts ? *options.cuts : decomposition<K>::balanced(options.shape, parts);
+  }
+  static box<K> own_box(const partition<anywhere>& p, const decomposition<K>& cuts) {
+    if (!p.active()) return {};
+    index<K> i{};
+    for (std::size_t d = 0; d < K; ++d) i[d] = p.index()[Rank - K + d];
+    return cuts.block(i);
+  }
+  static std::array<std::size_t, K> own_shape(const partition<anywhere>& p, const layer_norm_options<K>& options) {
+    return own_box(p, cuts_for(p.grid().shape(), options)).shape();
+  }
+  /// Known to all workers alike.
+  void refuse(const laid_out_tensor<Rank>& tensor) const {
+    for (std::size_t d = 0; d < K; ++d) {
+      if (tensor.extents[Rank - K + d] != options_.shape[d])
+        throw shape_error(text(name) << ": requires x whose last extents are " << options_.shape << ", got "
+                                     << tensor.extents);
+      for (std::size_t k = 0; k < tensor.sizes[Rank - K + d].size(); ++k)
+        if (tensor.sizes[Rank - K + d][k] != cuts_.cuts[d].size(k))
+          throw shape_error(text(name) << ": requires x cut along dimension " << Rank - K + d
+                                       << " as the layer was made for, " << cuts_.cuts[d].size(k) << " in part " << k
+                                       << ", got " << tensor.sizes[Rank - K + d][k]
+                                       << "; say {.cuts = ...}, or repartition x");
+    }
+  }
+
+  block_layout<Rank> layout_;
+  normaliser<T, Rank> normaliser_;
+  layer_norm_options<K> options_;
+  decomposition<K> cuts_;
+  std::vector<double> counts_;
+  bool forward_done_ = false;
+};
+
+}  // namespace detail
+
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance over the last K dimensions, which may
+/// be cut: `layer_norm<float, 3> n(p_x, {.shape = {512}})`.
+/// Shapes:   x is cut over p in any way, its last K dimensions as the options say; y is cut like x. weight() and bias()
+///           are the block of this worker's last K indices, the same on all workers that share them.
+/// Requires: those extents and cuts [shape_error, on all workers].
+/// Cost:     one all_reduce of three numbers a row along the last K dimensions of p; the adjoint one of two numbers a
+///           row along them, and one of two numbers a parameter along the others.
+/// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
+template <class T, std::size_t Rank, std::size_t K = 1>
+using layer_norm = detail::last_dimensions_norm<T, Rank, K, true>;
+
+/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019); all else is as in layer_norm.
+template <class T, std::size_t Rank, std::size_t K = 1>
+using rms_norm = detail::last_dimensions_norm<T, Rank, K, false>;
+
+}  // namespace partita

@@ -1,0 +1,263 @@
+// Norms over any cut of any partition, against their plain definitions on the whole tensor.
+#include "layer_twin.hpp"
+#include "random_cases.hpp"
+#include "refused.hpp"
+
+#include <functional>
+#include <optional>
+#include <partita/nn/batch_norm.hpp>
+#include <partita/nn/group_norm.hpp>
+#include <partita/nn/layer_norm.hpp>
+
+namespace {
+
+using namespace partita;
+using test::close;
+using test::refused;
+using place = partita::index<3>;
+using cube = test::whole_tensor<double, 3>;
+
+/// A norm by its definition: which statistic and which parameter an element belongs to, and whether a mean is taken
+/// off.
+struct twin {
+  std::function<std::size_t(const place&)> statistic, parameter;
+  bool centred = true;
+  double epsilon = 1e-5;
+  std::vector<double> gamma, beta;
+
+  struct result {
+    cube y, dx;
+    std::vector<double> dgamma, dbeta, mean, unbiased;
+  };
+  /// The derivative of y_j by x_i is told by its formula and summed over all pairs.
+  result operator()(const cube& x, const cube& dy, std::size_t statistics) const {
+    result r{cube(x.extents),
+             cube(x.extents),
+             std::vector<double>(gamma.size()),
+             std::vector<double>(gamma.size()),
+             std::vector<double>(statistics),
+             std::vector<double>(statistics)};
+    for (std::size_t s = 0; s < statistics; ++s) {
+      std::vector<std::size_t> of_s, q;
+      for (std::size_t k = 0; k < x.values.size(); ++k)
+        if (const place i = index_of(k, x.extents); statistic(i) == s) of_s.push_back(k), q.push_back(parameter(i));
+      const auto n = static_cast<double>(of_s.size());
+      double mean = 0, spread = 0;
+      for (const std::size_t k : of_s) mean += x.values[k] / n;
+      r.mean[s] = mean;
+      if (!centred) mean = 0;
+      for (const std::size_t k : of_s) spread += (x.values[k] - mean) * (x.values[k] - mean) / n;
+      r.unbiased[s] = spread * n / (n - 1);
+      const double inverse = 1 / std::sqrt(spread + epsilon);
+      const auto normal = [&](std::size_t a) { return (x.values[of_s[a]] - mean) * inverse; };
+      for (std::size_t a = 0; a < of_s.size(); ++a) {
+        r.y.values[of_s[a]] = normal(a) * gamma[q[a]] + beta[q[a]];
+        r.dgamma[q[a]] += dy.values[of_s[a]] * normal(a);
+        r.dbeta[q[a]] += dy.values[of_s[a]];
+        for (std::size_t b = 0; b < of_s.size(); ++b)
+          r.dx.values[of_s[a]] += dy.values[of_s[b]] * gamma[q[b]] * inverse *
+                                  ((a == b ? 1 : 0) - (centred ? 1 / n : 0) - normal(a) * normal(b) / n);
+      }
+    }
+    return r;
+  }
+};
+
+double x_at(std::size_t k) { return static_cast<double>((17 * k + 3) % 31) / 4 - 3; }
+double dy_at(std::size_t k) { return static_cast<double>((5 * k + 1) % 13) / 2 - 3; }
+std::vector<double> parameters_of(std::size_t n, std::size_t step) {
+  std::vector<double> all(n);
+  for (std::size_t k = 0; k < n; ++k) all[k] = static_cast<double>((step * k + 1) % 7) / 4 + 0.5;
+  return all;
+}
+
+/// One random tensor, cut somehow over some workers.
+struct random_case {
+  random_case(const world& everyone, std::mt19937& draws)
+      : extents{2 + test::random_below(draws, 3), 1 + test::random_below(draws, 5), 1 + test::random_below(draws, 4)},
+        grid(test::random_grid<3>(draws, everyone.size())),
+        cuts(test::random_cuts<3>(draws, extents, grid)),
+        p(test::partition_on<3>(everyone, draws, grid)),
+        x(extents, x_at),
+        dy(extents, dy_at) {}
+
+  std::array<std::size_t, 3> extents, grid;
+  decomposition<3> cuts;
+  partition<dynamic_extents<3>> p;
+  cube x, dy;
+};
+
+template <class Layer>
+void expect_same(const random_case& c, Layer& layer, const twin::result& wanted, std::size_t first_parameter) {
+  BOOST_TEST(close(layer(c.x.block(c.p, c.cuts)), wanted.y.block(c.p, c.cuts), 1e-11));
+  for (const double times : {1.0, 2.0}) {  // gradients add up
+    BOOST_TEST(close(layer.adjoint(c.dy.block(c.p, c.cuts)), wanted.dx.block(c.p, c.cuts), 1e-10));
+    for (std::size_t k = 0; k < layer.weight().size(); ++k)
+      BOOST_TEST(std::abs(layer.weight_gradient().data()[k] - times * wanted.dgamma[first_parameter + k]) < 1e-9);
+    for (std::size_t k = 0; k < layer.bias().size(); ++k)
+      BOOST_TEST(std::abs(layer.bias_gradient().data()[k] - times * wanted.dbeta[first_parameter + k]) < 1e-9);
+  }
+}
+template <class Layer>
+void set_parameters(Layer& layer, const twin& by, std::size_t first) {
+  for (std::size_t k = 0; k < layer.weight().size(); ++k) layer.weight().data()[k] = by.gamma[first + k];
+  for (std::size_t k = 0; k < layer.bias().size(); ++k) layer.bias().data()[k] = by.beta[first + k];
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(norms)
+
+BOOST_AUTO_TEST_CASE(batch_norm_is_its_definition_on_any_cut) {
+  const world everyone(test::workers());
+  std::mt19937 draws(1);
+  for (std::size_t round = 0; round < 3 + test::random_cases(24); ++round) {
+    const random_case c(everyone, draws);
+    const std::size_t channels = c.extents[1];
+    const auto channel = [](const place& i) { return i[1]; };
+    const twin by{channel, channel, true, 1e-3, parameters_of(channels, 3), parameters_of(channels, 5)};
+    const auto wanted = by(c.x, c.dy, channels);
+    batch_norm<double, 3> layer(c.p, {.channels = channels, .epsilon = 1e-3, .channel_cut = c.cuts.cuts[1]});
+    const std::size_t first = layer.channels().start;
+    set_parameters(layer, by, first);
+    expect_same(c, layer, wanted, first);
+    for (std::size_t k = 0; k < layer.running_mean().size(); ++k) {
+      BOOST_TEST(std::abs(layer.running_mean()(k) - 0.1 * wanted.mean[first + k]) < 1e-13);
+      BOOST_TEST(std::abs(layer.running_variance()(k) - (0.9 + 0.1 * wanted.unbiased[first + k])) < 1e-12);
+    }
+    layer.evaluate();
+    cube evaluated(c.extents), dx(c.extents);
+    for (std::size_t k = 0; k < evaluated.values.size(); ++k) {
+      const std::size_t ch = index_of(k, c.extents)[1];
+      const double inverse = 1 / std::sqrt(0.9 + 0.1 * wanted.unbiased[ch] + 1e-3);
+      evaluated.values[k] = (c.x.values[k] - 0.1 * wanted.mean[ch]) * inverse * by.gamma[ch] + by.beta[ch];
+      dx.values[k] = c.dy.values[k] * by.gamma[ch] * inverse;
+    }
+    BOOST_TEST(close(layer(c.x.block(c.p, c.cuts)), evaluated.block(c.p, c.cuts)));
+    BOOST_TEST(close(layer.adjoint(c.dy.block(c.p, c.cuts)), dx.block(c.p, c.cuts)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(running_statistics_follow_PyTorch) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
+  const std::size_t rows = 2 * everyone.size();
+  const auto first = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 1.0 : 5.0; });
+  const auto second = block_from(p, extents<dynamic, 1>(rows), [](auto i, auto) { return i % 2 == 0 ? 7.0 : 9.0; });
+  const double n = static_cast<double>(rows), share = n / (n - 1);
+  const auto after = [&](std::optional<double> momentum, double mean, double variance) {
+    batch_norm<double, 2> layer(p, {.channels = 1, .momentum = momentum});
+    layer(first), layer(second);
+    BOOST_TEST(std::abs(layer.running_mean()(0) - mean) < 1e-13);
+    BOOST_TEST(std::abs(layer.running_variance()(0) - variance) < 1e-12);
+  };
+  after(std::nullopt, 5.5, share * (4 + 1) / 2);  // the average of both batches
+  after(0.0, 0, 1);                               // 0 means 0: they stay
+  after(1.0, 8, share);                           // the last batch alone
+  after(0.5, 0.25 * 0 + 0.25 * 3 + 0.5 * 8, 0.25 + 0.25 * 4 * share + 0.5 * share);
+  batch_norm<double, 2> untracked(p, {.channels = 1, .affine = false, .track = false});
+  const auto trained = untracked(first);
+  untracked.evaluate();
+  BOOST_TEST((untracked(first) == trained));
+  BOOST_TEST(untracked.running_mean().size() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_mean_far_away_leaves_the_variance_as_it_is) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
+  const double far = 1e9;
+  const auto x = block_from(p, extents<dynamic, 1>(4 * everyone.size()),
+                            [&](auto i, auto) { return far + (i % 2 == 0 ? 1.0 : -1.0); });
+  batch_norm<double, 2> layer(p, {.channels = 1, .epsilon = 0});
+  const auto y = layer(x);
+  for (std::size_t k = 0; k < y.size(); ++k) BOOST_TEST(y.data()[k] == (k % 2 == 0 ? 1.0 : -1.0));
+}
+
+BOOST_AUTO_TEST_CASE(layer_norm_and_rms_norm_are_their_definitions_with_their_dimensions_cut) {
+  const world everyone(test::workers());
+  std::mt19937 draws(2);
+  for (std::size_t round = 0; round < 3 + test::random_cases(24); ++round) {
+    const random_case c(everyone, draws);
+    const auto [n, h, w] = c.extents;
+    const std::size_t columns = w, both = h * w;
+    const auto row = [h_ = h](const place& i) { return i[0] * h_ + i[1]; };
+    const auto last = [](const place& i) { return i[2]; };
+    const twin one{row, last, true, 1e-5, parameters_of(columns, 3), parameters_of(columns, 5)};
+    const layer_norm_options<1> over_one{.shape = {columns}, .cuts = decomposition<1>(c.cuts.cuts[2])};
+    layer_norm<double, 3> layer(c.p, over_one);
+    set_parameters(layer, one, layer.weight_box().start[0]);
+    expect_same(c, layer, one(c.x, c.dy, n * h), layer.weight_box().start[0]);
+
+    twin root = one;
+    root.centred = false;
+    root.beta.assign(columns, 0);
+    rms_norm<double, 3> without_mean(c.p, over_one);
+    set_parameters(without_mean, root, without_mean.weight_box().start[0]);
+    expect_same(c, without_mean, root(c.x, c.dy, n * h), without_mean.weight_box().start[0]);
+
+    const twin two{[](const place& i) { return i[0]; },
+                   [w_ = w](const place& i) { return i[1] * w_ + i[2]; },
+                   true,
+                   1e-5,
+                   std::vector<double>(both, 1),
+                   std::vector<double>(both, 0)};
+    layer_norm<double, 3, 2> over_two(c.p, {.shape = {h, w}, .cuts = decomposition<2>(c.cuts.cuts[1], c.cuts.cuts[2])});
+    const auto wanted = two(c.x, c.dy, n);
+    BOOST_TEST(close(over_two(c.x.block(c.p, c.cuts)), wanted.y.block(c.p, c.cuts), 1e-11));
+    BOOST_TEST(close(over_two.adjoint(c.dy.block(c.p, c.cuts)), wanted.dx.block(c.p, c.cuts), 1e-10));
+    const box<2> own = over_two.weight_box();
+    for (std::size_t k = 0; k < over_two.weight_gradient().size(); ++k) {
+      const auto i = index_of(k, own.shape());
+      const std::size_t q = (own.start[0] + i[0]) * columns + own.start[1] + i[1];
+      BOOST_TEST(std::abs(over_two.weight_gradient().data()[k] - wanted.dgamma[q]) < 1e-9);
+      BOOST_TEST(std::abs(over_two.bias_gradient().data()[k] - wanted.dbeta[q]) < 1e-9);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(group_norm_is_its_definition_also_where_a_group_lies_on_several_workers) {
+  const world everyone(test::workers());
+  std::mt19937 draws(3);
+  for (std::size_t round = 0; round < 3 + test::random_cases(24); ++round) {
+    random_case c(everyone, draws);
+    c.extents[1] = 6;
+    c.cuts = test::random_cuts<3>(draws, c.extents, c.grid);
+    c.x = cube(c.extents, x_at), c.dy = cube(c.extents, dy_at);
+    for (const std::size_t groups : {1U, 3U, 6U}) {
+      const auto group = [&](const place& i) { return i[0] * groups + i[1] / (6 / groups); };
+      const auto channel = [](const place& i) { return i[1]; };
+      const twin by{group, channel, true, 1e-2, parameters_of(6, 3), parameters_of(6, 5)};
+      group_norm<double, 3> layer(c.p,
+                                  {.groups = groups, .channels = 6, .epsilon = 1e-2, .channel_cut = c.cuts.cuts[1]});
+      set_parameters(layer, by, layer.channels().start);
+      expect_same(c, layer, by(c.x, c.dy, c.extents[0] * groups), layer.channels().start);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tensors_that_a_norm_was_not_made_for_are_refused_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(std::size_t{1}, n));
+  const auto x = block_from(p, extents<1, dynamic>(2 * n), [](auto, auto j) { return static_cast<double>(j); });
+  batch_norm<double, 2> wrong(p, {.channels = 2 * n + 1}), single(p, {.channels = 2 * n});
+  BOOST_TEST(refused<shape_error>([&] { wrong(x); }).find("channels in dimension 1") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] { single(x); }).find("one element has no variance") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] { single.adjoint(x); }).find("call the layer first") != std::string::npos);
+  single.evaluate();
+  BOOST_TEST(close(single(x), x, 1e-5));
+  layer_norm<double, 2> other(p, {.shape = {2 * n + 1}});
+  BOOST_TEST(refused<shape_error>([&] { other(x); }).find("whose last extents are") != std::string::npos);
+  layer_norm<double, 2> spoilt(p, {.shape = {2 * n}});
+  if (everyone.id() + 1 == n) spoilt.weight() = xt::ones<double>({7});
+  BOOST_TEST(refused<shape_error>([&] { spoilt(x); }).find("assign blocks of the shape") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] {
+               group_norm<double, 2>(p, {.groups = 4, .channels = 6});
+             }).find("multiple of the groups") != std::string::npos);
+  if (n > 1)
+    BOOST_TEST(refused<shape_error>([&] {
+                 batch_norm<double, 2>(p, {.channels = 6, .channel_cut = cut::balanced(6, n - 1)});
+               }).find("along dimension 1") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
