@@ -26,6 +26,8 @@ using nlohmann::json;
 
 /// One record of a kind. Complains, or throws: `departure` skips the record, another exception fails it.
 using run_record = void (*)(const json& c, const partita::world& everyone, complaints& wrong);
+void run_loss_record(const json& c, const partita::world& everyone, complaints& wrong);
+void run_norm_record(const json& c, const partita::world& everyone, complaints& wrong);
 
 /// Whether the run has as many workers as the record.
 inline bool runs_here(const json& c, const partita::world& everyone) {
