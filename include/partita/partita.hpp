@@ -30,6 +30,7 @@
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
+#include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/partitioned_elementwise.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/reduce_scatter.hpp>

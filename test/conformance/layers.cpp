@@ -15,7 +15,12 @@ namespace {
 using namespace conformance;
 
 /// What runs the records of each kind.
-const std::map<std::string, run_record> kinds{{"loss", run_loss_record}, {"norm", run_norm_record}};
+const std::map<std::string, run_record> kinds{
+    {"halo", run_halo},
+    {"loss", run_loss_record},
+    {"norm", run_norm_record},
+    {"window", run_halo},
+};
 constexpr const char* files[] = {"conv", "halo", "loss", "norm", "pool", "refusals", "upsample"};
 
 bool is_layers(const json& file) {

@@ -29,6 +29,8 @@ using run_record = void (*)(const json& c, const partita::world& everyone, compl
 void run_loss_record(const json& c, const partita::world& everyone, complaints& wrong);
 void run_norm_record(const json& c, const partita::world& everyone, complaints& wrong);
 
+void run_halo(const json& c, const partita::world& everyone, complaints& wrong);
+
 /// Whether the run has as many workers as the record.
 inline bool runs_here(const json& c, const partita::world& everyone) {
   return c.at("world").get<std::size_t>() <= everyone.size();

@@ -16,19 +16,19 @@ namespace partita {
 ///           pair of workers on different nodes. Extents are exchanged once for each new structure.
 /// Adjoint:  reduce_scatter, back to the cut that x had.
 template <class Extents>
-class all_gather : public detail::part_kernel<all_gather<Extents>, Extents> {
-  using base = detail::part_kernel<all_gather, Extents>;
+class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_movement<Extents>> {
+  using base = detail::part_kernel<all_gather, detail::part_movement<Extents>>;
   friend base;
 
  public:
   /// `all_gather(p, dimensions<1>)`: along dimension 1.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, dimensions_t<D...> named)
-      : base(p, kept(named), "partita::all_gather", detail::known_cuts::any) {}
+      : base({p, kept(named), "partita::all_gather", detail::known_cuts::any}) {}
   /// `all_gather(p, all_dimensions_but<0>)`: along every dimension but 0.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base(p, kept(named), "partita::all_gather", detail::known_cuts::any) {}
+      : base({p, kept(named), "partita::all_gather", detail::known_cuts::any}) {}
 
   /// What this worker sends, keeps and receives for a whole of these extents whose parts are cut in balance. Cost: no
   /// communication.

@@ -16,19 +16,19 @@ namespace partita {
 ///           structure.
 /// Adjoint:  all_gather of parts that are cut balanced.
 template <class Extents>
-class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, Extents> {
-  using base = detail::part_kernel<reduce_scatter, Extents>;
+class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detail::part_movement<Extents>> {
+  using base = detail::part_kernel<reduce_scatter, detail::part_movement<Extents>>;
   friend base;
 
  public:
   /// `reduce_scatter(p, dimensions<1>)`: along dimension 1.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
-      : base(p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced) {}
+      : base({p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced}) {}
   /// `reduce_scatter(p, all_dimensions_but<0>)`: along every dimension but 0.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
-      : base(p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced) {}
+      : base({p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced}) {}
 
   /// What this worker sends, keeps and receives for a whole of these extents. Cost: no communication.
   template <std::size_t... E>

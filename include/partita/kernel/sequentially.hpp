@@ -8,6 +8,7 @@
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/kernel/detail/sequential_moves.hpp>
 #include <partita/kernel/detail/sequential_parts.hpp>
+#include <partita/kernel/detail/sequential_windows.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
@@ -238,6 +239,40 @@ class reduce_scatter {
  private:
   detail::parts<Extents> parts_;
 };
+
+/// `sequentially::halo_exchange(p, widths, boundary)(x)`: what partita::halo_exchange gives each worker.
+template <class Extents>
+class halo_exchange {
+  static constexpr std::size_t rank = Extents::rank();
+
+ public:
+  template <class P>
+  halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond)
+      : grid_(detail::grid_of(p)), widths_(widths), beyond_(beyond) {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) {
+    const auto cuts = detail::cut_of_blocks(grid_, x, "halo_exchange");
+    plans_.clear();
+    for (std::size_t worker = 0; worker < x.size(); ++worker)
+      plans_.push_back(plan_halo(grid_, cuts, widths_, beyond_, worker));
+    return detail::spread_windows(plans_, x, beyond_);
+  }
+  /// Of the last forward call.
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    return detail::collect_windows(plans_, dy, "halo_exchange");
+  }
+
+ private:
+  grid<Extents> grid_;
+  halo_widths<rank> widths_;
+  halo_boundaries<rank> beyond_;
+  std::vector<halo_plan<rank>> plans_;
+};
+template <class P>
+halo_exchange(const P&, const halo_widths<P::rank()>&, const halo_boundaries<P::rank()>&)
+    -> halo_exchange<typename P::extents_type>;
 
 template <class P, class Q, class... Policies>
 broadcast(const P&, const Q&, Policies...)

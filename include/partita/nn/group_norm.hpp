@@ -20,7 +20,7 @@ struct group_norm_options {
 /// (Wu and He 2018): `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
 /// Shapes:   x is batch x channels x features, cut over p in any way, the channels as the options say: a group may lie
 ///           on several workers; y is cut like x. weight() and bias() are those of this worker's channels.
-/// Requires: channels that are a multiple of groups, and x of those channels and that cut [shape_error, on all workers].
+/// Requires: channels that are a multiple of groups, and x of those channels and that cut [shape_error, all workers].
 /// Cost:     one all_reduce of three numbers a sample and group among the workers that share samples; the adjoint one
 ///           of two numbers there, and one of two numbers a channel among those that share channels.
 /// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.

@@ -1,17 +1,17 @@
-// How all_gather and reduce_scatter are called, which is the same for both.
+// How kernels are called that exchange boxes as one movement does: all_gather, reduce_scatter, halo_exchange.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <partita/kernel/detail/part_movement.hpp>
 #include <partita/kernel/hooked.hpp>
+#include <utility>
 #include <vector>
 
 namespace partita::detail {
 
-/// A kernel on the groups of a partition. `Kernel` says by `takes`, `takes_back` and `fills` what it refuses, and by
+/// A kernel on the blocks of a partition. `Kernel` says by `takes`, `takes_back` and `fills` what it refuses, and by
 /// `go(movement, ...)` and `come_back(movement, ...)` which movement its call and its adjoint are.
-template <class Kernel, class Extents>
+template <class Kernel, class Movement>
 class part_kernel {
  public:
   /// The result on this worker.
@@ -56,11 +56,9 @@ class part_kernel {
   kernel_counts counts() const { return movement_.counts(); }
 
  protected:
-  part_kernel(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept, const char* name,
-              known_cuts cuts)
-      : movement_(p, kept, name, cuts) {}
+  explicit part_kernel(Movement movement) : movement_(std::move(movement)) {}
 
-  mutable part_movement<Extents> movement_;
+  mutable Movement movement_;
 
  private:
   friend struct hooked;

@@ -9,6 +9,7 @@
 #include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/transport.hpp>
+#include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/forgotten.hpp>
 #include <partita/kernel/detail/pending.hpp>
@@ -164,24 +165,6 @@ class repartition_planner {
     if (!ways) ways = std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
     s.follows = follows;
     s.forgotten = forgotten_;
-  }
-
-  /// The extents of the global tensor: those of the blocks along the lines through index 0, added up.
-  template <class Extents>
-  shape_type extents_along_lines(const partition<Extents>& p, const shape_type& mine) const {
-    facts<rank + 1> share{};
-    if (p.active()) {
-      const auto i = p.index();
-      for (std::size_t d = 0; d < rank; ++d) {
-        bool on_line = true;
-        for (std::size_t other = 0; other < rank; ++other) on_line = on_line && (other == d || i[other] == 0);
-        if (on_line) share[d] = mine[d];
-      }
-    }
-    const auto sum = summed(state(), share);
-    shape_type global{};
-    for (std::size_t d = 0; d < rank; ++d) global[d] = sum[d];
-    return global;
   }
 
   world_state& state() const { return *p_x_.world().state(); }

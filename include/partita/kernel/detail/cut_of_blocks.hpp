@@ -1,0 +1,59 @@
+// How the workers of a partition come to know the cut of a tensor from the shapes of their blocks.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/facts.hpp>
+#include <partita/comm/partition.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The extents of the global tensor: those of the blocks along the lines through index 0, added up.
+template <class Extents>
+std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Extents>& p,
+                                                             const std::array<std::size_t, Extents::rank()>& mine) {
+  constexpr std::size_t rank = Extents::rank();
+  facts<rank + 1> share{};
+  if (p.active()) {
+    const auto i = p.index();
+    for (std::size_t d = 0; d < rank; ++d) {
+      bool on_line = true;
+      for (std::size_t other = 0; other < rank; ++other) on_line = on_line && (other == d || i[other] == 0);
+      if (on_line) share[d] = mine[d];
+    }
+  }
+  const auto sum = summed(*p.world().state(), share);
+  std::array<std::size_t, rank> global{};
+  for (std::size_t d = 0; d < rank; ++d) global[d] = sum[d];
+  return global;
+}
+
+/// The cut of a tensor of which every worker of p holds a block. Collective. Complains, on all workers alike, about
+/// blocks that do not fit together along each dimension.
+template <class Extents>
+decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
+                                             const std::array<std::size_t, Extents::rank()>& mine, const char* call,
+                                             complaint& trouble) {
+  constexpr std::size_t rank = Extents::rank();
+  world_state& state = *p.world().state();
+  const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, mine), p.grid().shape());
+  if (on_all(state, !p.active() || mine == balanced.shape(p.index()))) return balanced;
+  const auto shapes = gathered(state, facts_of(mine));
+  std::vector<std::array<std::size_t, rank>> by_place(p.size());
+  for (std::size_t k = 0; k < by_place.size(); ++k)
+    for (std::size_t d = 0; d < rank; ++d) by_place[k][d] = shapes[p.workers()[k]][d];
+  const layout_of_blocks<rank> layout = lay_out(by_place, p.grid().shape());
+  if (!layout.problem.empty() || !layout.cartesian) {
+    trouble.kind = failure::shape;
+    trouble.sentence << call << " with p = " << p.grid().shape() << ": ";
+    if (!layout.problem.empty()) trouble.sentence << layout.problem;
+    else trouble.sentence << "requires blocks that are cut alike in every line of the partition; repartition x first";
+    return balanced;
+  }
+  return decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
+}
+
+}  // namespace partita::detail

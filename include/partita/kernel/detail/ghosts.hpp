@@ -1,0 +1,39 @@
+// The cells of a window that no block fills.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/array/strided.hpp>
+#include <partita/plan/halo_plan.hpp>
+#include <type_traits>
+
+namespace partita::detail {
+
+/// The value of boundary::constant as an element.
+template <class T>
+T as_ghost(double value) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(value);
+  else if constexpr (requires { T(typename T::value_type()); }) return T(static_cast<typename T::value_type>(value));
+  else return T{};
+}
+
+/// Sets the cells beyond the borders that are no cell of the tensor. Nobody else writes them. Where a cell lies beyond
+/// several borders the first dimension decides.
+template <class T, std::size_t Rank>
+void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& beyond) {
+  if (window.size() == 0) return;
+  std::array<std::size_t, Rank> at{}, shape = window.shape;
+  const auto fill = [&](boundary b) {
+    const T value = as_ghost<T>(b == boundary::constant ? beyond.value : 0);
+    copy<T, Rank>(window.part(at, shape), strided<const T, Rank>{&value, shape, {}});
+  };
+  for (std::size_t d = 0; d < Rank; ++d) {  // slabs in front and behind; those of later dimensions between them
+    shape[d] = plan.inside.start[d];
+    fill(beyond.before[d]);
+    at[d] = plan.inside.stop[d], shape[d] = window.shape[d] - plan.inside.stop[d];
+    fill(beyond.after[d]);
+    at[d] = plan.inside.start[d], shape[d] = plan.inside.stop[d] - plan.inside.start[d];
+  }
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,56 @@
+// Blocks spread into windows that overlap, and sums of them on the way back, for all workers at once.
+#pragma once
+
+#include <cstddef>
+#include <partita/kernel/detail/ghosts.hpp>
+#include <partita/kernel/detail/sequential_moves.hpp>
+#include <partita/plan/halo_plan.hpp>
+#include <vector>
+
+namespace partita::sequentially::detail {
+
+/// The cut of a tensor of which every place of a grid holds a block.
+template <class Extents, ranked_array X>
+decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::vector<X>& x, const char* name) {
+  constexpr std::size_t rank = Extents::rank();
+  static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
+  expect_blocks(p, x.size(), name);
+  std::vector<std::array<std::size_t, rank>> shapes;
+  for (std::size_t place = 0; place < p.size(); ++place) shapes.push_back(shape_of(x[p.workers()[place]]));
+  const auto layout = lay_out(shapes, p.shape());
+  if (!layout.problem.empty() || !layout.cartesian)
+    throw shape_error(text("partita::sequentially::")
+                      << name << ": "
+                      << (layout.problem.empty() ? text("requires blocks that are cut alike in every line")
+                                                 : layout.problem));
+  return decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
+}
+
+template <std::size_t Rank>
+all_plans<Rank> exchanges_of(const std::vector<halo_plan<Rank>>& plans) {
+  all_plans<Rank> all;
+  all.reserve(plans.size());
+  for (const auto& plan : plans) all.push_back(plan.exchange);
+  return all;
+}
+
+template <ranked_array X>
+auto spread_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::vector<X>& x,
+                    const halo_boundaries<rank_of<X>>& beyond) {
+  auto y = carry_out(exchanges_of(plans), x, true);
+  for (std::size_t worker = 0; worker < y.size(); ++worker)
+    if (plans[worker].exchange.takes) partita::detail::fill_outside(plans[worker], block_of(y[worker]), beyond);
+  return y;
+}
+template <ranked_array Y>
+auto collect_windows(const std::vector<halo_plan<rank_of<Y>>>& plans, const std::vector<Y>& dy, const char* name) {
+  bool fit = plans.size() == dy.size();
+  for (std::size_t worker = 0; fit && worker < dy.size(); ++worker)
+    fit = !plans[worker].exchange.takes || plans[worker].exchange.destination_shape == shape_of(dy[worker]);
+  if (!fit)
+    throw shape_error(text("partita::sequentially::")
+                      << name << ".adjoint(dy): requires blocks of the shapes of the last result");
+  return carry_out(reversed(exchanges_of(plans)), dy, true);
+}
+
+}  // namespace partita::sequentially::detail

@@ -1,0 +1,232 @@
+// The movement of blocks into windows that overlap, and back with sums: what halo exchange and every layer that slides
+// over a tensor are made of.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <partita/comm/element.hpp>
+#include <partita/comm/pooled.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/cut_of_blocks.hpp>
+#include <partita/kernel/detail/described.hpp>
+#include <partita/kernel/detail/fingerprint.hpp>
+#include <partita/kernel/detail/ghosts.hpp>
+#include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/target.hpp>
+#include <partita/kernel/kernel_counts.hpp>
+#include <partita/plan/halo_plan.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// What is given when the result stands where it was asked for.
+struct in_place {};
+
+/// `Planner` says who wants which window: name(), p() with the blocks, fingerprint(), beyond() the borders,
+/// objection(extents), and plan(cuts, worker).
+template <class Planner>
+class window_movement {
+ public:
+  static constexpr std::size_t rank = Planner::rank;
+  using shape_type = std::array<std::size_t, rank>;
+
+  explicit window_movement(Planner planner) : planner_(std::move(planner)) {}
+
+  const Planner& planner() const { return planner_; }
+  std::size_t structures_made() const { return structures_.made(); }
+  kernel_counts counts() const {
+    const carried last = last_ ? last_->counts() : carried{};
+    return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
+  }
+  /// What a call of start leaves to the next agreement.
+  void leave_under_way() const { state().leave_under_way(operation_); }
+  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+  /// The plan of the call before; null before the first.
+  const halo_plan<rank>* last_plan() const { return last_plan_.get(); }
+  /// How the last tensor was cut.
+  const decomposition<rank>& last_cuts() const { return *last_cuts_; }
+
+  /// Begins: every worker gives its block and gets its window.
+  template <class T>
+  pending<pooled_tensor<T, rank>> spread(const strided<const T, rank>& x, const target<T, rank>& wanted,
+                                         const char* direction, const complaint& before) {
+    operation().wait();
+    structure& s = agreed_structure(
+        state(), structures_, {fingerprint_of<T>(1), unless_apart(before, x, wanted, planner_.name()), true},
+        [&](const structure& known) {
+          const exchange_plan<rank>& e = known.plan->exchange;
+          return (!e.gives || e.source_shape == x.shape) && fits(wanted, e, e.destination_shape, x.shape);
+        },
+        [&](complaint& trouble) { return learn(x.shape, wanted, direction, trouble); },
+        [&] { return describe<T>(direction, x.shape); });
+    last_plan_ = s.plan;
+    last_cuts_ = s.cuts;
+    return go(
+        s.plan->exchange, s.spreading, element_kind::moved<T>(), x, wanted, [](const auto&) {},
+        [&](const strided<T, rank>& window) { fill_outside(*s.plan, window, planner_.beyond()); });
+  }
+
+  /// Begins to fill the ghosts of windows that hold their own blocks.
+  template <class T>
+  pending<in_place> refresh(const strided<T, rank>& w, const char* direction) {
+    operation().wait();
+    structure& s = agreed_structure(
+        state(), structures_, {fingerprint_of<T>(3), complaint(), true},
+        [&](const structure& known) { return fits_window(known, w.shape); },
+        [&](complaint& trouble) { return no_window(w.shape, direction, trouble); },
+        [&] { return describe<T>(direction, w.shape); });
+    last_plan_ = s.plan;
+    last_cuts_ = s.cuts;
+    const exchange_plan<rank>& e = s.plan->exchange;
+    if (!e.takes) return {{}, nullptr, 0};
+    shape_type at{};
+    if (!e.kept.empty() && s.plan->is_own_block(e.kept.front())) at = e.kept.front().at_destination;
+    const strided<const T, rank> own = strided<const T, rank>(w).part(at, e.source_shape);
+    fill_outside(*s.plan, w, planner_.beyond());
+    const auto kind = element_kind::moved<T>();
+    last_ = s.refreshing.find(kind, [&] {
+      return lasting_exchange(ways_, planner_.p().world().state(), lowered(s.plan->ghosts_alone()), kind);
+    });
+    return {{}, operation_, operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {})};
+  }
+
+  /// Begins the adjoint: what windows hold is added into the blocks that it came from. `fill()` as in `hooked`.
+  template <class T, class Fill>
+  pending<pooled_tensor<T, rank>> collect(const strided<const T, rank>& dy, const target<T, rank>& wanted,
+                                          const char* direction, const complaint& before, Fill fill) {
+    operation().wait();
+    structure& s = agreed_structure(
+        state(), structures_, {fingerprint_of<T>(2), unless_apart(before, dy, wanted, planner_.name()), true},
+        [&](const structure& known) {
+          const exchange_plan<rank>& e = known.plan->exchange;
+          return fits_window(known, dy.shape) &&
+                 (!wanted.given || !e.gives || volume_of(e.source_shape) == 0 || wanted.block.shape == e.source_shape);
+        },
+        [&](complaint& trouble) { return no_window(dy.shape, direction, trouble); },
+        [&] { return describe<T>(direction, dy.shape); });
+    last_plan_ = s.plan;
+    last_cuts_ = s.cuts;
+    return go(
+        s.back, s.collecting, element_kind::summed<T>(), dy, wanted, [&](const auto&) { fill(); }, [](const auto&) {});
+  }
+
+  /// All workers come here, and know the cut and the plan for blocks of this shape without moving anything; or throw.
+  template <class T>
+  void prepare(const shape_type& mine, const char* direction, const complaint& before) {
+    operation().wait();
+    structure& s = agreed_structure(
+        state(), structures_, {fingerprint_of<T>(4), before, true},
+        [&](const structure& known) {
+          return !known.plan->exchange.gives || known.plan->exchange.source_shape == mine;
+        },
+        [&](complaint& trouble) { return learn(mine, target<T, rank>{}, direction, trouble); },
+        [&] { return describe<T>(direction, mine); });
+    last_plan_ = s.plan;
+    last_cuts_ = s.cuts;
+  }
+
+ private:
+  struct structure {
+    std::shared_ptr<const halo_plan<rank>> plan;
+    std::shared_ptr<const decomposition<rank>> cuts;
+    exchange_plan<rank> back{};
+    exchanges_by_kind spreading{}, collecting{}, refreshing{};
+  };
+
+  template <class T>
+  structure learn(const shape_type& mine, const target<T, rank>& wanted, const char* direction, complaint& trouble) {
+    if (!ways_) ways_ = std::make_shared<transport>(state().communicator());
+    const text call = text(planner_.name()) << direction;
+    const auto cuts = cut_of_blocks(planner_.p(), mine, call.c_str(), trouble);
+    if (trouble.any()) return {};
+    const text problem = planner_.objection(cuts.extents());
+    if (!problem.empty()) {
+      trouble = complaint(text(call) << ": " << problem);
+      return {};
+    }
+    structure s;
+    s.cuts = std::make_shared<const decomposition<rank>>(cuts);
+    s.plan = std::make_shared<const halo_plan<rank>>(planner_.plan(cuts, state().id()));
+    s.back = reversed(s.plan->exchange);
+    const exchange_plan<rank>& e = s.plan->exchange;
+    if (e.takes || !e.gives) expect_shape(wanted, e.takes ? e.destination_shape : mine, planner_.name(), trouble);
+    return s;
+  }
+  structure no_window(const shape_type& shape, const char* direction, complaint& trouble) {
+    if (!ways_) ways_ = std::make_shared<transport>(state().communicator());
+    trouble = complaint(text(planner_.name())
+                        << direction << ": requires blocks with ghosts of the shapes that a forward call gave before; "
+                        << "this worker's has the shape " << shape << "; call the kernel on x first");
+    return {};
+  }
+  static bool fits_window(const structure& known, const shape_type& shape) {
+    return !known.plan->exchange.takes || known.plan->exchange.destination_shape == shape;
+  }
+  template <class T>
+  static bool fits(const target<T, rank>& wanted, const exchange_plan<rank>& e, const shape_type& shape,
+                   const shape_type& mine) {
+    if (!wanted.given || (e.gives && !e.takes)) return true;
+    const shape_type& result = e.takes ? shape : mine;
+    return volume_of(result) == 0 || wanted.block.shape == result;
+  }
+
+  /// Zero volume that keeps the batch extent where there is one.
+  static shape_type nothing(const shape_type& shape) {
+    shape_type none{};
+    if constexpr (rank >= 2) none[0] = shape[0];
+    return none;
+  }
+
+  /// Begins to carry. `first` is called before what is given is read, `beside` with the result while it travels.
+  template <class T, class First, class Beside>
+  pending<pooled_tensor<T, rank>> go(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
+                                     const element_kind& kind, const strided<const T, rank>& x,
+                                     const target<T, rank>& wanted, First first, Beside beside) {
+    const shape_type shape = plan.takes ? plan.destination_shape : plan.gives ? nothing(x.shape) : x.shape;
+    pooled_tensor<T, rank> y;
+    strided<T, rank> to = wanted.block;
+    if (!wanted.given || volume_of(shape) == 0) {
+      y = make_pooled<T, rank>(ways_->memory(), shape);
+      to = block_of(y);
+    }
+    if (!plan.takes && !plan.gives) {
+      first(to);
+      copy(to, x);
+      return {std::move(y), nullptr, 0};
+    }
+    last_ = exchanges.find(kind,
+                           [&] { return lasting_exchange(ways_, planner_.p().world().state(), lowered(plan), kind); });
+    const std::uint64_t number =
+        operation().begin(last_, x.data, x.strides.data(), to.data, to.strides.data(), [&] { first(to); });
+    if (plan.takes) beside(to);
+    return {std::move(y), operation_, number};
+  }
+
+  template <class T>
+  std::uint64_t fingerprint_of(std::uint64_t direction) const {
+    return mixed(mixed(planner_.fingerprint(), type_number<T>()), direction);
+  }
+  template <class T>
+  text describe(const char* direction, const shape_type& shape) const {
+    return text() << planner_.name() << direction << " with p = " << planner_.p().grid().shape() << " on "
+                  << named(planner_.p().workers()) << " and a block of shape " << shape << " of " << type_name<T>();
+  }
+  world_state& state() const { return *planner_.p().world().state(); }
+  exchange_operation& operation() const {
+    expect_not_moved_from(operation_ != nullptr, planner_.name());
+    return *operation_;
+  }
+
+  Planner planner_;
+  structure_cache<structure> structures_;
+  std::shared_ptr<transport> ways_;
+  std::shared_ptr<box_exchange> last_;
+  std::shared_ptr<const halo_plan<rank>> last_plan_;
+  std::shared_ptr<const decomposition<rank>> last_cuts_;
+  std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
+};
+
+}  // namespace partita::detail

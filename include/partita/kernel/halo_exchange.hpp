@@ -1,0 +1,173 @@
+// Halo exchange: every worker gets its block with a rim of ghost cells around it, copies of its neighbours' cells.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <partita/kernel/detail/part_kernel.hpp>
+#include <partita/kernel/detail/window_movement.hpp>
+#include <partita/plan/halo_cells.hpp>
+
+namespace partita {
+namespace detail {
+
+/// Blocks that grow by the widths of a halo.
+template <class Extents>
+class halo_planner {
+ public:
+  static constexpr std::size_t rank = Extents::rank();
+
+  halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond)
+      : p_(p), widths_(widths), beyond_(beyond), fingerprint_(mixed(p.grid().fingerprint(), 130)) {
+    for (std::size_t d = 0; d < rank; ++d) {
+      for (const std::size_t n : {widths.before[d], widths.after[d], static_cast<std::size_t>(beyond.before[d]),
+                                  static_cast<std::size_t>(beyond.after[d])})
+        fingerprint_ = mixed(fingerprint_, n);
+      for (const std::size_t n : {widths.before[d], widths.after[d]})
+        if (n > most)
+          throw shape_error(text("partita::halo_exchange(p, widths, boundary): requires widths of at most ")
+                            << most << ", got " << n << " along dimension " << d << "; a negative width is none");
+    }
+    fingerprint_ = mixed(fingerprint_, std::bit_cast<std::uint64_t>(beyond.value));
+  }
+
+  const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }
+  const partition<Extents>& p() const { return p_; }
+  const halo_widths<rank>& widths() const { return widths_; }
+  const halo_boundaries<rank>& beyond() const { return beyond_; }
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  text objection(const std::array<std::size_t, rank>& extents) const {
+    return halo_objection(extents, widths_, beyond_);
+  }
+  halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
+    return plan_halo(p_.grid(), cuts, widths_, beyond_, worker);
+  }
+
+ private:
+  static constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few stay countable
+
+  partition<Extents> p_;
+  halo_widths<rank> widths_;
+  halo_boundaries<rank> beyond_;
+  std::uint64_t fingerprint_;
+};
+
+}  // namespace detail
+
+/// Surrounds every block with ghost cells: copies of the cells around it, wherever they are, and beyond the borders of
+/// the tensor what the boundaries say: `halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::periodic)`.
+/// Shapes:   x is this worker's block, cut in any way along each dimension (uneven, empty, narrower than the halo). The
+///           result is larger by the widths, but ends at a border of boundary::none; a block without elements does not
+///           grow. An inactive worker gets a copy of what it gave.
+/// Requires: rank(x) == rank(p) [compile time]; cuts that are alike in all lines, reflected ghosts narrower than the
+///           tensor [shape_error, on all workers].
+/// Cost:     on one node one copy of the block and one of each ghost, straight into the results; one message per pair
+///           of workers on different nodes. `refresh(ghosted)` copies ghosts alone. Steady calls allocate nothing.
+/// Adjoint:  every cell is added to the one that it is a copy of; what comes from no cell is dropped. Linear, unless a
+///           constant other than 0 was given.
+template <class Extents>
+class halo_exchange
+    : public detail::part_kernel<halo_exchange<Extents>, detail::window_movement<detail::halo_planner<Extents>>> {
+  using movement = detail::window_movement<detail::halo_planner<Extents>>;
+  using base = detail::part_kernel<halo_exchange, movement>;
+  friend base;
+  static constexpr std::size_t rank = Extents::rank();
+
+ public:
+  halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
+                const halo_boundaries<Extents::rank()>& beyond)
+      : base(movement({p, widths, beyond})) {}
+
+  /// Fills the ghosts of a block that has them already (what this kernel gave, its own cells changed since), in place.
+  /// Requires: the shape that a call gave before [shape_error, on all workers]. Cost: one copy of each ghost.
+  template <class View>
+  void refresh(View&& ghosted) const {
+    start_refresh(ghosted).finish();
+  }
+  /// Begins: `auto later = h.start_refresh(u); …; later.finish();`. Until then u may be read where it is no ghost, and
+  /// must not change.
+  template <class View>
+  auto start_refresh(View&& ghosted) const {
+    if constexpr (fills<View, View>()) {
+      auto later = this->movement_.template refresh<element_of<View>>(block_of(ghosted), ".refresh(ghosted)");
+      this->movement_.leave_under_way();
+      return later;
+    }
+  }
+
+  /// What this worker sends, keeps and receives for a tensor of these extents, cut in balance. Cost: no communication.
+  template <std::size_t... E>
+  exchange_plan<rank> plan(const extents<E...>& global) const {
+    static_assert(sizeof...(E) == rank,
+                  "partita::halo_exchange::plan(extents): requires extents of the rank of the partition");
+    return plan(global.array());
+  }
+  exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
+    const auto& planner = this->movement_.planner();
+    return planner.plan(decomposition<rank>::balanced(global, planner.p().grid().shape()), planner.p().world().id())
+        .exchange;
+  }
+  /// Which cells this worker has of the tensor of the last call; none before it, and on an inactive worker.
+  halo_cells<rank> cells() const {
+    const auto* plan = this->movement_.last_plan();
+    const auto& planner = this->movement_.planner();
+    if (plan == nullptr || !plan->exchange.takes) return {};
+    return {this->movement_.last_cuts().block(planner.p().index()), planner.widths(), plan->start};
+  }
+  const halo_widths<rank>& widths() const { return this->movement_.planner().widths(); }
+
+ private:
+  template <class X>
+  static consteval bool takes() {
+    static_assert(detail::has_known_rank<X>(),
+                  "partita::halo_exchange(p, widths, boundary)(x): requires an xtensor expression whose rank is part "
+                  "of its type; as_rank<2>(a) gives it one");
+    static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
+                  "partita::halo_exchange(p, widths, boundary)(x): requires a block of the rank of its partition; "
+                  "reshape() the partition with extents of 1");
+    static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),
+                  "partita::halo_exchange(p, widths, boundary)(x): requires elements that MPI can move and that are "
+                  "trivially copyable: arithmetic, std::complex, std::byte, or a type declared with moves_as_bytes or "
+                  "BOOST_IS_MPI_DATATYPE");
+    return detail::has_rank<X, rank>() && detail::has_elements_in_place<X>();
+  }
+  template <class Y>
+  static consteval bool takes_back() {
+    static_assert(detail::has_known_rank<Y>(),
+                  "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires an xtensor expression whose rank "
+                  "is part of its type; as_rank<2>(a) gives it one");
+    static_assert(!ranked_array<Y> || detail::has_rank<Y, rank>(),
+                  "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires a block of the rank of its "
+                  "partition; reshape() the partition with extents of 1");
+    static_assert(!ranked_array<Y> || detail::has_summable_elements<Y>(),
+                  "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires elements that can be summed; bool "
+                  "cannot, cast to an integer type");
+    return detail::has_rank<Y, rank>() && detail::has_summable_elements<Y>();
+  }
+  template <class View, class X>
+  static consteval bool fills() {
+    static_assert(detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<X>>(),
+                  "partita::halo_exchange(p, widths, boundary).into(x, view), .refresh(view): requires a view with "
+                  "memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of x, which "
+                  "is not const");
+    return detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<X>>();
+  }
+  template <class T, class Fill>
+  static auto go(movement& m, const strided<const T, rank>& x, const detail::target<T, rank>& wanted,
+                 const char* direction, const detail::complaint& before, Fill fill) {
+    fill();
+    return m.template spread<T>(x, wanted, direction, before);
+  }
+  template <class T, class Fill>
+  static auto come_back(movement& m, const strided<const T, rank>& dy, const detail::target<T, rank>& wanted,
+                        const char* direction, const detail::complaint& before, Fill fill) {
+    return m.template collect<T>(dy, wanted, direction, before, fill);
+  }
+};
+
+template <class Extents>
+halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&)
+    -> halo_exchange<Extents>;
+
+}  // namespace partita

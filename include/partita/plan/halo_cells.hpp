@@ -1,0 +1,75 @@
+// Which cells a worker of a stencil has: its own, those that it can compute without ghosts, and the ghosts.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <partita/core/box.hpp>
+#include <partita/plan/halo_plan.hpp>
+
+namespace partita {
+
+/// Where a block with ghosts stands in the global tensor.
+template <std::size_t Rank>
+struct halo_cells {
+  box<Rank> own{};                            ///< the block's own cells
+  box<Rank> interior{};                       ///< those whose neighbours, as far as the widths reach, are all own
+  std::array<std::ptrdiff_t, Rank> origin{};  ///< the first cell with ghosts; negative beyond a border
+
+  halo_cells() = default;
+  halo_cells(const box<Rank>& block, const halo_widths<Rank>& widths, const std::array<std::ptrdiff_t, Rank>& first)
+      : own(block), interior(block), origin(first) {
+    for (std::size_t d = 0; d < Rank; ++d) {
+      interior.start[d] = std::min(block.stop[d], block.start[d] + widths.before[d]);
+      interior.stop[d] = std::max(interior.start[d], block.stop[d] - std::min(block.stop[d], widths.after[d]));
+    }
+    if (interior.empty()) interior.stop = interior.start;
+  }
+  /// The last cell with ghosts follows from the shape of the block with ghosts; a cell of it from a global position.
+  template <class... Position>
+  index<Rank> at(Position... i) const {
+    static_assert(sizeof...(Position) == Rank,
+                  "partita::halo_cells::at(i...): requires one coordinate for each dimension of the tensor");
+    const std::array<std::ptrdiff_t, Rank> position{static_cast<std::ptrdiff_t>(i)...};
+    index<Rank> local{};
+    for (std::size_t d = 0; d < Rank; ++d) local[d] = static_cast<std::size_t>(position[d] - origin[d]);
+    return local;
+  }
+};
+
+namespace detail {
+
+template <std::size_t Rank, class F>
+void for_box(const box<Rank>& b, F& f) {
+  if (b.empty()) return;
+  index<Rank> i = b.start;
+  for (;;) {
+    f(static_cast<const index<Rank>&>(i));
+    std::size_t d = Rank;
+    while (d > 0 && ++i[d - 1] == b.stop[d - 1]) --d, i[d] = b.start[d];
+    if (d == 0) return;
+  }
+}
+
+}  // namespace detail
+
+/// Calls f(i) for the global indices of the cells that need no ghost, in C order: what there is to compute between
+/// `start` and `finish`.
+template <std::size_t Rank, class F>
+void for_interior(const halo_cells<Rank>& cells, F f) {
+  detail::for_box(cells.interior, f);
+}
+/// Calls f(i) for the global indices of a worker's other cells: slabs around the interior.
+template <std::size_t Rank, class F>
+void for_border(const halo_cells<Rank>& cells, F f) {
+  box<Rank> slab = cells.own;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    slab.stop[d] = cells.interior.start[d];
+    detail::for_box(slab, f);
+    slab.start[d] = cells.interior.stop[d], slab.stop[d] = cells.own.stop[d];
+    detail::for_box(slab, f);
+    slab.start[d] = cells.interior.start[d], slab.stop[d] = cells.interior.stop[d];
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,299 @@
+// Who sends what where each worker wants a window of the tensor that overlaps those of others and reaches beyond the
+// borders: its own block with ghosts around it, or what a kernel that slides needs. Everybody's windows are held
+// against everybody's blocks, so several hops, empty blocks and oneself as a neighbour are no cases of their own.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <partita/core/box.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <partita/plan/grid.hpp>
+#include <partita/rule/boundary.hpp>
+#include <partita/rule/sliding.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// A half-open range of cells along one dimension; cells below 0 and from n on lie beyond the borders.
+struct window {
+  std::ptrdiff_t start = 0;
+  std::ptrdiff_t stop = 0;
+
+  constexpr std::size_t size() const { return stop > start ? static_cast<std::size_t>(stop - start) : 0; }
+  friend constexpr bool operator==(const window&, const window&) = default;
+};
+
+/// For each dimension the windows of the parts along it.
+template <std::size_t Rank>
+using windows_of_parts = std::array<std::vector<window>, Rank>;
+
+/// What one worker does: the exchange from blocks to windows, and which cells of its window it fills itself.
+template <std::size_t Rank>
+struct halo_plan {
+  exchange_plan<Rank> exchange{};
+  std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
+  box<Rank> inside{};                        ///< the cells of the window that come from the tensor, counted in it
+
+  /// Whether this is the block itself at its place in the window, and not an image of it.
+  bool is_own_block(const kept_box<Rank>& k) const {
+    for (std::size_t d = 0; d < Rank; ++d)
+      if (start[d] + static_cast<std::ptrdiff_t>(k.at_destination[d]) != static_cast<std::ptrdiff_t>(k.where.start[d]))
+        return false;
+    return k.where.shape() == exchange.source_shape;
+  }
+  /// The exchange for a window that holds its own block already.
+  exchange_plan<Rank> ghosts_alone() const {
+    exchange_plan<Rank> rest = exchange;
+    if (!rest.kept.empty() && is_own_block(rest.kept.front())) rest.kept.erase(rest.kept.begin());
+    return rest;
+  }
+  friend bool operator==(const halo_plan&, const halo_plan&) = default;
+};
+
+namespace detail {
+
+/// Calls f(at, range) for the runs of a window: cells from `at` on hold the indices of `range`, in their order. Cells
+/// that come from no index are in no run.
+template <class F>
+void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
+  const auto extent = static_cast<std::ptrdiff_t>(n);
+  if (n == 0) return;
+  for (std::ptrdiff_t g = w.start; g < w.stop;) {
+    const bool inside = g >= 0 && g < extent;
+    const boundary b = g < 0 ? before : after;
+    std::ptrdiff_t from = g, until = std::min(w.stop, g < 0 ? 0 : g < extent ? extent : w.stop);
+    if (!inside && (b == boundary::none || is_outside(b))) {
+      g = until;
+      continue;
+    }
+    if (!inside && b == boundary::periodic) {
+      from = (g % extent + extent) % extent;
+      until = std::min(until, g + extent - from);
+    } else if (!inside) {
+      from = b == boundary::replicate ? (g < 0 ? 0 : extent - 1) : g < 0 ? -g : 2 * (extent - 1) - g;
+      until = g + 1;
+    }
+    f(static_cast<std::size_t>(g - w.start),
+      interval{static_cast<std::size_t>(from), static_cast<std::size_t>(from + until - g)});
+    g = until;
+  }
+}
+
+/// The cells of a window that some index of the tensor fills, counted in the window.
+inline interval filled(window w, std::size_t n, boundary before, boundary after) {
+  const auto size = static_cast<std::ptrdiff_t>(w.size());
+  const auto clamp = [&](std::ptrdiff_t cells) { return std::clamp<std::ptrdiff_t>(cells, 0, size); };
+  const auto first = clamp(is_outside(before) || n == 0 ? -w.start : 0);
+  const auto last = size - clamp(is_outside(after) || n == 0 ? w.stop - static_cast<std::ptrdiff_t>(n) : 0);
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(std::max(first, last))};
+}
+
+/// One run of one window in one block, along one dimension.
+struct ghost_run {
+  std::size_t part;       ///< of the other side
+  interval range;         ///< the indices of the tensor
+  std::size_t at_window;  ///< where they start in the window
+  std::size_t at_block;   ///< and in the block
+  std::size_t size;       ///< of the other side's window or block
+};
+
+/// Calls f(the chosen run of each dimension) for all combinations, the last dimension fastest.
+template <std::size_t Rank, class F>
+void for_products(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
+  for (const auto& r : runs)
+    if (r.empty()) return;
+  std::array<std::size_t, Rank> choice{};
+  std::array<const ghost_run*, Rank> chosen{};
+  for (;;) {
+    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = &runs[d][choice[d]];
+    f(chosen);
+    std::size_t d = Rank;
+    while (d > 0 && ++choice[d - 1] == runs[d - 1].size()) choice[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+template <std::size_t Rank>
+box<Rank> ranges_of(const std::array<const ghost_run*, Rank>& chosen) {
+  box<Rank> where{};
+  for (std::size_t d = 0; d < Rank; ++d) where.start[d] = chosen[d]->range.start, where.stop[d] = chosen[d]->range.stop;
+  return where;
+}
+template <std::size_t Rank>
+std::array<std::size_t, Rank> of_runs(const std::array<const ghost_run*, Rank>& chosen, std::size_t ghost_run::*what) {
+  std::array<std::size_t, Rank> all{};
+  for (std::size_t d = 0; d < Rank; ++d) all[d] = chosen[d]->*what;
+  return all;
+}
+
+template <std::size_t Rank>
+bool any_empty(const windows_of_parts<Rank>& windows, const index<Rank>& parts) {
+  for (std::size_t d = 0; d < Rank; ++d)
+    if (windows[d][parts[d]].size() == 0) return true;
+  return false;
+}
+
+}  // namespace detail
+
+/// Every worker of a grid wants the windows of its own position.
+template <class Extents>
+struct windows_of_grid {
+  const grid<Extents>* places;
+
+  bool wants(std::size_t worker) const { return places->contains(worker); }
+  index<Extents::rank()> parts(std::size_t worker) const { return places->index(places->place(worker)); }
+  template <class F>
+  void for_workers(const index<Extents::rank()>& parts, F f) const {
+    f(places->worker(parts));
+  }
+};
+
+/// The plan of worker `worker`: from blocks of `owned` on grid `src` to windows. `who` says which workers want which
+/// parts: wants(worker), parts(worker), and for_workers(parts, f(worker)). A window that is empty along one dimension
+/// wants nothing. The reversed exchange adds what windows hold into the blocks, one's own first.
+/// Requires: cuts that are balanced or explicit; reflected ghosts within the tensor.
+/// Cost:     O(own overlaps + parts along each dimension), without communication.
+template <class Src, std::size_t Rank, class Who>
+halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& owned,
+                             const windows_of_parts<Rank>& windows, const halo_boundaries<Rank>& beyond, const Who& who,
+                             std::size_t worker) {
+  using detail::ghost_run;
+  halo_plan<Rank> plan;
+  exchange_plan<Rank>& e = plan.exchange;
+  const std::array<std::size_t, Rank> n = owned.extents();
+  e.worker = worker;
+  e.extents = n;
+  e.one_to_one = false;
+  e.gives = src.contains(worker);
+  e.takes = who.wants(worker);
+  std::array<std::vector<ghost_run>, Rank> runs;
+  if (e.gives) {
+    const index<Rank> own = src.index(src.place(worker));
+    e.source_shape = owned.shape(own);
+    const box<Rank> block = owned.block(own);
+    for (std::size_t d = 0; d < Rank; ++d)
+      for (std::size_t part = 0; part < windows[d].size(); ++part)
+        detail::for_runs(windows[d][part], n[d], beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
+          const interval common{std::max(r.start, block.start[d]), std::min(r.stop, block.stop[d])};
+          if (common.start < common.stop)
+            runs[d].push_back(
+                {part, common, at + common.start - r.start, common.start - block.start[d], windows[d][part].size()});
+        });
+    detail::for_products<Rank>(runs, [&](const auto& chosen) {
+      const auto parts = detail::of_runs<Rank>(chosen, &ghost_run::part);
+      if (detail::any_empty<Rank>(windows, parts)) return;
+      const auto at_block = detail::of_runs<Rank>(chosen, &ghost_run::at_block);
+      const auto at_window = detail::of_runs<Rank>(chosen, &ghost_run::at_window);
+      who.for_workers(parts, [&](std::size_t peer) {
+        const box<Rank> where = detail::ranges_of<Rank>(chosen);
+        if (peer == worker) return e.kept.push_back({where, at_block, at_window});
+        transfer<Rank>& t = e.sends.emplace_back();
+        t.worker = peer, t.where = where, t.at = at_block;
+        t.there = place_in_block<Rank>::of(at_window, detail::of_runs<Rank>(chosen, &ghost_run::size));
+      });
+    });
+  }
+  if (e.takes) {
+    const index<Rank> own = who.parts(worker);
+    const bool empty = detail::any_empty<Rank>(windows, own);
+    for (std::size_t d = 0; d < Rank; ++d) {
+      const window w = windows[d][own[d]];
+      runs[d].clear();
+      e.destination_shape[d] = w.size();
+      plan.start[d] = w.start;
+      const interval inside = detail::filled(w, n[d], beyond.before[d], beyond.after[d]);
+      plan.inside.start[d] = inside.start, plan.inside.stop[d] = inside.stop;
+      if (empty) continue;
+      detail::for_runs(w, n[d], beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
+        owned.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t at_block, std::size_t size) {
+          runs[d].push_back({part, common, at + common.start - r.start, at_block, size});
+        });
+      });
+    }
+    if (!empty)
+      detail::for_products<Rank>(runs, [&](const auto& chosen) {
+        const std::size_t peer = src.worker(detail::of_runs<Rank>(chosen, &ghost_run::part));
+        if (peer == worker) return;
+        transfer<Rank>& t = e.receives.emplace_back();
+        t.worker = peer, t.where = detail::ranges_of<Rank>(chosen);
+        t.at = detail::of_runs<Rank>(chosen, &ghost_run::at_window);
+        t.there = place_in_block<Rank>::of(detail::of_runs<Rank>(chosen, &ghost_run::at_block),
+                                           detail::of_runs<Rank>(chosen, &ghost_run::size));
+      });
+  }
+  detail::group_by_peer(e.sends);
+  detail::group_by_peer(e.receives);
+  // the way back adds into copies of what blocks themselves hold: those come first
+  const auto own = std::find_if(e.kept.begin(), e.kept.end(), [&](const auto& k) { return plan.is_own_block(k); });
+  if (own != e.kept.end()) std::rotate(e.kept.begin(), own, own + 1);
+  e.order.push_back(worker);
+  for (const transfer<Rank>& t : e.sends)
+    if (e.order.back() != t.worker) e.order.push_back(t.worker);
+  return plan;
+}
+
+/// The windows of blocks that grow by these widths; where there are no ghosts beyond a border they end there. A block
+/// without an index along a dimension does not grow along it.
+template <std::size_t Rank>
+windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
+                             const halo_boundaries<Rank>& beyond) {
+  windows_of_parts<Rank> windows;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const auto n = static_cast<std::ptrdiff_t>(owned.cuts[d].extent());
+    for (std::size_t part = 0; part < owned.cuts[d].parts(); ++part) {
+      window w;
+      owned.cuts[d].for_pieces(part, [&](interval piece, std::size_t) {
+        w.start = static_cast<std::ptrdiff_t>(piece.start) - static_cast<std::ptrdiff_t>(widths.before[d]);
+        w.stop = static_cast<std::ptrdiff_t>(piece.stop) + static_cast<std::ptrdiff_t>(widths.after[d]);
+        if (beyond.before[d] == boundary::none) w.start = std::max<std::ptrdiff_t>(w.start, 0);
+        if (beyond.after[d] == boundary::none) w.stop = std::min(w.stop, n);
+      });
+      windows[d].push_back(w);
+    }
+  }
+  return windows;
+}
+
+/// The cells that a kernel meets at some places: from the first tap of the first to the last tap of the last.
+constexpr window window_under(const sliding& kernel, interval places) {
+  if (places.size() == 0) return {};
+  return {kernel.first_cell(places.start),
+          kernel.first_cell(places.stop - 1) + static_cast<std::ptrdiff_t>(kernel.reach())};
+}
+
+/// Why blocks of a tensor of these extents cannot grow so, or nothing.
+template <std::size_t Rank>
+text halo_objection(const std::array<std::size_t, Rank>& extents, const halo_widths<Rank>& widths,
+                    const halo_boundaries<Rank>& beyond) {
+  text problem;
+  for (std::size_t d = 0; d < Rank && problem.empty(); ++d)
+    for (const auto& [width, b] : {std::pair(widths.before[d], beyond.before[d]), {widths.after[d], beyond.after[d]}})
+      if (b == boundary::reflect && extents[d] > 0 && width >= extents[d] && problem.empty())
+        problem << "requires reflected ghosts of a width below the extent of the tensor, got a width of " << width
+                << " along dimension " << d << " of extents " << extents
+                << "; give a smaller width, or take boundary::periodic or boundary::replicate";
+  return problem;
+}
+
+/// The plan of worker `worker` for blocks that grow: every block of `owned` on grid `p`, with ghosts around it. A block
+/// that holds nothing does not grow at all.
+/// Requires: no halo_objection [shape_error]; widths below 2^62. Cost: that of plan_windows.
+template <class Extents, std::size_t Rank>
+halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
+                          const halo_boundaries<Rank>& beyond, std::size_t worker) {
+  static_assert(Extents::rank() == Rank, "partita::plan_halo: requires a partition of the tensor's rank");
+  const text problem = halo_objection(owned.extents(), widths, beyond);
+  if (!problem.empty()) throw shape_error(text("partita::plan_halo: ") << problem);
+  auto plan = plan_windows(p, owned, grown(owned, widths, beyond), beyond, windows_of_grid<Extents>{&p}, worker);
+  exchange_plan<Rank>& e = plan.exchange;
+  if (e.gives && volume_of(e.source_shape) == 0) {
+    e.destination_shape = e.source_shape;
+    plan.inside = {{}, e.source_shape};
+  }
+  return plan;
+}
+
+}  // namespace partita

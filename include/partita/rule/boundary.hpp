@@ -1,0 +1,52 @@
+// What lies beyond the borders of a tensor: where a ghost cell takes its value from, and how wide ghosts are.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace partita {
+
+/// What a ghost cell beyond the border of the global tensor holds, along one dimension of extent n.
+enum class boundary {
+  none,      ///< there are no ghosts beyond the border
+  zero,      ///< 0
+  constant,  ///< the value that was given
+  periodic,  ///< the cell at g mod n, however often the tensor fits into the halo
+  reflect,   ///< the cell at -g or 2 (n - 1) - g; the border itself is not repeated, so the width is at most n - 1
+  replicate  ///< the cell at the border
+};
+
+/// How many cells a block grows in front of its first index and behind its last, along each dimension.
+template <std::size_t Rank>
+struct halo_widths {
+  std::array<std::size_t, Rank> before{};
+  std::array<std::size_t, Rank> after{};
+
+  friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
+};
+
+/// The boundary along each dimension, on both sides, and the value of boundary::constant. One for all dimensions
+/// (`boundary::periodic`), one each (`{{boundary::periodic, boundary::zero}}`), or one each for either side.
+template <std::size_t Rank>
+struct halo_boundaries {
+  std::array<boundary, Rank> before{};
+  std::array<boundary, Rank> after{};
+  double value = 0;
+
+  constexpr halo_boundaries(boundary everywhere, double constant = 0) : value(constant) {  // NOLINT: one means all
+    before.fill(everywhere);
+    after.fill(everywhere);
+  }
+  constexpr halo_boundaries(const std::array<boundary, Rank>& each, double constant = 0)  // NOLINT
+      : before(each), after(each), value(constant) {}
+  constexpr halo_boundaries(const std::array<boundary, Rank>& in_front, const std::array<boundary, Rank>& behind,
+                            double constant = 0)
+      : before(in_front), after(behind), value(constant) {}
+
+  friend constexpr bool operator==(const halo_boundaries&, const halo_boundaries&) = default;
+};
+
+/// Whether a ghost cell there has a value that is no cell's of the tensor.
+constexpr bool is_outside(boundary b) { return b == boundary::zero || b == boundary::constant; }
+
+}  // namespace partita

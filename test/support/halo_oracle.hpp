@@ -1,0 +1,73 @@
+// What a ghost cell holds, by the definitions alone: a cell of the tensor, or none.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <partita/core/index.hpp>
+#include <partita/plan/decomposition.hpp>
+#include <partita/rule/boundary.hpp>
+
+namespace test {
+
+template <std::size_t Rank>
+using cell = std::array<std::ptrdiff_t, Rank>;
+
+/// The cell of a tensor that a cell is a copy of; none beyond a border of zeros or of a constant.
+template <std::size_t Rank>
+std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<Rank>& extents,
+                                             const partita::halo_boundaries<Rank>& beyond) {
+  partita::index<Rank> i{};
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const auto n = static_cast<std::ptrdiff_t>(extents[d]);
+    const partita::boundary b = g[d] < 0 ? beyond.before[d] : beyond.after[d];
+    if (g[d] < 0 || g[d] >= n) {
+      if (partita::is_outside(b)) return {};
+      if (b == partita::boundary::periodic)
+        while (g[d] < 0 || g[d] >= n) g[d] += g[d] < 0 ? n : -n;
+      else if (b == partita::boundary::replicate) g[d] = g[d] < 0 ? 0 : n - 1;
+      else g[d] = g[d] < 0 ? -g[d] : 2 * n - 2 - g[d];
+    }
+    i[d] = static_cast<std::size_t>(g[d]);
+  }
+  return i;
+}
+
+/// The cells of a block with ghosts: the first, and how many along each dimension.
+template <std::size_t Rank>
+struct grown_block {
+  cell<Rank> first{};
+  std::array<std::size_t, Rank> shape{};
+};
+template <std::size_t Rank>
+grown_block<Rank> grown_block_of(const partita::decomposition<Rank>& cuts, const partita::index<Rank>& position,
+                                 const partita::halo_widths<Rank>& widths,
+                                 const partita::halo_boundaries<Rank>& beyond) {
+  const auto own = cuts.block(position);
+  if (own.empty()) return {{}, cuts.shape(position)};
+  grown_block<Rank> g;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const auto n = static_cast<std::ptrdiff_t>(cuts.cuts[d].extent());
+    auto start = static_cast<std::ptrdiff_t>(own.start[d]) - static_cast<std::ptrdiff_t>(widths.before[d]);
+    auto stop = static_cast<std::ptrdiff_t>(own.stop[d]) + static_cast<std::ptrdiff_t>(widths.after[d]);
+    if (beyond.before[d] == partita::boundary::none && start < 0) start = 0;
+    if (beyond.after[d] == partita::boundary::none && stop > n) stop = n;
+    g.first[d] = start;
+    g.shape[d] = static_cast<std::size_t>(stop - start);
+  }
+  return g;
+}
+
+/// Calls f(k, original) for the cells of a block with ghosts in C order.
+template <std::size_t Rank, class F>
+void for_cells(const grown_block<Rank>& g, const partita::index<Rank>& extents,
+               const partita::halo_boundaries<Rank>& beyond, F f) {
+  for (std::size_t k = 0; k < partita::volume_of(g.shape); ++k) {
+    const auto local = partita::index_of(k, g.shape);
+    cell<Rank> at{};
+    for (std::size_t d = 0; d < Rank; ++d) at[d] = g.first[d] + static_cast<std::ptrdiff_t>(local[d]);
+    f(k, original<Rank>(at, extents, beyond));
+  }
+}
+
+}  // namespace test

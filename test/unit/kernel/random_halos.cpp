@@ -1,0 +1,127 @@
+// Random halos by the sequential executor: random cuts, widths and boundaries on either side of every dimension, also
+// blocks that are empty or narrower than the halo. Every cell is a copy of the one that the definitions name, and the
+// adjoint adds every cell to it.
+#include <partita/kernel/sequentially.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <vector>
+
+#include "halo_oracle.hpp"
+#include "random_cases.hpp"
+
+namespace {
+
+using namespace partita;
+std::size_t below(std::mt19937& random, std::size_t n) { return random() % n; }
+
+template <std::size_t Rank>
+void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
+  using block = xt::xtensor<double, Rank>;
+  std::array<std::size_t, Rank> extents{}, parts{};
+  halo_widths<Rank> widths;
+  halo_boundaries<Rank> beyond(boundary::none, 7);
+  std::vector<cut> cuts;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    parts[d] = 1 + below(random, Rank == 1 ? 6 : 3);
+    std::vector<std::size_t> sizes(parts[d]);
+    for (std::size_t& n : sizes) n = below(random, 5);
+    cuts.push_back(cut::at(sizes));
+    extents[d] = cuts[d].extent();
+    const auto draw = [&](std::size_t& width, boundary& b) {
+      b = static_cast<boundary>(below(random, 6));
+      width = below(random, 4);
+      if (b == boundary::reflect && width >= extents[d]) b = boundary::replicate;
+    };
+    draw(widths.before[d], beyond.before[d]);
+    draw(widths.after[d], beyond.after[d]);
+    for (const std::size_t n : sizes) wider += n > 0 && n < widths.before[d] ? 1 : 0, empty += n == 0 ? 1 : 0;
+  }
+  const auto owned = decomposition<Rank>::make([&](std::size_t d) { return cuts[d]; });
+  const std::size_t world = volume_of(parts) + below(random, 2);
+  std::vector<std::size_t> ids(world);
+  for (std::size_t k = 0; k < world; ++k) ids[k] = k;
+  std::shuffle(ids.begin(), ids.end(), random);
+  ids.resize(volume_of(parts));
+  const grid<dynamic_extents<Rank>> p{dynamic_extents<Rank>(parts), workers(ids)};
+
+  std::vector<block> x, dy, dx;
+  for (std::size_t worker = 0; worker < world; ++worker) {
+    const auto shape = p.contains(worker) ? owned.shape(p.index(p.place(worker))) : std::array<std::size_t, Rank>{};
+    x.push_back(xt::zeros<double>(shape));
+    dx.push_back(xt::zeros<double>(shape));
+    if (!p.contains(worker)) continue;
+    const auto own = owned.block(p.index(p.place(worker)));
+    for (std::size_t k = 0; k < x[worker].size(); ++k) {
+      auto i = index_of(k, shape);
+      for (std::size_t d = 0; d < Rank; ++d) i[d] += own.start[d];
+      x[worker].data()[k] = static_cast<double>(number_of(i, extents) + 1);
+    }
+  }
+  sequentially::halo_exchange h(p, widths, beyond);
+  const auto y = h(x);
+  for (std::size_t worker = 0; worker < world; ++worker) {
+    dy.push_back(block(y[worker]));
+    if (!p.contains(worker)) continue;
+    const auto g = test::grown_block_of(owned, p.index(p.place(worker)), widths, beyond);
+    BOOST_REQUIRE(std::equal(g.shape.begin(), g.shape.end(), y[worker].shape().begin()));
+    test::for_cells<Rank>(g, extents, beyond, [&](std::size_t k, const auto& from) {
+      double outside = 0;  // of the first dimension in which the cell lies beyond the border
+      const auto local_cell = index_of(k, g.shape);
+      for (std::size_t d = Rank; !from && d-- > 0;) {
+        const auto at = g.first[d] + static_cast<std::ptrdiff_t>(local_cell[d]);
+        const bool in_front = at < 0, behind = at >= static_cast<std::ptrdiff_t>(extents[d]);
+        const boundary b = in_front ? beyond.before[d] : beyond.after[d];
+        if ((in_front || behind) && is_outside(b)) outside = b == boundary::constant ? beyond.value : 0;
+      }
+      BOOST_REQUIRE(y[worker].data()[k] == (from ? static_cast<double>(number_of(*from, extents) + 1) : outside));
+      const double cotangent = static_cast<double>((3 * k + worker) % 11) - 5;
+      dy[worker].data()[k] = cotangent;
+      if (!from) return;
+      partita::index<Rank> part{}, local{};
+      for (std::size_t d = 0; d < Rank; ++d)
+        owned.cuts[d].for_overlaps({(*from)[d], (*from)[d] + 1}, [&](std::size_t at, interval, std::size_t i,
+                                                                     std::size_t) { part[d] = at, local[d] = i; });
+      dx[p.worker(part)].data()[number_of(local, owned.shape(part))] += cotangent;
+    });
+  }
+  const auto got = h.adjoint(dy);
+  for (std::size_t worker = 0; worker < world; ++worker)
+    if (p.contains(worker)) BOOST_REQUIRE(got[worker] == dx[worker]);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(random_halos)
+
+BOOST_AUTO_TEST_CASE(six_thousand_random_halos_are_copies_of_the_cells_that_the_definitions_name) {
+  std::mt19937 random(20261122);
+  std::size_t wider = 0, empty = 0;
+  const std::size_t wanted = test::random_cases(6'000);
+  for (std::size_t k = 0; k < wanted; ++k) {
+    if (k % 3 == 0) one_case<1>(random, wider, empty);
+    if (k % 3 == 1) one_case<2>(random, wider, empty);
+    if (k % 3 == 2) one_case<3>(random, wider, empty);
+  }
+  BOOST_TEST(wider > wanted / 4);
+  BOOST_TEST(empty > wanted / 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_of_a_million_plans_its_neighbours_alone) {
+  const grid<dynamic_extents<2>> p{dynamic_extents<2>(1000, 1000), workers(0, 1'000'000)};
+  const auto owned = decomposition<2>::balanced({8000, 9000}, {1000, 1000});
+  const auto plan = plan_halo<dynamic_extents<2>, 2>(p, owned, {{1, 1}, {1, 1}}, boundary::periodic, 0);
+  BOOST_TEST(plan.exchange.messages_sent() == 8U);
+  BOOST_TEST(plan.exchange.messages_received() == 8U);
+  BOOST_TEST(plan.exchange.elements_received() == 2U * 8 + 2 * 9 + 4);
+}
+
+BOOST_AUTO_TEST_CASE(reflected_ghosts_are_narrower_than_the_tensor) {
+  const grid<dynamic_extents<1>> p{dynamic_extents<1>(2), workers(0, 2)};
+  const std::vector<xt::xtensor<double, 1>> x{xt::ones<double>({3}), xt::ones<double>({2})};
+  sequentially::halo_exchange h(p, halo_widths<1>{{5}, {0}}, boundary::reflect);
+  BOOST_CHECK_THROW(h(x), shape_error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
