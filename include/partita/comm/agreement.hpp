@@ -45,6 +45,7 @@ Structure learnt(world_state& world, complaint& trouble, Learn learn) {
     ~scope() { roll_.learning(false); }
     roll_call& roll_;
   } const now(world.roll());
+  if (trace::on()) trace::goes_on();
   try {
     return learn(trouble);
   } catch (const communication_error&) {

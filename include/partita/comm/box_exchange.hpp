@@ -7,6 +7,7 @@
 #include <memory>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/trace.hpp>
 #include <partita/comm/detail/way.hpp>
 #include <partita/comm/pooled.hpp>
 #include <utility>
@@ -68,6 +69,7 @@ class box_exchange {
   /// The first half of a start, waiting for nobody: tells the others where y is, so that who has its x first need not
   /// wait.
   void expect(void* y, const std::ptrdiff_t* y_strides) {
+    if (trace::on()) traced_ = trace::current();
     for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
     y_ = {static_cast<char*>(y), y_strides_.data()};
     if (plan_.accumulate) {
@@ -88,9 +90,13 @@ class box_exchange {
   void finish() {
     for (backoff p(oversubscribed_); !advance();) p.pause();
     for (const auto& c : carriers_) c->finish();
-    if (!plan_.accumulate) return;
-    add_up();
-    release();
+    if (plan_.accumulate) {
+      add_up();
+      release();
+    }
+    if (!trace::on()) return;
+    const carried moved = counts();
+    trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
   }
 
  private:
@@ -177,6 +183,7 @@ class box_exchange {
   std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with room between the pairs' places, and without
   std::vector<std::size_t> added_;                    // the numbers of what is received, in the order of the sum
   char* staged_ = nullptr;
+  std::size_t traced_ = ~std::size_t{0};  // which call of the trace this is
   std::vector<std::ptrdiff_t> x_strides_, y_strides_;
   block_memory x_, y_;
 };

@@ -12,6 +12,7 @@
 #include <memory>
 #include <partita/comm/detail/message/element_messages.hpp>
 #include <partita/comm/detail/node/node_group.hpp>
+#include <partita/comm/detail/trace.hpp>
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/comm/tree.hpp>
@@ -199,6 +200,13 @@ class group_ways {
   const group_plan& plan() const { return plan_; }
   /// What this worker has moved since it was last asked to count anew.
   traffic& moved() { return moved_; }
+  void begins_to_move() {
+    moved_ = {};
+    if (trace::on()) traced_ = trace::current();
+  }
+  void has_moved() {
+    if (trace::on()) trace::end_call(traced_, moved_.messages, moved_.bytes_by_message, moved_.bytes_shared);
+  }
   /// The way of the k-th group of the plan.
   group_way& way(std::size_t k) { return ways_[k]; }
 
@@ -254,6 +262,7 @@ class group_ways {
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};
   traffic moved_;
+  std::size_t traced_ = ~std::size_t{0};  // which call of the trace is under way
   std::vector<group_way> ways_;
 };
 

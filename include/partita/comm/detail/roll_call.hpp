@@ -11,6 +11,7 @@
 #include <partita/comm/detail/flight_record.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/worker_page.hpp>
+#include <partita/comm/detail/trace.hpp>
 #include <partita/core/error.hpp>
 #include <vector>
 
@@ -46,6 +47,7 @@ class roll_call final : public wait_watcher {
     MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
     own_->worker = static_cast<std::uint64_t>(among_all);
     flight_record::keep();
+    trace::begin();
     fingerprint_ = mixed_in(size);
     own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
   }
@@ -68,6 +70,7 @@ class roll_call final : public wait_watcher {
   void note(std::uint64_t fingerprint, Describe describe) {
     fingerprint_ = fingerprint;
     own_->note(number_, ++calls_, fingerprint, describe);
+    if (trace::on()) trace::begin_call(number_, fingerprint, describe);
   }
   text name() const { return own_->name_of(fingerprint_); }
   void learning(bool now) { learning_ = now; }

@@ -13,6 +13,7 @@
 #include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/detail/process.hpp>
 #include <partita/comm/detail/roll_call.hpp>
+#include <partita/comm/detail/trace.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/comm/pending_operation.hpp>
 #include <partita/core/error.hpp>
@@ -68,6 +69,7 @@ class world_state {
   world_state& operator=(const world_state&) = delete;
   /// Tells the others that this worker has left: whoever still waits for it in a call is told so instead of hanging.
   ~world_state() {
+    trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
     if (process::is_worker() && !lost_ && (level_ == checks::local || taken_leave())) MPI_Comm_free(&communicator_);
     else static_cast<void>(flags_.release());  // somebody may still come and look
@@ -116,6 +118,7 @@ class world_state {
     }
     roll_->was_heard();
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
+    if (trace::on()) trace::end_call();
     if (!same || all[3] == 0) report(fingerprint, same, kind, describe());
     if (!sought_shared_flags_) seek_shared_flags();
     return all[2];

@@ -114,7 +114,7 @@ class group_movement {
   /// As a spread, but that the workers of a node look at one block; null where this worker gets none.
   lent_header* share(const group_call& call, std::size_t elements) {
     lent_header* block = nullptr;
-    ways_->moved() = {};
+    ways_->begins_to_move();
     group_job job = job_of(call, {});
     if (plan_.small) make_dense(job);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -131,6 +131,7 @@ class group_movement {
       block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->bytes, 1);
       copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
     }
+    ways_->has_moved();
     return block;
   }
 

@@ -50,7 +50,7 @@ class group_transfer {
 
   /// Waits for nobody.
   void start() {
-    ways_->moved() = {};
+    ways_->begins_to_move();
     for_each_group([&](const worker_group& g, group_way& way) {
       if (g.members.size() == 1) return;
       const group_blocks b{given(g), gets(g) && dense_y_ ? job_.y.data : nullptr, elements(g)};
@@ -68,6 +68,7 @@ class group_transfer {
       if (job_.where == group_direction::spread) finish_spread(g, way);
       else finish_sum(g, way);
     });
+    ways_->has_moved();
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <partita/comm/detail/trace.hpp>
 #include <partita/comm/mpi.hpp>
 #include <thread>
 
@@ -36,7 +37,7 @@ class backoff {
   backoff(const backoff&) = delete;
   backoff& operator=(const backoff&) = delete;
   ~backoff() {
-    if (told_ != nullptr) told_->waits_no_more();
+    if (long_) end();
   }
 
   void pause() {
@@ -46,6 +47,7 @@ class backoff {
 #endif
       return;
     }
+    if (waited_ == spins_ && trace::on() && trace::begin_wait()) long_ = true, traced_ = clock::now();
     if (waited_ % 64 == 0) {
       int arrived = 0;
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &arrived, MPI_STATUS_IGNORE);
@@ -68,13 +70,19 @@ class backoff {
     tell_at_ = seconds_ + between_tellings;
     if (watcher == nullptr) return;
     told_ = watcher;
+    long_ = true;
     told_->still_waits(seconds_);
+  }
+  void end() {
+    if (told_ != nullptr) told_->waits_no_more();
+    if (traced_ != clock::time_point{}) trace::end_wait(std::chrono::duration<double>(clock::now() - traced_).count());
   }
 
   std::size_t waited_ = 0, spins_;
-  clock::time_point began_{};
+  clock::time_point began_{}, traced_{};
   double seconds_ = 0, tell_at_ = between_tellings;
   wait_watcher* told_ = nullptr;
+  bool long_ = false;
 };
 
 /// One direction between two workers. The writer posts values with ascending epochs, the reader waits for the epoch it

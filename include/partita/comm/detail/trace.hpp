@@ -1,0 +1,128 @@
+// What every call of this worker did and how long it took, if PARTITA_TRACE=file.json in the environment asks for it:
+// written when MPI ends. Turned off it costs a look at one flag where a call is noted, agreed on, and ended.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/spin_lock.hpp>
+#include <partita/comm/detail/trace_file.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/core/text.hpp>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+class trace {
+ public:
+  static bool on() { return wanted_.load(std::memory_order_relaxed); }
+  /// Once, when the first world is made.
+  static void begin() {
+    [[maybe_unused]] static const bool once = [] {
+      const char* const path = std::getenv("PARTITA_TRACE");
+      if (path == nullptr || *path == '\0') return false;
+      instance().path_ = path;
+      int key = MPI_KEYVAL_INVALID;  // MPI_Finalize first of all deletes what hangs on MPI_COMM_SELF
+      check(MPI_Comm_create_keyval(
+                MPI_COMM_NULL_COPY_FN,
+                [](MPI_Comm, int, void*, void*) {
+                  instance().write();
+                  return MPI_SUCCESS;
+                },
+                &key, nullptr),
+            "MPI_Comm_create_keyval");
+      check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+      wanted_ = true;
+      return true;
+    }();
+  }
+
+  /// A call begins; those of a thread that follow speak of it. `describe()` is asked when its like was not made before.
+  template <class Describe>
+  static void begin_call(std::uint64_t world, std::uint64_t fingerprint, Describe describe) {
+    trace& it = instance();
+    traced_call call{fingerprint, world, now()};
+    call.end = call.begin;
+    const std::lock_guard<spin_lock> only(it.lock_);
+    if (std::exchange(goes_on_, false) && current_ != none && it.calls_[current_].fingerprint == fingerprint) return;
+    if (!it.names_.contains(fingerprint)) it.names_.emplace(fingerprint, std::string(text(describe()).c_str()));
+    if (it.calls_.size() < most) {
+      current_ = it.calls_.size();
+      it.calls_.push_back(call);
+    } else {
+      current_ = none;
+      ++it.dropped_;
+    }
+  }
+  /// What follows in this thread is part of no call.
+  static void leave() { current_ = none; }
+  /// The call that this thread makes, for who ends it later.
+  static std::size_t current() { return current_; }
+  /// As far as is known by now, the call has ended.
+  static void end_call() {
+    edit(current_, [](traced_call& call) { call.end = now(); });
+  }
+  static void end_call(std::size_t number, std::size_t messages, std::size_t by_message, std::size_t shared) {
+    edit(number, [&](traced_call& call) {
+      call.end = now();
+      call.messages = messages, call.by_message = by_message, call.shared = shared;
+    });
+  }
+  /// The next agreement on the same call belongs to it: what it learnt is agreed on.
+  static void goes_on() { goes_on_ = true; }
+  /// A wait within another counts as part of that: false.
+  static bool begin_wait() { return !std::exchange(waits_, true); }
+  static void end_wait(double seconds) {
+    waits_ = false;
+    edit(current_, [&](traced_call& call) { call.waiting += seconds; });
+  }
+
+ private:
+  static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr std::size_t most = 1'000'000;  // chosen: 72 MB; later calls are counted
+
+  static trace& instance() {
+    static trace& it = *new trace;
+    return it;
+  }
+  /// Seconds since 1970, by a clock that never jumps.
+  static double now() {
+    using std::chrono::duration;
+    static const double offset = duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() -
+                                 duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return offset + duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  template <class Edit>
+  static void edit(std::size_t number, Edit edit) {
+    if (number == none) return;
+    trace& it = instance();
+    const std::lock_guard<spin_lock> only(it.lock_);
+    edit(it.calls_[number]);
+  }
+  void write() {
+    int worker = 0, workers = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &worker);
+    MPI_Comm_size(MPI_COMM_WORLD, &workers);
+    const std::lock_guard<spin_lock> only(lock_);
+    write_trace(path_, static_cast<std::size_t>(worker), static_cast<std::size_t>(workers), calls_, names_, dropped_);
+  }
+
+  static inline std::atomic<bool> wanted_{false};
+  static inline thread_local std::size_t current_ = none;
+  static inline thread_local bool goes_on_ = false, waits_ = false;
+
+  spin_lock lock_;
+  std::string path_;
+  std::vector<traced_call> calls_;
+  std::unordered_map<std::uint64_t, std::string> names_;
+  std::size_t dropped_ = 0;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,35 @@
+// Reads a trace as Chrome would, by a JSON parser that is not ours, and says what it adds up to: driven by trace.py.
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const auto trace = nlohmann::json::parse(std::ifstream(argv[1]));
+  std::map<std::string, std::size_t> calls, bytes;
+  std::map<std::size_t, double> ends;  // of the last call of a worker in each world
+  std::size_t workers = 0;
+  for (const auto& event : trace.at("traceEvents")) {
+    const auto& arguments = event.at("args");
+    if (event.at("ph") == "M") {
+      ++workers;
+      continue;
+    }
+    const std::string name = event.at("name"), way = arguments.at("way");
+    ++calls[name];
+    bytes[name] += arguments.at("bytes").get<std::size_t>();
+    const double begin = event.at("ts"), length = event.at("dur"), waiting = arguments.at("waiting");
+    const std::size_t row = event.at("pid").get<std::size_t>() * 100 + event.at("tid").get<std::size_t>();
+    const bool right = length >= 0 && waiting >= 0 && waiting <= length + 1 && begin + 1 >= ends[row] &&
+                       (way == "none") == (arguments.at("bytes") == 0) && arguments.at("call").is_string();
+    if (!right) {
+      std::cout << "wrong: " << event << "\n";
+      return 1;
+    }
+    ends[row] = begin + length;
+  }
+  std::cout << "workers " << workers << "\n";
+  for (const auto& [name, count] : calls) std::cout << name << " " << count << " " << bytes[name] << "\n";
+}
