@@ -50,22 +50,22 @@ inline std::string name_of_job() {
 /// One line for each worker and each call; the reader below counts on it.
 inline std::string trace_lines(std::size_t worker, const std::vector<traced_call>& calls,
                                const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
-  char line[512];
-  std::snprintf(line, sizeof line,
+  char entry[512];
+  std::snprintf(entry, sizeof entry,
                 R"({"ph":"M","name":"process_name","pid":%zu,"args":{"name":"worker %zu","dropped":%zu}})", worker,
                 worker, dropped);
-  std::string all(line);
+  std::string all(entry);
   for (const traced_call& c : calls) {
     const std::string& sentence = names.at(c.fingerprint);
     const char* const way = c.shared != 0       ? (c.by_message != 0 ? "memory and messages" : "memory")
                             : c.by_message != 0 ? "messages"
                                                 : "none";
-    std::snprintf(line, sizeof line,
+    std::snprintf(entry, sizeof entry,
                   R"({"ph":"X","pid":%zu,"tid":%llu,"ts":%.3f,"dur":%.3f,"args":{"waiting":%.3f,"bytes":%zu,)"
                   R"("by_message":%zu,"shared":%zu,"messages":%zu,"way":"%s","call":")",
                   worker, static_cast<unsigned long long>(c.world), c.begin * 1e6, (c.end - c.begin) * 1e6,
                   c.waiting * 1e6, c.by_message + c.shared, c.by_message, c.shared, c.messages, way);
-    all.append(",\n").append(line).append(in_json(sentence));
+    all.append(",\n").append(entry).append(in_json(sentence));
     all.append(R"("},"cat":"partita","name":")").append(in_json(name_of_operation(sentence))).append("\"}");
   }
   return all;
@@ -84,15 +84,15 @@ inline std::string trace_picture(const std::string& json) {
   std::size_t rows = 0;
   for (std::size_t at = 0; at < json.size();) {
     const std::size_t end = std::min(json.find('\n', at), json.size());
-    const std::string line = json.substr(at, end - at);
+    const std::string entry = json.substr(at, end - at);
     at = end + 1;
     bar b{};
     unsigned long long world = 0;
-    if (std::sscanf(line.c_str(), R"({"ph":"X","pid":%zu,"tid":%llu,"ts":%lf,"dur":%lf,"args":{"waiting":%lf)",
+    if (std::sscanf(entry.c_str(), R"({"ph":"X","pid":%zu,"tid":%llu,"ts":%lf,"dur":%lf,"args":{"waiting":%lf)",
                     &b.worker, &world, &b.begin, &b.length, &b.waiting) != 5)
       continue;
-    const std::size_t name = line.rfind(R"("name":")") + 8;
-    b.name = line.substr(name, line.find('"', name) - name);
+    const std::size_t name = entry.rfind(R"("name":")") + 8;
+    b.name = entry.substr(name, entry.find('"', name) - name);
     if (std::find(operations.begin(), operations.end(), b.name) == operations.end()) operations.push_back(b.name);
     first = std::min(first, b.begin), last = std::max(last, b.begin + b.length), rows = std::max(rows, b.worker + 1);
     bars.push_back(std::move(b));
