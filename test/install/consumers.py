@@ -55,6 +55,11 @@ def by_pkg_config(source, folder, here, compiler):
             sys.exit(f"pkg-config {package} gives {unwanted}")
         run(*compiler, "-std=c++20", here / f"{name}.cpp", "-o", folder / name, *flags)
         programs.append(folder / name)
+    # the program of the README by the README's own line
+    shutil.copy(source / "examples" / "00_first.cpp", folder / "first.cpp")
+    line = re.search(r"^g\+\+ (.*first\.cpp.*)$", (source / "README.md").read_text(), re.M)[1]
+    run("sh", "-c", " ".join(compiler) + " " + line, env=where, cwd=folder)
+    run("mpirun", "-n", "4", folder / "first")
     return programs
 
 

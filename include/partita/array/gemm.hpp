@@ -19,7 +19,7 @@ strided<T, 2> transposed(const strided<T, 2>& m) {
 
 namespace detail {
 
-/// Up to how many rows, and from how many elements of the matrix on, a product is computed turned round.
+/// Up to how many rows, and from how many elements of the matrix on, a product is computed as the transposed one.
 inline constexpr std::size_t few_rows = 64, large_matrix = std::size_t{1} << 18U;
 
 /// A matrix as BLAS wants it: rows (or columns, with Trans) of unit stride; packed only where memory fits neither.
@@ -120,7 +120,7 @@ void expect_factors(const char* call, const strided<const T, 2>& a, const stride
 
 /// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, for a single row of c one
 /// GEMV (which reads b once, where GEMM would pack it first); no copy of a transposed operand. A few rows times the
-/// transpose of a large matrix are computed as c^T = b^T a^T and turned round: OpenBLAS packs the smaller side then
+/// transpose of a large matrix are computed as c^T = b^T a^T and transposed back: OpenBLAS packs the smaller side then
 /// (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {

@@ -24,8 +24,8 @@ namespace partita {
 /// if the choice made is not wanted.
 /// Shapes:   x is this worker's block on p_x, cut in any way that tiles the tensor (uneven, empty, staggered along one
 ///           dimension) or as `from_cuts` says; the result is its block on p_y, of the balanced cut or as `to_cuts`
-///           says. A worker of p_x only gets zero volume (the extent of what becomes dimension 0 kept unless
-///           discard_batch), one of neither a copy.
+///           says. A worker that is only in p_x receives an empty block (the extent of what becomes dimension 0 kept
+///           unless discard_batch), one in neither partition a copy.
 /// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents that the given
 ///           cuts add up to [shape_error, on all workers].
 /// Cost:     on one node a single copy: boxes are written straight into the result, which lives in a pool of shared
