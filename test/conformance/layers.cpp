@@ -17,8 +17,8 @@ using namespace conformance;
 /// What runs the records of each kind.
 const std::map<std::string, run_record> kinds{
     {"halo", run_halo},
-    {"loss", run_loss_record},
-    {"norm", run_norm_record},
+    {"loss", run_loss},
+    {"norm", run_norm},
     {"window", run_halo},
 };
 constexpr const char* files[] = {"conv", "halo", "loss", "norm", "pool", "refusals", "upsample"};

@@ -26,8 +26,8 @@ using nlohmann::json;
 
 /// One record of a kind. Complains, or throws: `departure` skips the record, another exception fails it.
 using run_record = void (*)(const json& c, const partita::world& everyone, complaints& wrong);
-void run_loss_record(const json& c, const partita::world& everyone, complaints& wrong);
-void run_norm_record(const json& c, const partita::world& everyone, complaints& wrong);
+void run_loss(const json& c, const partita::world& everyone, complaints& wrong);
+void run_norm(const json& c, const partita::world& everyone, complaints& wrong);
 
 void run_halo(const json& c, const partita::world& everyone, complaints& wrong);
 

@@ -45,7 +45,7 @@ json cut_of(const json& c, const json& tensor, const json& partition) {
 
 /// Runs a loss that is made, on blocks that are cut.
 template <class Loss, class X, class Target, class CompareEach, class CompareGradient>
-void run_loss(const json& c, const world& everyone, complaints& wrong, Loss& loss, const X& x, const Target& target,
+void run_made(const json& c, const world& everyone, complaints& wrong, Loss& loss, const X& x, const Target& target,
               CompareEach compare_each, CompareGradient compare_gradient) {
   if (must_be_refused(c)) {
     expect_refused(c, wrong, [&] { c.at("reduction") == "none" ? void(loss.each(x, target)) : void(loss(x, target)); });
@@ -84,7 +84,7 @@ void run_elementwise(const json& c, const world& everyone, complaints& wrong, Op
   const auto each = [&](const auto& y) {
     cut_tensor<Rank>(c.at("y"), c.at("x_cut"), c.at("px")).compare_mine(wrong, everyone, y, "y", tolerance_of(c));
   };
-  run_loss(c, everyone, wrong, *loss, x.block(everyone.id()), t.block(everyone.id()), each, gradient);
+  run_made(c, everyone, wrong, *loss, x.block(everyone.id()), t.block(everyone.id()), each, gradient);
 }
 
 template <std::size_t Rank>
@@ -128,14 +128,14 @@ void run_cross_entropy(const json& c, const world& everyone, complaints& wrong) 
       wrong.expect(std::abs(y.data()[k] - wanted.data()[k]) <= 1e-12 * std::max(1.0, std::abs(wanted.data()[k])),
                    "y is ", y.data()[k], ", not ", wanted.data()[k]);
   };
-  run_loss(c, everyone, wrong, loss, x.block(everyone.id()), rows_of(t_told, int{}), each, gradient);
+  run_made(c, everyone, wrong, loss, x.block(everyone.id()), rows_of(t_told, int{}), each, gradient);
 }
 
 }  // namespace
 
 namespace conformance {
 
-void run_loss_record(const json& c, const world& everyone, complaints& wrong) {
+void run_loss(const json& c, const world& everyone, complaints& wrong) {
   if (!runs_here(c, everyone)) throw departure("needs " + std::to_string(c.at("world").get<int>()) + " workers");
   const std::string op = c.at("op");
   if (op == "cross_entropy")

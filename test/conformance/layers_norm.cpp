@@ -121,7 +121,7 @@ void run_layer_norm(const json& c, const world& everyone, complaints& wrong) {
 
 namespace conformance {
 
-void run_norm_record(const json& c, const world& everyone, complaints& wrong) {
+void run_norm(const json& c, const world& everyone, complaints& wrong) {
   if (!runs_here(c, everyone)) throw departure("needs " + std::to_string(c.at("world").get<int>()) + " workers");
   with_constant<2, 5>(rank_of_partition(c, "px"), "the rank of x", [&](auto rank) {
     if (c.at("op") == "batch_norm") return run_batch_norm<rank>(c, everyone, wrong);
