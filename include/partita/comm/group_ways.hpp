@@ -197,6 +197,8 @@ class group_ways {
   }
 
   arena& memory() { return memory_; }
+  /// The same on all workers, and different from other group_ways and transports of the world.
+  std::uint64_t number() const { return static_cast<std::uint64_t>(ahead_); }
   const group_plan& plan() const { return plan_; }
   /// What this worker has moved since it was last asked to count anew.
   traffic& moved() { return moved_; }

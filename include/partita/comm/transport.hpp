@@ -56,6 +56,8 @@ class transport {
 
   const node& members() const { return members_; }
   arena& memory() { return memory_; }
+  /// The same on all workers, and different from other transports and group_ways of the world.
+  std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
   /// What carries out a plan for elements of this kind.
   std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind) {

@@ -422,7 +422,8 @@ class world_state {
     }
     if (first.size() > most_told) all << ", and " << first.size() - most_told << " other calls are made";
     if (alike)
-      all << "; where they read alike, the order of the workers, the element types or the policies differ (numbers "
+      all << "; where they read alike, the order of the workers, the element types or the policies differ, or they are "
+             "calls of two kernels that were made alike (numbers "
           << letters[first[0]].fingerprint << " and " << letters[first[1]].fingerprint << ")";
     return all << "; every worker of a world makes every call with the same arguments";
   }

@@ -166,12 +166,14 @@ class group_movement {
   }
 
   /// What all workers have to ask for together. Ways of reducing, at once or later, are kinds of their own: they send
-  /// different messages.
+  /// different messages. Once there are ways, also which kernel it is: two that were made alike have pages of their
+  /// own.
   std::uint64_t fingerprint_of(const group_call& call) const {
     const std::uint64_t kind = static_cast<std::uint64_t>(call.where) + (call.shares ? 4U : 0U) +
                                (call.later ? 8U : 0U) +
                                (call.how != nullptr && call.how->exactly != nullptr ? 16U : 0U);
-    return mixed(mixed(facts_.fingerprint, call.elements->number), 64 * kind + call.x.rank);
+    const std::uint64_t number = ways_ ? ways_->number() : 0;
+    return mixed(mixed(facts_.fingerprint, call.elements->number), 2048 * number + 64 * kind + call.x.rank);
   }
   text describe(const group_call& call) const {
     text all = facts_.call;

@@ -182,9 +182,10 @@ class part_movement {
     trouble.kind = failure::shape;
     return trouble.sentence << name_ << "(p, dimensions)" << direction << " with p = " << p_.grid().shape() << ": ";
   }
+  /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
   template <class T>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
-    return mixed(mixed(fingerprint_, type_number<T>()), direction);
+    return mixed(mixed(fingerprint_, type_number<T>()), direction + 16 * (ways_ ? ways_->number() : 0));
   }
   template <class T>
   text describe(const char* direction, const shape_type& shape) const {

@@ -205,9 +205,10 @@ class window_movement {
     return {std::move(y), operation_, number};
   }
 
+  /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
   template <class T>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
-    return mixed(mixed(planner_.fingerprint(), type_number<T>()), direction);
+    return mixed(mixed(planner_.fingerprint(), type_number<T>()), direction + 16 * (ways_ ? ways_->number() : 0));
   }
   template <class T>
   text describe(const char* direction, const shape_type& shape) const {
