@@ -47,8 +47,10 @@
 #include <partita/nn/linear.hpp>
 #include <partita/nn/loss.hpp>
 #include <partita/nn/optimiser.hpp>
+#include <partita/nn/pooling.hpp>
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>
+#include <partita/nn/upsampling.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
 #include <partita/plan/mesh_groups.hpp>

@@ -16,10 +16,8 @@ using namespace conformance;
 
 /// What runs the records of each kind.
 const std::map<std::string, run_record> kinds{
-    {"halo", run_halo},
-    {"loss", run_loss},
-    {"norm", run_norm},
-    {"window", run_halo},
+    {"halo", run_halo}, {"loss", run_loss},         {"norm", run_norm},
+    {"pool", run_pool}, {"upsample", run_upsample}, {"window", run_halo},
 };
 constexpr const char* files[] = {"conv", "halo", "loss", "norm", "pool", "refusals", "upsample"};
 

@@ -28,6 +28,8 @@ using nlohmann::json;
 using run_record = void (*)(const json& c, const partita::world& everyone, complaints& wrong);
 void run_loss(const json& c, const partita::world& everyone, complaints& wrong);
 void run_norm(const json& c, const partita::world& everyone, complaints& wrong);
+void run_pool(const json& c, const partita::world& everyone, complaints& wrong);
+void run_upsample(const json& c, const partita::world& everyone, complaints& wrong);
 
 void run_halo(const json& c, const partita::world& everyone, complaints& wrong);
 

@@ -1,0 +1,285 @@
+// What layers share whose outputs look at windows of a tensor: each worker gets the inputs that its block of the output
+// needs, and sends back what it has of their gradients.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/kernel/detail/window_movement.hpp>
+#include <partita/nn/detail/block_layout.hpp>
+#include <partita/plan/taps.hpp>
+#include <partita/rule/reduction.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Says of each worker which window its outputs need. `Rule` knows the layer: name(), objection(extents) or nothing,
+/// outputs(extents), and taps_of(dimension, outputs, extent).
+template <class Rule, std::size_t Rank>
+class window_planner {
+ public:
+  static constexpr std::size_t rank = Rank;
+
+  window_planner(partition<dynamic_extents<Rank>> p, Rule rule) : p_(std::move(p)), rule_(std::move(rule)) {
+    fingerprint_ = mixed(mixed(p_.grid().fingerprint(), type_number<Rule>()), rule_.fingerprint());
+  }
+  const char* name() const { return rule_.name(); }
+  const partition<dynamic_extents<Rank>>& p() const { return p_; }
+  const Rule& rule() const { return rule_; }
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  halo_boundaries<Rank> beyond() const { return boundary::none; }
+  text objection(const std::array<std::size_t, Rank>& extents) const { return rule_.objection(extents); }
+  halo_plan<Rank> plan(const decomposition<Rank>& cuts, std::size_t worker) const {
+    const auto n = cuts.extents(), parts = p_.grid().shape(), m = rule_.outputs(n);
+    windows_of_parts<Rank> windows;
+    for (std::size_t d = 0; d < Rank; ++d)
+      for (std::size_t k = 0; k < parts[d]; ++k) {
+        const interval needed = rule_.taps_of(d, balanced_part(m[d], parts[d], k), n[d]).footprint();
+        windows[d].push_back({static_cast<std::ptrdiff_t>(needed.start), static_cast<std::ptrdiff_t>(needed.stop)});
+      }
+    return plan_windows(p_.grid(), cuts, windows, beyond(), windows_of_grid<dynamic_extents<Rank>>{&p_.grid()}, worker);
+  }
+
+ private:
+  partition<dynamic_extents<Rank>> p_;
+  Rule rule_;
+  std::uint64_t fingerprint_;
+};
+
+/// The taps of this worker's outputs in its window.
+template <std::size_t Rank>
+struct local_taps {
+  std::array<taps, Rank> along{};  ///< inputs counted in the window
+  std::array<std::size_t, Rank> window{}, outputs{};
+};
+
+/// The movement of a layer to its windows and back.
+template <class Rule, std::size_t Rank>
+class windowed {
+ public:
+  windowed(const partition<dynamic_extents<Rank>>& p, const Rule& rule) : movement_({p, rule}) {}
+
+  const partition<dynamic_extents<Rank>>& p() const { return movement_.planner().p(); }
+  const Rule& rule() const { return movement_.planner().rule(); }
+  const local_taps<Rank>& local() const { return local_; }
+
+  /// This worker's window of x.
+  template <class X>
+  auto bring(const X& x) {
+    using T = element_of<X>;
+    const block_argument<X> argument(x);
+    auto window = movement_.template spread<T>(argument.block(), {}, "(x)", complaint()).finish();
+    local_ = {};
+    if (!p().active()) return window;
+    const auto n = movement_.last_cuts().extents(), m = rule().outputs(n), parts = p().grid().shape();
+    local_.window = shape_array<Rank>(window.shape());
+    for (std::size_t d = 0; d < Rank; ++d) {
+      local_.along[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);
+      const auto start = static_cast<std::size_t>(movement_.last_plan()->start[d]);
+      for (std::size_t& i : local_.along[d].input) i -= start;
+      local_.outputs[d] = local_.along[d].outputs();
+    }
+    called_ = true;
+    return window;
+  }
+  /// Where dy does not have the shape of the last result.
+  template <class Y>
+  text objection_to(const Y& dy) const {
+    text objection;
+    if (p().active() && (!called_ || shape_array<Rank>(dy.shape()) != local_.outputs))
+      objection << rule().name() << ".adjoint(dy): requires a dy of the shape of the last result, " << local_.outputs
+                << ", got " << dy.shape() << "; call the layer first";
+    return objection;
+  }
+  /// Adds what windows hold into the blocks of x.
+  template <class T>
+  xt::xtensor<T, Rank> deliver(const xt::xtensor<T, Rank>& of_window, const text& objection) {
+    return movement_.template collect<T>(block_of(of_window), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
+  }
+
+ private:
+  window_movement<window_planner<Rule, Rank>> movement_;
+  local_taps<Rank> local_;
+  bool called_ = false;
+};
+
+/// y = the product of what is said along each dimension, applied to x (dense); one dimension after the other, and the
+/// divisions at the end.
+template <class T, std::size_t Rank>
+xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
+  std::array<std::size_t, Rank> shape = by.window;
+  std::vector<T> from, to;
+  for (std::size_t d = Rank; d-- > 0;) {
+    const taps& t = by.along[d];
+    std::size_t outer = 1, inner = 1;
+    for (std::size_t k = 0; k < d; ++k) outer *= shape[k];
+    for (std::size_t k = d + 1; k < Rank; ++k) inner *= shape[k];
+    to.assign(outer * t.outputs() * inner, T(0));
+    const T* const source = d + 1 == Rank ? x : from.data();
+    for (std::size_t o = 0; o < outer; ++o)
+      for (std::size_t j = 0; j < t.outputs(); ++j)
+        for (std::size_t k = t.first[j]; k < t.first[j + 1]; ++k) {
+          const T* const a = source + (o * shape[d] + t.input[k]) * inner;
+          T* const b = to.data() + (o * t.outputs() + j) * inner;
+          const T w = static_cast<T>(t.weight[k]);
+          for (std::size_t i = 0; i < inner; ++i) b[i] = static_cast<T>(b[i] + w * a[i]);
+        }
+    shape[d] = t.outputs();
+    from.swap(to);
+  }
+  auto y = uninitialised<T, Rank>(shape);
+  for_divisors(by,
+               [&](std::size_t k, double divisor) { y.data()[k] = static_cast<T>(from[k] / static_cast<T>(divisor)); });
+  return y;
+}
+
+/// Calls f(number of the output, the product of its divisors).
+template <std::size_t Rank, class F>
+void for_divisors(const local_taps<Rank>& by, F f) {
+  const std::size_t volume = volume_of(by.outputs);
+  for (std::size_t k = 0; k < volume; ++k) {
+    const auto i = index_of(k, by.outputs);
+    double divisor = 1;
+    for (std::size_t d = 0; d < Rank; ++d) divisor *= by.along[d].divisor[i[d]];
+    f(k, divisor);
+  }
+}
+
+/// The adjoint of apply: from dy the gradient on the window.
+template <class T, std::size_t Rank>
+xt::xtensor<T, Rank> apply_back(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
+  std::array<std::size_t, Rank> shape = by.outputs;
+  std::vector<T> from(dy.data(), dy.data() + dy.size()), to;
+  for_divisors(by, [&](std::size_t k, double divisor) { from[k] = static_cast<T>(from[k] / static_cast<T>(divisor)); });
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const taps& t = by.along[d];
+    std::size_t outer = 1, inner = 1;
+    for (std::size_t k = 0; k < d; ++k) outer *= shape[k];
+    for (std::size_t k = d + 1; k < Rank; ++k) inner *= shape[k];
+    to.assign(outer * by.window[d] * inner, T(0));
+    for (std::size_t o = 0; o < outer; ++o)
+      for (std::size_t j = 0; j < t.outputs(); ++j)
+        for (std::size_t k = t.first[j]; k < t.first[j + 1]; ++k) {
+          const T* const a = from.data() + (o * t.outputs() + j) * inner;
+          T* const b = to.data() + (o * by.window[d] + t.input[k]) * inner;
+          const T w = static_cast<T>(t.weight[k]);
+          for (std::size_t i = 0; i < inner; ++i) b[i] = static_cast<T>(b[i] + w * a[i]);
+        }
+    shape[d] = by.window[d];
+    from.swap(to);
+  }
+  auto dx = uninitialised<T, Rank>(shape);
+  std::copy(from.begin(), from.end(), dx.data());
+  return dx;
+}
+
+/// A layer whose output is the product of weighted taps along each dimension: linear in x.
+template <class Rule, class Extents>
+class tapped_layer {
+ protected:
+  static constexpr std::size_t rank = Extents::rank();
+
+ public:
+  template <class X>
+  auto operator()(const X& x) {
+    static_assert(has_rank<X, rank>() && has_elements_in_place<X>(),
+                  "partita: a layer over p requires x of the rank of p, batch x channels x features, as an xt::xtensor "
+                  "of numbers; reshape() p, or as_rank<4>(x)");
+    using T = element_of<X>;
+    const auto window = moved_.bring(x);
+    return moved_.p().active() ? apply<T, rank>(moved_.local(), window.data()) : xt::xtensor<T, rank>(window);
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) {
+    static_assert(has_rank<Y, rank>() && has_summable_elements<Y>(),
+                  "partita: a layer over p requires dy of the rank of p, as an xt::xtensor of numbers");
+    using T = element_of<Y>;
+    const xt::xtensor<T, rank> block = dy;
+    const text objection = moved_.objection_to(block);
+    if (!moved_.p().active()) return moved_.deliver(block, objection);
+    return moved_.deliver(
+        objection.empty() ? apply_back<T, rank>(moved_.local(), block) : uninitialised<T, rank>(moved_.local().window),
+        objection);
+  }
+
+ protected:
+  tapped_layer(const partition<Extents>& p, const Rule& rule) : moved_(partition<dynamic_extents<rank>>(p), rule) {}
+
+ private:
+  windowed<Rule, rank> moved_;
+};
+
+/// A layer whose output is the largest of its taps, the first of them in C order where several are.
+template <class Rule, class Extents>
+class largest_of_taps {
+ protected:
+  static constexpr std::size_t rank = Extents::rank();
+
+ public:
+  template <class X>
+  auto operator()(const X& x) {
+    static_assert(has_rank<X, rank>() && has_elements_in_place<X>(),
+                  "partita: a layer over p requires x of the rank of p, batch x channels x features, as an xt::xtensor "
+                  "of numbers; reshape() p, or as_rank<4>(x)");
+    using T = element_of<X>;
+    const auto window = moved_.bring(x);
+    if (!moved_.p().active()) return xt::xtensor<T, rank>(window);
+    const local_taps<rank>& by = moved_.local();
+    auto y = uninitialised<T, rank>(by.outputs);
+    chosen_.assign(y.size(), none);
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const auto o = index_of(k, by.outputs);
+      T best = maximum_t::identity<T>();
+      std::array<std::size_t, rank> tap{};
+      for (std::size_t d = 0; d < rank; ++d) tap[d] = by.along[d].first[o[d]];
+      bool more = true;
+      for (std::size_t d = 0; d < rank; ++d) more = more && tap[d] < by.along[d].first[o[d] + 1];
+      while (more) {
+        std::size_t at = 0;
+        for (std::size_t d = 0; d < rank; ++d) at = at * by.window[d] + by.along[d].input[tap[d]];
+        const T value = window.data()[at];
+        if (chosen_[k] == none || value > best || (value != value && best == best)) best = value, chosen_[k] = at;
+        std::size_t d = rank;
+        while (d > 0 && ++tap[d - 1] == by.along[d - 1].first[o[d - 1] + 1])
+          tap[d - 1] = by.along[d - 1].first[o[d - 1]], --d;
+        more = d > 0;
+      }
+      y.data()[k] = best;
+    }
+    return y;
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) {
+    static_assert(has_rank<Y, rank>() && has_summable_elements<Y>(),
+                  "partita: a layer over p requires dy of the rank of p, as an xt::xtensor of numbers");
+    using T = element_of<Y>;
+    const xt::xtensor<T, rank> block = dy;
+    const text objection = moved_.objection_to(block);
+    if (!moved_.p().active()) return moved_.deliver(block, objection);
+    auto of_window = uninitialised<T, rank>(moved_.local().window);
+    of_window.fill(T(0));
+    for (std::size_t k = 0; k < block.size() && objection.empty(); ++k)
+      if (chosen_[k] != none)
+        of_window.data()[chosen_[k]] = static_cast<T>(of_window.data()[chosen_[k]] + block.data()[k]);
+    return moved_.deliver(of_window, objection);
+  }
+
+ protected:
+  largest_of_taps(const partition<Extents>& p, const Rule& rule) : moved_(partition<dynamic_extents<rank>>(p), rule) {}
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  windowed<Rule, rank> moved_;
+  std::vector<std::size_t> chosen_;  // for each output where its tap is in the window
+};
+
+}  // namespace partita::detail

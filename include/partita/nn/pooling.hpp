@@ -1,0 +1,206 @@
+// Pooling: the largest or the mean of the windows of a tensor that is cut in any way.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <partita/nn/detail/windowed.hpp>
+
+namespace partita {
+
+/// D dimensions of features. A stride that is not said is the kernel.
+template <std::size_t D>
+struct max_pooling_options {
+  std::array<std::size_t, D> kernel{};
+  std::optional<std::array<std::size_t, D>> stride{};
+  std::array<std::size_t, D> padding{};
+  std::array<std::size_t, D> dilation = [] {
+    std::array<std::size_t, D> ones{};
+    ones.fill(1);
+    return ones;
+  }();
+  bool ceil_mode = false;  ///< one more window for what is left over at the end
+};
+template <std::size_t D>
+struct average_pooling_options {
+  std::array<std::size_t, D> kernel{};
+  std::optional<std::array<std::size_t, D>> stride{};
+  std::array<std::size_t, D> padding{};
+  bool ceil_mode = false;
+  bool count_include_pad = true;  ///< divides by the whole window, padding included, else by its cells in the tensor
+};
+/// How many outputs there are along each dimension of the features, whatever x has.
+template <std::size_t D>
+struct adaptive_pooling_options {
+  std::array<std::size_t, D> size{};
+};
+
+namespace detail {
+
+/// How many dimensions of features a tensor of this rank has, behind batch and channels.
+template <std::size_t Rank>
+inline constexpr std::size_t features_of_rank = Rank > 2 ? Rank - 2 : 0;
+
+/// Windows that slide over the features; batch and channels stay.
+template <std::size_t Rank>
+class sliding_rule {
+  static constexpr std::size_t d_features = features_of_rank<Rank>;
+
+ public:
+  template <class Options>
+  sliding_rule(const char* name, const Options& options) : name_(name) {
+    for (std::size_t d = 0; d < d_features; ++d) {
+      sliding& s = kernels_[d];
+      s = {.kernel = options.kernel[d],
+           .stride = options.stride ? (*options.stride)[d] : options.kernel[d],
+           .padding = options.padding[d],
+           .dilation = 1,
+           .ceil_mode = options.ceil_mode};
+      if constexpr (requires { options.dilation; }) s.dilation = options.dilation[d];
+      if constexpr (requires { options.count_include_pad; }) padding_counts_ = options.count_include_pad;
+      for (const std::size_t n : {s.kernel, s.stride, s.dilation})
+        if (n == 0 || n > most)
+          throw shape_error(text(name) << ": requires kernels, strides and dilations of 1 to " << most << ", got " << n
+                                       << " along feature dimension " << d << "; a negative number is none");
+      if (s.padding > s.kernel / 2)
+        throw shape_error(text(name) << ": requires a padding of at most half the kernel, " << s.kernel / 2 << ", got "
+                                     << s.padding << " along feature dimension " << d
+                                     << "; else a window could hold nothing");
+    }
+  }
+  const char* name() const { return name_; }
+  std::uint64_t fingerprint() const {
+    std::uint64_t hash = padding_counts_ ? 1 : 2;
+    for (const sliding& s : kernels_)
+      for (const std::size_t n : {s.kernel, s.stride, s.padding, s.dilation, std::size_t{s.ceil_mode}})
+        hash = mixed(hash, n);
+    return hash;
+  }
+  text objection(const std::array<std::size_t, Rank>& extents) const {
+    text problem;
+    for (std::size_t d = 0; d < d_features && problem.empty(); ++d)
+      if (kernels_[d].places(extents[d + 2]) == 0)
+        problem << "requires windows of at most the padded tensor, got one of " << kernels_[d].reach()
+                << " cells along dimension " << d + 2 << " of extents " << extents << " with a padding of "
+                << kernels_[d].padding;
+    return problem;
+  }
+  std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
+    auto all = extents;
+    for (std::size_t d = 0; d < d_features; ++d) all[d + 2] = kernels_[d].places(extents[d + 2]);
+    return all;
+  }
+  taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
+    return d < 2 ? taps_of_identity(outputs) : taps_of_window(kernels_[d - 2], outputs, n, padding_counts_);
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two of them can be counted
+
+  const char* name_;
+  std::array<sliding, d_features> kernels_{};
+  bool padding_counts_ = true;
+};
+
+/// As many windows as are asked for, side by side or overlapping by one.
+template <std::size_t Rank>
+class adaptive_rule {
+  static constexpr std::size_t d_features = features_of_rank<Rank>;
+
+ public:
+  adaptive_rule(const char* name, const adaptive_pooling_options<d_features>& options)
+      : name_(name), options_(options) {
+    for (std::size_t d = 0; d < d_features; ++d)
+      if (options.size[d] == 0)
+        throw shape_error(text(name) << ": requires at least one output along each dimension of the features, got "
+                                     << options.size);
+  }
+  const char* name() const { return name_; }
+  std::uint64_t fingerprint() const {
+    std::uint64_t hash = 3;
+    for (const std::size_t n : options_.size) hash = mixed(hash, n);
+    return hash;
+  }
+  text objection(const std::array<std::size_t, Rank>& extents) const {
+    text problem;
+    for (std::size_t d = 2; d < Rank; ++d)
+      if (extents[d] == 0) problem = text("requires features, got extents ") << extents;
+    return problem;
+  }
+  std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
+    auto all = extents;
+    std::copy(options_.size.begin(), options_.size.end(), all.begin() + 2);
+    return all;
+  }
+  taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
+    return d < 2 ? taps_of_identity(outputs) : taps_of_adaptive_window(outputs, n, options_.size[d - 2]);
+  }
+
+ private:
+  const char* name_;
+  adaptive_pooling_options<d_features> options_;
+};
+
+}  // namespace detail
+
+/// y = the largest element under each window; ties go to the first in C order: `max_pooling m(p_x, {.kernel = {2,
+/// 2}})`.
+/// Shapes:   x is batch x channels x features, cut over p in any way; y has the same batch and channels and
+///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension, cut in
+///           balance over p. An inactive worker gets a copy of what it gave.
+/// Requires: p of the rank of x, at least 3 [compile time]; numbers of 1 at least, padding of at most half the kernel,
+///           windows of at most the padded tensor [shape_error, on all workers].
+/// Cost:     what the windows of a block need and it does not hold comes from its owners, one message per pair of
+///           workers, on one node without; nothing moves where no window crosses a cut. The adjoint the same.
+/// Adjoint:  each element of dy goes to the x that was chosen at the last call.
+template <class Extents>
+class max_pooling : public detail::largest_of_taps<detail::sliding_rule<Extents::rank()>, Extents> {
+  static_assert(Extents::rank() >= 3, "partita::max_pooling(p, options): requires p = batch x channels x features");
+  using options_type = max_pooling_options<detail::features_of_rank<Extents::rank()>>;
+
+ public:
+  max_pooling(const partition<Extents>& p, const options_type& options)
+      : detail::largest_of_taps<detail::sliding_rule<Extents::rank()>, Extents>(
+            p, {"partita::max_pooling(p, options)", options}) {}
+};
+
+/// y = the mean of the elements under each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; all else is as in
+/// max_pooling. Adjoint: each element of dy, divided, to all elements under its window.
+template <class Extents>
+class average_pooling : public detail::tapped_layer<detail::sliding_rule<Extents::rank()>, Extents> {
+  static_assert(Extents::rank() >= 3, "partita::average_pooling(p, options): requires p = batch x channels x features");
+  using options_type = average_pooling_options<detail::features_of_rank<Extents::rank()>>;
+
+ public:
+  average_pooling(const partition<Extents>& p, const options_type& options)
+      : detail::tapped_layer<detail::sliding_rule<Extents::rank()>, Extents>(
+            p, {"partita::average_pooling(p, options)", options}) {}
+};
+
+/// The same of as many windows as are asked for: output o of m looks at the inputs from floor(o n / m) to
+/// ceil((o + 1) n / m): `adaptive_average_pooling a(p_x, {.size = {1, 1}})`.
+template <class Extents>
+class adaptive_average_pooling : public detail::tapped_layer<detail::adaptive_rule<Extents::rank()>, Extents> {
+  static_assert(Extents::rank() >= 3,
+                "partita::adaptive_average_pooling(p, options): requires p = batch x channels x features");
+  using options_type = adaptive_pooling_options<detail::features_of_rank<Extents::rank()>>;
+
+ public:
+  adaptive_average_pooling(const partition<Extents>& p, const options_type& options)
+      : detail::tapped_layer<detail::adaptive_rule<Extents::rank()>, Extents>(
+            p, {"partita::adaptive_average_pooling(p, options)", options}) {}
+};
+template <class Extents>
+class adaptive_max_pooling : public detail::largest_of_taps<detail::adaptive_rule<Extents::rank()>, Extents> {
+  static_assert(Extents::rank() >= 3,
+                "partita::adaptive_max_pooling(p, options): requires p = batch x channels x features");
+  using options_type = adaptive_pooling_options<detail::features_of_rank<Extents::rank()>>;
+
+ public:
+  adaptive_max_pooling(const partition<Extents>& p, const options_type& options)
+      : detail::largest_of_taps<detail::adaptive_rule<Extents::rank()>, Extents>(
+            p, {"partita::adaptive_max_pooling(p, options)", options}) {}
+};
+
+}  // namespace partita

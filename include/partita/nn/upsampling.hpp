@@ -1,0 +1,98 @@
+// Upsampling: the features of a tensor at more places, or at fewer, between those where they are known.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <partita/nn/detail/windowed.hpp>
+
+namespace partita {
+
+enum class upsampling_mode { nearest, linear };
+
+/// D dimensions of features. Requires either a size, of the features of the result, or a scale.
+template <std::size_t D>
+struct upsampling_options {
+  std::optional<std::array<std::size_t, D>> size{};
+  std::optional<double> scale{};
+  upsampling_mode mode = upsampling_mode::nearest;
+  bool align_corners = false;  ///< linear: the first and last outputs are the first and last inputs
+};
+
+namespace detail {
+
+template <std::size_t Rank>
+class upsampling_rule {
+  static constexpr std::size_t d_features = Rank > 2 ? Rank - 2 : 0;
+
+ public:
+  explicit upsampling_rule(const upsampling_options<d_features>& options) : options_(options) {
+    if (options.size.has_value() == options.scale.has_value())
+      throw shape_error(text(name()) << ": requires either a size or a scale, got "
+                                     << (options.size ? "both" : "neither"));
+    if (options.align_corners && options.mode == upsampling_mode::nearest)
+      throw shape_error(text(name()) << ": requires upsampling_mode::linear with align_corners; the nearest input has "
+                                        "no corners");
+    if (options.scale && !(*options.scale > 0 && *options.scale < 1e9))
+      throw shape_error(text(name()) << ": requires a scale above 0 and below 10^9");
+  }
+  const char* name() const { return "partita::upsampling(p, options)"; }
+  std::uint64_t fingerprint() const {
+    std::uint64_t hash = options_.mode == upsampling_mode::linear ? (options_.align_corners ? 6 : 5) : 4;
+    if (options_.size)
+      for (const std::size_t n : *options_.size) hash = mixed(hash, n);
+    return options_.scale ? mixed(hash, static_cast<std::uint64_t>(*options_.scale * 0x1p32)) : hash;
+  }
+  text objection(const std::array<std::size_t, Rank>& extents) const {
+    text problem;
+    const auto all = outputs(extents);
+    for (std::size_t d = 2; d < Rank && problem.empty(); ++d)
+      if (extents[d] == 0 || all[d] == 0)
+        problem << "requires features, of x and of the result, got extents " << extents << " and " << all;
+    return problem;
+  }
+  std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
+    auto all = extents;
+    for (std::size_t d = 0; d < d_features; ++d)
+      all[d + 2] = options_.size ? (*options_.size)[d]
+                                 : static_cast<std::size_t>(static_cast<double>(extents[d + 2]) * *options_.scale);
+    return all;
+  }
+  taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
+    if (d < 2) return taps_of_identity(outputs);
+    const std::size_t m =
+        options_.size ? (*options_.size)[d - 2] : static_cast<std::size_t>(static_cast<double>(n) * *options_.scale);
+    const interpolation between{
+        .linear = options_.mode == upsampling_mode::linear,
+        .align_corners = options_.align_corners,
+        .step = options_.size ? static_cast<double>(n) / static_cast<double>(m) : 1 / *options_.scale};
+    return between.taps_of(outputs, n, m);
+  }
+
+ private:
+  upsampling_options<d_features> options_;
+};
+
+}  // namespace detail
+
+/// y = the features of x at other places: the nearest input to the left, or between two inputs along each dimension
+/// (linear, bilinear, trilinear), as PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`.
+/// Shapes:   x is batch x channels x features, cut over p in any way; y has the same batch and channels and the size
+///           asked for, floor(n * scale) along each dimension, cut in balance over p.
+/// Requires: p of the rank of x, at least 3 [compile time]; either a size or a scale, at least one output, no
+///           align_corners for the nearest [shape_error, on all workers].
+/// Cost:     that of max_pooling: what the outputs of a block need comes from its owners.
+/// Adjoint:  adjoint(dy): each element of dy to the inputs that it was between.
+template <class Extents>
+class upsampling : public detail::tapped_layer<detail::upsampling_rule<Extents::rank()>, Extents> {
+  static_assert(Extents::rank() >= 3, "partita::upsampling(p, options): requires p = batch x channels x features");
+  using rule = detail::upsampling_rule<Extents::rank()>;
+  using options_type = upsampling_options<(Extents::rank() > 2 ? Extents::rank() - 2 : 0)>;
+
+ public:
+  upsampling(const partition<Extents>& p, const options_type& options)
+      : detail::tapped_layer<rule, Extents>(p, rule(options)) {}
+};
+
+}  // namespace partita
