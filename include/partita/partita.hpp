@@ -18,6 +18,7 @@
 #include <partita/explain/plan_text.hpp>
 #include <partita/explain/propagation_text.hpp>
 #include <partita/explain/repartition_picture.hpp>
+#include <partita/explain/step_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
@@ -56,6 +57,8 @@
 #include <partita/plan/mesh_groups.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>
+#include <partita/plan/search.hpp>
 #include <partita/plan/sharded_partition.hpp>
+#include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/registry.hpp>
 #include <partita/sharded/sharded.hpp>

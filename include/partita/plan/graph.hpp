@@ -35,6 +35,7 @@ class basic_graph {
     label name{};
     std::uint32_t producer = nobody;    ///< an operation
     std::uint32_t annotation = nobody;  ///< among `annotations()`
+    bool is_parameter = false;          ///< its gradient is wanted
   };
   struct node {
     rule how{};  ///< bound to the shapes
@@ -65,12 +66,23 @@ class basic_graph {
 
   /// A value from outside.
   value input(const shape_list& shape, const char* name = "") {
-    tensors_.push_back({shape, label(name), nobody, nobody});
+    tensors_.push_back({shape, label(name), nobody, nobody, false});
     return {static_cast<std::uint32_t>(tensors_.size() - 1)};
   }
   value input(const shape_list& shape, const sharding& layout, const char* name = "") {
     const value v = input(shape, name);
     constrain(v, layout, layout.priority);
+    return v;
+  }
+  /// A value from outside whose gradient is wanted: a program with parameters has a backward pass.
+  value parameter(const shape_list& shape, const char* name = "") {
+    const value v = input(shape, name);
+    tensors_[v.number].is_parameter = true;
+    return v;
+  }
+  value parameter(const shape_list& shape, const sharding& layout, const char* name = "") {
+    const value v = input(shape, layout, name);
+    tensors_[v.number].is_parameter = true;
     return v;
   }
   /// Applies a rule, or an operation that makes its rule from the shapes of its operands. Requires shapes that fit
@@ -86,7 +98,8 @@ class basic_graph {
            static_cast<std::uint32_t>(tensors_.size()),
            r.result_count};
     operand_values_.insert(operand_values_.end(), operands.begin(), operands.end());
-    for (std::size_t j = 0; j < n.results; ++j) tensors_.push_back({result_shape(n.how, j), n.name, here, nobody});
+    for (std::size_t j = 0; j < n.results; ++j)
+      tensors_.push_back({result_shape(n.how, j), n.name, here, nobody, false});
     nodes_.push_back(n);
     return {n.first_result, n.results};
   }
@@ -112,6 +125,8 @@ class basic_graph {
     }
     annotations_[a] = layout.with_priority(priority);
   }
+  /// Says nothing of a value any more.
+  void release(value v) { tensors_[known(v).number].annotation = nobody; }
 
  private:
   value known(value v) const {

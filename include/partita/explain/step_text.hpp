@@ -1,0 +1,116 @@
+// A step of a program before it runs, and why a search found it, in words.
+#pragma once
+
+#include <cstddef>
+#include <partita/explain/completion_picture.hpp>
+#include <partita/explain/quantities.hpp>
+#include <partita/plan/search.hpp>
+#include <partita/plan/step_plan.hpp>
+
+namespace partita {
+namespace detail {
+
+inline prose said_cost(const step_cost& cost) {
+  prose all;
+  all << in_seconds(cost.seconds()) << ": computing " << in_seconds(cost.computing) << ", moving "
+      << in_seconds(cost.moving) << " (" << in_seconds(cost.starting) << " of it to start messages); "
+      << in_bytes(cost.received) << " received in " << cost.movements << " movements, at most " << in_bytes(cost.peak)
+      << " held";
+  return all;
+}
+/// What happens: the operation, or the steps of a move and of what.
+template <class Graph>
+prose said_event(const step_plan_of<Graph>& plan, const step_event& one) {
+  const Graph& g = *plan.done->program;
+  prose all;
+  const char* gradient = one.is_cotangent ? "d " : "";
+  if (one.done == step_event::what::move)
+    return all << in_a_line(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
+               << said(one.to);
+  if (one.done == step_event::what::update) return all << "update " << name_of(g, value{one.of});
+  return all << (one.backward ? "gradient of " : "") << name_of(g.operation(one.operation));
+}
+/// A line of a program: g.constrain(value{2}, m.layout("", "model"));  // w1
+template <class Graph>
+prose pasted(const Graph& g, const found_annotation& one) {
+  prose all;
+  all << "g.constrain(value{" << one.of.number << "}, m.layout(";
+  for (std::size_t d = 0; d < one.layout.rank(); ++d) {
+    all << (d > 0 ? ", \"" : "\"");
+    for (std::size_t k = 0; k < one.layout[d].size(); ++k)
+      all << (k > 0 ? "+" : "") << g.on().axes[one.layout[d][k]].name();
+    all << '"';
+  }
+  return all << "));  // " << name_of(g, one.of) << " " << said(g[one.of].shape) << "\n";
+}
+/// Where two candidates lay their inputs otherwise.
+template <class Graph>
+prose differences(const search_answer_of<Graph>& found, const search_candidate& other) {
+  const Graph &g = *found.program, of_best = found.annotated(), of_other = found.annotated(other);
+  const completion_of<Graph> best = complete(of_best, found.by), second = complete(of_other, found.by);
+  prose all;
+  for (std::uint32_t v = 0; v < g.values(); ++v)
+    if (const value one{v}; g[one].producer == Graph::nobody && !best[one].lies_as(second[one]))
+      all << "  " << name_of(g, one) << " " << said(second[one]) << " instead of " << said(best[one]) << "\n";
+  return all;
+}
+template <class Graph>
+prose what_binds(const search_answer_of<Graph>& found) {
+  const step_cost& cost = found.best.cost;
+  prose all("what binds: ");
+  if (found.without_limit.is_there) {
+    all << "memory. Without the limit of " << in_bytes(found.memory) << " a step would take "
+        << in_seconds(found.without_limit.cost.seconds()) << ", and hold " << in_bytes(found.without_limit.cost.peak)
+        << "\n";
+    return all;
+  }
+  const double sending = cost.moving - cost.starting;
+  const char* most = cost.computing >= sending && cost.computing >= cost.starting ? "computing"
+                     : sending >= cost.starting                                   ? "the bytes that move"
+                                                                                  : "starting messages";
+  const double share = most[0] == 'c' ? cost.computing : most[0] == 't' ? sending : cost.starting;
+  return all << most << ", " << in_percent(cost.seconds() > 0 ? share / cost.seconds() : 0) << " of the step\n";
+}
+
+}  // namespace detail
+
+/// All that happens in a step, in order: how long it takes, what comes to a worker and what it holds meanwhile.
+template <class Graph>
+prose to_text(const step_plan_of<Graph>& plan) {
+  prose all;
+  bool backward = false;
+  all << "forward\n";
+  for (const step_event& one : plan.events) {
+    if (one.backward && !backward) all << "backward\n";
+    backward = one.backward;
+    prose line("  ");
+    line << detail::said_event(plan, one);
+    line.pad(58) << "  " << detail::in_seconds(one.seconds);
+    line.pad(70);
+    if (one.bytes > 0) line << detail::in_bytes(one.bytes);
+    line.pad(82) << detail::in_bytes(one.held) << " held";
+    all << line << "\n";
+  }
+  return all << "a step takes " << detail::said_cost(plan.cost) << "\n";
+}
+
+/// What a search found, to be pasted; what it costs, what the runner-up costs and does otherwise, and what binds.
+template <class Graph>
+prose explain(const search_answer_of<Graph>& found) {
+  const Graph& g = *found.program;
+  prose all;
+  all << "a step takes " << detail::said_cost(found.best.cost) << "\n";
+  for (const found_annotation& one : found.best.annotations) all << detail::pasted(g, one);
+  for (const found_annotation& one : found.best.states)
+    all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::said(one.layout) << "\n";
+  if (found.runner_up.is_there) {
+    const double more = found.runner_up.cost.seconds() - found.best.cost.seconds();
+    all << "runner-up: " << detail::in_seconds(found.runner_up.cost.seconds()) << ", "
+        << detail::in_percent(more > 0 ? more / found.best.cost.seconds() : 0) << " more, with\n"
+        << detail::differences(found, found.runner_up);
+  }
+  all << detail::what_binds(found) << found.judged << " candidates judged, ";
+  return all << (found.is_exact ? "all there are\n" : "not all there are\n");
+}
+
+}  // namespace partita

@@ -1,0 +1,281 @@
+// Search: the annotations of a program's inputs that make a step of it take the least time, found instead of written.
+//
+// Candidates are judged by completing the program and walking through its step. From the best single annotations on,
+// one choice after the other is taken where it gains most, first for all layers at once, then for each; then two at a
+// time, then from other starts. Where the candidates are few, all of them are judged: then the answer is the optimum.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/search_judge.hpp>
+#include <partita/plan/search_space.hpp>
+#include <vector>
+
+namespace partita {
+
+/// How an input lies: a line of the answer.
+struct found_annotation {
+  value of{};
+  sharding layout{};
+  friend constexpr bool operator==(const found_annotation&, const found_annotation&) = default;
+};
+
+/// One way to lay out a program: what is said of its inputs, of the optimiser's states that lie otherwise than their
+/// parameters, and what a step then costs.
+struct search_candidate {
+  std::vector<found_annotation> annotations{}, states{};
+  step_cost cost{};
+  bool is_there = false;
+};
+
+/// How a search is made.
+struct search_options {
+  step_model model{};       ///< its links are those of the call
+  std::size_t most = 4096;  ///< candidates that are judged
+  policy by{};
+};
+
+/// The answer. Refers to its program, which must live as long.
+template <class Graph>
+struct search_answer_of {
+  const Graph* program = nullptr;
+  step_model model{};
+  policy by{};
+  std::size_t memory = 0, judged = 0;
+  bool is_exact = false;  ///< all candidates there are were judged
+  search_candidate best{}, runner_up{};
+  search_candidate without_limit{};  ///< the fastest if memory did not matter, where that is another
+
+  const std::vector<found_annotation>& annotations() const { return best.annotations; }
+  /// The program with a candidate's annotations: complete it, plan its step, bind it.
+  Graph annotated(const search_candidate& with) const {
+    Graph g = *program;
+    for (const found_annotation& one : with.annotations) g.constrain(one.of, one.layout);
+    return g;
+  }
+  Graph annotated() const { return annotated(best); }
+  /// For each value how the optimiser's state lies, as `plan_step` takes it.
+  std::vector<sharding> states(const completion_of<Graph>& done) const {
+    std::vector<sharding> all = done.layouts;
+    for (const found_annotation& one : best.states) all[one.of.number] = one.layout;
+    return all;
+  }
+};
+using search_answer = search_answer_of<graph>;
+
+namespace detail {
+
+template <class Graph>
+class searcher {
+ public:
+  searcher(const Graph& g, std::size_t memory, const search_options& how)
+      : g_(g), memory_(memory), how_(how), space_(g), judge_(g, how.model, how.by, memory) {
+    units_ = space_.groups;
+    for (const auto& group : space_.groups)
+      for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) units_.push_back({group[k]});
+  }
+
+  search_answer_of<Graph> run() {
+    const std::vector<choice> nothing(space_.choices.size(), 0);
+    try_candidate(nothing);
+    std::vector<std::vector<choice>> starts{nothing};
+    for (const auto& group : space_.groups) {  // the best of what can be said of each
+      std::vector<choice> best = nothing;
+      descend_in(best, group);
+      if (best != nothing) starts.push_back(best);
+    }
+    for (std::vector<choice> from : starts) descend(from);
+    for (std::vector<choice> from = best_.at; judged_ < how_.most && try_pairs(from);) descend(from);
+    restart();
+    const bool exact = space_.size(how_.most) < how_.most;
+    if (exact) try_all();
+    return answer(exact);
+  }
+
+ private:
+  using choice = std::uint16_t;
+  struct known {
+    std::vector<choice> at{};
+    judgement what{};
+    bool is_there = false;
+  };
+
+  /// Less is better: what fits, then seconds, then fewer annotations.
+  static bool better(const known& a, const known& b) {
+    if (!b.is_there || !a.is_there) return a.is_there && !b.is_there;
+    if (a.what.over != b.what.over) return a.what.over < b.what.over;
+    const double s = a.what.cost.seconds(), t = b.what.cost.seconds(), close = 1e-12 * (s + t);
+    if (s < t - close || s > t + close) return s < t;
+    if (a.what.cost.peak != b.what.cost.peak) return a.what.cost.peak < b.what.cost.peak;
+    const std::size_t m = said(a.at), n = said(b.at);
+    return m != n ? m < n : a.at < b.at;
+  }
+  static std::size_t said(const std::vector<choice>& at) {
+    std::size_t n = 0;
+    for (const choice c : at) n += c != 0;
+    return n;
+  }
+  static std::uint64_t hash_of(const std::vector<choice>& at) {
+    std::uint64_t h = 0x9e3779b97f4a7c15U;
+    for (const choice c : at) h = (h ^ c) * 0x100000001b3U, h ^= h >> 29;
+    return h;
+  }
+
+  /// Judges a candidate, once; what it says is kept.
+  const known& try_candidate(const std::vector<choice>& at) {
+    if (2 * (known_.size() + 1) > table_.size()) rehash();
+    std::uint32_t& slot = slot_of(at);
+    if (slot != 0) return known_[slot - 1];
+    ++judged_;
+    said_.clear();
+    for (std::size_t k = 0; k < at.size(); ++k)
+      if (at[k] != 0) said_.push_back({space_.choices[k].of, &space_.choices[k].options[at[k] - 1U]});
+    known_.push_back({at, judge_(said_), true});
+    slot = static_cast<std::uint32_t>(known_.size());
+    const known& now = known_.back();
+    if (better(now, best_)) best_ = now;
+    if (!fastest_.is_there || now.what.plain_seconds < fastest_.what.plain_seconds) fastest_ = now;
+    return now;
+  }
+  std::uint32_t& slot_of(const std::vector<choice>& at) {
+    std::size_t k = hash_of(at) % table_.size();
+    while (table_[k] != 0 && known_[table_[k] - 1].at != at) k = (k + 1) % table_.size();
+    return table_[k];
+  }
+  void rehash() {
+    table_.assign(table_.empty() ? 1024 : 4 * table_.size(), 0);
+    for (std::size_t k = 0; k < known_.size(); ++k) slot_of(known_[k].at) = static_cast<std::uint32_t>(k + 1);
+  }
+
+  /// The best option of some choices taken together, all else as it is.
+  bool descend_in(std::vector<choice>& from, const std::vector<std::size_t>& together) {
+    known best = try_candidate(from);
+    bool gained = false;
+    std::vector<choice> at = from;
+    for (std::size_t option = 0; option < space_.choices[together[0]].size() && judged_ < how_.most; ++option) {
+      for (const std::size_t k : together) at[k] = static_cast<choice>(option);
+      if (const known& now = try_candidate(at); better(now, best)) best = now, gained = true;
+    }
+    from = best.at;
+    return gained;
+  }
+  void descend(std::vector<choice>& from) {
+    for (bool gained = true; gained && judged_ < how_.most;) {
+      gained = false;
+      for (std::size_t k = 0; k < units_.size(); ++k)
+        if (k < space_.groups.size() || !gained) gained = descend_in(from, units_[k]) || gained;
+    }
+  }
+  /// Two units at a time; stops at the first gain.
+  bool try_pairs(std::vector<choice>& from) {
+    const known here = try_candidate(from);
+    for (std::size_t g = 0; g < units_.size(); ++g)
+      for (std::size_t h = 0; h < g; ++h)
+        for (std::size_t o = 0; o < space_.choices[units_[g][0]].size(); ++o)
+          for (std::size_t p = 0; p < space_.choices[units_[h][0]].size(); ++p) {
+            if (judged_ >= how_.most) return false;
+            std::vector<choice> at = from;
+            for (const std::size_t k : units_[h]) at[k] = static_cast<choice>(p);
+            for (const std::size_t k : units_[g]) at[k] = static_cast<choice>(o);
+            if (better(try_candidate(at), here)) return from = at, true;
+          }
+    return false;
+  }
+  /// What is left is spent from elsewhere: starts that are the same every time, half of them near the best.
+  void restart() {
+    std::uint64_t state = 0x2545f4914f6cdd1dU;
+    const auto random = [&](std::size_t below) {
+      state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+      return static_cast<std::size_t>(state >> 11) % below;
+    };
+    for (std::size_t tries = 0; judged_ < how_.most && tries < 200 && !space_.groups.empty(); ++tries) {
+      std::vector<choice> from = best_.at;
+      const std::size_t parts = tries % 3 == 0 ? space_.groups.size() : units_.size();
+      for (std::size_t u = 0; u < parts; ++u) {
+        if (tries % 2 == 0 && random(2) == 0) continue;
+        const std::size_t option = random(space_.choices[units_[u][0]].size());
+        for (const std::size_t k : units_[u]) from[k] = static_cast<choice>(option);
+      }
+      descend(from);
+    }
+  }
+  void try_all() {
+    std::vector<choice> at(space_.choices.size(), 0);
+    for (;;) {
+      try_candidate(at);
+      std::size_t k = 0;
+      while (k < at.size() && ++at[k] == space_.choices[k].size()) at[k++] = 0;
+      if (k == at.size()) return;
+    }
+  }
+
+  // --- the answer ---
+
+  search_candidate candidate(const known& one, bool with_states) {
+    search_candidate c;
+    if (!one.is_there) return c;
+    said_.clear();
+    for (std::size_t k = 0; k < one.at.size(); ++k)
+      if (one.at[k] != 0) {
+        const search_choice& of = space_.choices[k];
+        said_.push_back({of.of, &of.options[one.at[k] - 1U]});
+        c.annotations.push_back({of.of, of.options[one.at[k] - 1U]});
+      }
+    c.cost = with_states ? one.what.cost : judge_.plain(said_);
+    c.is_there = true;
+    if (with_states && one.what.cuts_states)
+      for (const auto& [v, layout] : judge_.cut_states(said_)) c.states.push_back({v, layout});
+    return c;
+  }
+  search_answer_of<Graph> answer(bool exact) {
+    if (best_.what.over > 0)
+      throw partition_error(text("partita::search: requires a program that fits into ")
+                            << memory_ << " bytes of each worker, but the least that was found holds "
+                            << best_.what.cost.peak << "; give more memory, more workers or smaller tensors");
+    search_answer_of<Graph> out;
+    out.program = &g_;
+    out.model = how_.model;
+    out.by = how_.by;
+    out.memory = memory_;
+    out.judged = judged_;
+    out.is_exact = exact;
+    out.best = candidate(best_, true);
+    // another layout, not the same one said otherwise
+    known second;
+    for (const known& one : known_)
+      if (one.what.over == 0 && !(one.what.layouts == best_.what.layouts) && better(one, second)) second = one;
+    out.runner_up = candidate(second, true);
+    if (fastest_.what.plain_seconds < best_.what.cost.seconds() * (1 - 1e-12))
+      out.without_limit = candidate(fastest_, false);
+    return out;
+  }
+
+  const Graph& g_;
+  std::size_t memory_;
+  const search_options& how_;
+  search_space<Graph> space_;
+  std::vector<std::vector<std::size_t>> units_{};  ///< choices that are changed together: the groups, then each alone
+  search_judge<Graph> judge_;
+  std::vector<known> known_{};
+  std::vector<std::uint32_t> table_{};
+  std::vector<said_layout> said_{};
+  known best_{}, fastest_{};
+  std::size_t judged_ = 0;
+};
+
+}  // namespace detail
+
+/// Finds how the inputs and parameters of a program should lie so that a step of it, forward and (with parameters)
+/// backward, takes the least estimated time within a limit of memory. What the program has annotated stays.
+/// Shapes:   those of the program; extents that are `dynamic` are not cut.
+/// Requires: something that fits into `memory` bytes of each worker [partition_error].
+/// Cost:     at most `options.most` candidates, about 5 µs an operation for each; the optimum if that is all there are.
+/// Adjoint:  part of what is searched: the gradients' shardings follow from the parameters'.
+template <class Graph>
+search_answer_of<Graph> search(const Graph& program, const mesh_links& links, std::size_t memory = ~std::size_t{0},
+                               search_options options = {}) {
+  options.model.links = links;
+  return detail::searcher<Graph>(program, memory, options).run();
+}
+
+}  // namespace partita

@@ -1,0 +1,157 @@
+// What a candidate of a search costs: the program is completed with its annotations and walked through; moves that were
+// priced before are not planned again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/step_walk.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The prices of moves, each planned once.
+class move_prices {
+ public:
+  move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), table_(1024, 0) {}
+
+  const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape) {
+    std::size_t k = key_of(from, to, shape) % table_.size();
+    while (table_[k] != 0) {
+      const entry& one = known_[table_[k] - 1];
+      if (one.shape == shape && one.from.lies_as(from) && one.to.lies_as(to)) return one.price;
+      k = (k + 1) % table_.size();
+    }
+    const reshard_plan plan = plan_reshard(m_, from, to, shape, model_.links, model_.element_bytes);
+    known_.push_back({from, to, shape, {plan.seconds(), starting_seconds(plan, model_.links), plan.bytes()}});
+    table_[k] = static_cast<std::uint32_t>(known_.size());
+    if (2 * known_.size() > table_.size()) rehash();
+    return known_.back().price;
+  }
+
+ private:
+  struct entry {
+    sharding from, to;
+    shape_list shape;
+    move_price price;
+  };
+  static std::size_t key_of(const sharding& from, const sharding& to, const shape_list& shape) {
+    std::uint64_t h = 0x9e3779b97f4a7c15U;
+    const auto add = [&](std::uint64_t x) { h = (h ^ x) * 0x100000001b3U, h ^= h >> 29; };
+    for (std::size_t d = 0; d < shape.size(); ++d) add(shape[d]), add(from.cuts[d].packed), add(to.cuts[d].packed);
+    for (std::size_t a = 0; a < from.on.rank(); ++a)
+      add(static_cast<std::uint64_t>(from.owed[a]) << 4 | static_cast<std::uint64_t>(to.owed[a]));
+    return static_cast<std::size_t>(h);
+  }
+  void rehash() {
+    table_.assign(4 * table_.size(), 0);
+    for (std::size_t e = 0; e < known_.size(); ++e) {
+      std::size_t k = key_of(known_[e].from, known_[e].to, known_[e].shape) % table_.size();
+      while (table_[k] != 0) k = (k + 1) % table_.size();
+      table_[k] = static_cast<std::uint32_t>(e + 1);
+    }
+  }
+
+  const mesh& m_;
+  const step_model& model_;
+  std::vector<entry> known_{};
+  std::vector<std::uint32_t> table_;
+};
+
+/// What a candidate says of an input.
+struct said_layout {
+  value of{};
+  const sharding* layout = nullptr;
+};
+
+/// What is said of a candidate. `over` is how much it holds beyond the limit.
+struct judgement {
+  step_cost cost{};
+  double plain_seconds = 0;  ///< before states are cut to fit
+  std::size_t over = 0;
+  std::uint64_t layouts = 0;  ///< of the inputs, as one number
+  bool cuts_states = false;
+};
+
+template <class Graph>
+class search_judge {
+ public:
+  search_judge(const Graph& g, const step_model& model, const policy& by, std::size_t memory)
+      : g_(g), with_(g), model_(model), by_(by), memory_(memory), facts_(g), prices_(g.on(), model) {}
+
+  judgement operator()(const std::vector<said_layout>& said) {
+    const completion_of<Graph> done = completed(said);
+    judgement out;
+    out.cost = walked(done, {});
+    out.plain_seconds = out.cost.seconds();
+    out.layouts = number_of(done);
+    if (out.cost.peak > memory_ && facts_.has_parameters) {
+      const step_cost cut = walked(done, states_cut(done));
+      if (cut.peak < out.cost.peak) out.cost = cut, out.cuts_states = true;
+    }
+    out.over = out.cost.peak > memory_ ? out.cost.peak - memory_ : 0;
+    return out;
+  }
+  step_cost plain(const std::vector<said_layout>& said) { return walked(completed(said), {}); }
+  /// The parameters whose states are cut to fit, and how.
+  std::vector<std::pair<value, sharding>> cut_states(const std::vector<said_layout>& said) {
+    const completion_of<Graph> done = completed(said);
+    const std::vector<sharding> states = states_cut(done);
+    std::vector<std::pair<value, sharding>> all;
+    for (std::uint32_t v = 0; v < g_.values(); ++v)
+      if (g_[value{v}].is_parameter && !states[v].lies_as(done[value{v}])) all.push_back({value{v}, states[v]});
+    return all;
+  }
+
+ private:
+  completion_of<Graph> completed(const std::vector<said_layout>& said) {
+    for (const said_layout& one : said) with_.constrain(one.of, *one.layout);
+    completion_of<Graph> done = complete(with_, by_);
+    for (const said_layout& one : said) with_.release(one.of);
+    done.program = &g_;
+    return done;
+  }
+  step_cost walked(const completion_of<Graph>& done, const std::vector<sharding>& states) {
+    const auto nothing = [](const step_event&) {};
+    return step_walk(done, facts_, model_, states, prices_, nothing).run();
+  }
+  /// States lie as their parameters, cut by the axes over which these are whole, along the dimension whose blocks are
+  /// longest.
+  std::vector<sharding> states_cut(const completion_of<Graph>& done) const {
+    std::vector<sharding> all = done.layouts;
+    for (std::uint32_t v = 0; v < g_.values(); ++v) {
+      const value one{v};
+      if (!g_[one].is_parameter) continue;
+      sharding& s = all[v];
+      for (std::size_t a = 0; a < g_.on().rank(); ++a) {
+        if ((s.cutting() >> a & 1U) != 0 || s.owed[a] != owed_reduction::none) continue;
+        std::size_t longest = 0, at = s.rank();
+        for (std::size_t d = 0; d < s.rank(); ++d) {
+          const std::size_t block = g_[one].shape[d] == dynamic ? 1 : g_[one].shape[d] / g_.on().size(s.cuts[d]);
+          if (block > longest) longest = block, at = d;
+        }
+        if (at < s.rank() && longest >= g_.on().size(a)) s.cuts[at].push_back(a);
+      }
+    }
+    return all;
+  }
+  std::uint64_t number_of(const completion_of<Graph>& done) const {
+    std::uint64_t h = 0x9e3779b97f4a7c15U;
+    for (std::uint32_t v = 0; v < g_.values(); ++v) {
+      if (g_[value{v}].producer != Graph::nobody) continue;
+      for (std::size_t d = 0; d < done[value{v}].rank(); ++d)
+        h = (h ^ done[value{v}].cuts[d].packed) * 0x100000001b3U, h ^= h >> 29;
+    }
+    return h;
+  }
+
+  const Graph& g_;
+  Graph with_;  ///< the same, annotated anew for each candidate
+  const step_model& model_;
+  policy by_;
+  std::size_t memory_;
+  step_facts<Graph> facts_;
+  move_prices prices_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,111 @@
+// What a search may choose: the shardings of each input, and which inputs stand at the same place of repeated layers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/graph.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// All ways in which axes can lie on a tensor: each cuts one dimension or none, those of one dimension in any order as
+/// long as there are two of them, else in the mesh's. No block is empty.
+struct layout_options {
+  std::vector<sharding> all{};
+
+  layout_options(const mesh& m, const shape_list& shape) { extend(sharding(m, shape.size()), shape, 0); }
+
+ private:
+  void extend(const sharding& so_far, const shape_list& shape, std::size_t a) {
+    const mesh& m = so_far.on;
+    if (a == m.rank()) {
+      all.push_back(so_far);
+      return;
+    }
+    extend(so_far, shape, a + 1);
+    if (m.size(a) == 1) return;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const axis_list before = so_far.cuts[d];
+      if (shape[d] == dynamic || m.size(before) * m.size(a) > shape[d]) continue;
+      sharding next = so_far;
+      next.cuts[d].push_back(a);
+      extend(next, shape, a + 1);
+      if (before.size() != 1) continue;
+      next.cuts[d] = axis_list(a);
+      next.cuts[d].append(before);
+      extend(next, shape, a + 1);
+    }
+  }
+};
+
+/// One input that is not annotated. Option 0 says nothing of it: it lies as the program leads to.
+struct search_choice {
+  value of{};
+  std::vector<sharding> options{};
+  std::size_t size() const { return options.size() + 1; }
+};
+
+template <class Graph>
+struct search_space {
+  std::vector<search_choice> choices{};
+  /// Choices that are taken together: inputs of one shape that stand at the same place of operations of one rule. Each
+  /// choice is in one of them; those of several come first.
+  std::vector<std::vector<std::size_t>> groups{};
+
+  explicit search_space(const Graph& g) {
+    for (std::uint32_t v = 0; v < g.values(); ++v) {
+      const value one{v};
+      if (g[one].producer != Graph::nobody || g.annotation(one) != nullptr || g[one].shape.empty()) continue;
+      choices.push_back({one, layout_options(g.on(), g[one].shape).all});
+    }
+    std::vector<place> places;
+    for (const search_choice& one : choices) places.push_back(place_of(g, one.of));
+    std::vector<std::uint8_t> grouped(choices.size(), 0);
+    for (const bool several : {true, false})
+      for (std::size_t k = 0; k < choices.size(); ++k) {
+        if (grouped[k] != 0) continue;
+        std::vector<std::size_t> together;
+        for (std::size_t l = k; l < choices.size(); ++l)
+          if (grouped[l] == 0 && places[k].is_like(places[l], g)) together.push_back(l);
+        if (several && together.size() < 2) continue;
+        for (const std::size_t l : together) grouped[l] = 1;
+        groups.push_back(together);
+      }
+  }
+  /// How many candidates there are, or `most` if there are more.
+  std::size_t size(std::size_t most) const {
+    std::size_t all = 1;
+    for (const search_choice& one : choices) {
+      if (all > most / one.size()) return most;
+      all *= one.size();
+    }
+    return all;
+  }
+
+ private:
+  /// Where an input is read first.
+  struct place {
+    value of{};
+    std::uint32_t operation = Graph::nobody;
+    std::size_t operand = 0;
+    bool is_like(const place& other, const Graph& g) const {
+      if (of == other.of) return true;
+      if (operation == Graph::nobody || other.operation == Graph::nobody || operand != other.operand) return false;
+      return g[of].shape == g[other.of].shape && g[of].is_parameter == g[other.of].is_parameter &&
+             g.operation(operation).how == g.operation(other.operation).how && same_name(g, operation, other.operation);
+    }
+    static bool same_name(const Graph& g, std::uint32_t o, std::uint32_t p) {
+      const char *a = g.operation(o).name.c_str(), *b = g.operation(p).name.c_str();
+      while (*a != '\0' && *a == *b) ++a, ++b;
+      return *a == *b;
+    }
+  };
+  static place place_of(const Graph& g, value v) {
+    for (std::uint32_t o = 0; o < g.operations(); ++o)
+      for (std::size_t i = 0; i < g.operation(o).operands; ++i)
+        if (g.operand(g.operation(o), i) == v) return {v, o, i};
+    return {v, Graph::nobody, 0};
+  }
+};
+
+}  // namespace partita::detail

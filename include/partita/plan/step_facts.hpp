@@ -1,0 +1,82 @@
+// What a program's step needs to know of its operations, however its values lie: which multiply, whose gradients are
+// wanted, and the rules of these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/graph.hpp>
+#include <partita/rule/sharding/gradient.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Of one operation.
+struct operation_facts {
+  std::uint32_t loops = 0;          ///< the factors it multiplies over, as bits; 0 if it only reads and writes
+  tensor_set read = 0, wanted = 0;  ///< operands that the gradient reads, and whose gradients are wanted
+  rule gradient{};
+};
+
+/// Of a program. With parameters there is a backward pass; the gradient of a value is wanted if one of them is in it.
+template <class Graph>
+struct step_facts {
+  const Graph& of;
+  std::vector<operation_facts> operations{};
+  std::vector<std::uint8_t> wants{};         ///< for each value
+  std::vector<std::uint32_t> last_reader{};  ///< the operation, or nobody
+  bool has_parameters = false;
+
+  explicit step_facts(const Graph& g) : of(g), wants(g.values(), 0), last_reader(g.values(), Graph::nobody) {
+    for (std::uint32_t v = 0; v < g.values(); ++v) {
+      wants[v] = g[value{v}].is_parameter ? 1 : 0;
+      has_parameters = has_parameters || wants[v] != 0;
+    }
+    operations.resize(g.operations());
+    for (std::uint32_t o = 0; o < g.operations(); ++o) look_at(o);
+  }
+
+ private:
+  void look_at(std::uint32_t o) {
+    const typename Graph::node& n = of.operation(o);
+    operation_facts& facts = operations[o];
+    facts.loops = product_of(n.how);
+    for (std::size_t i = 0; i < n.operands; ++i) {
+      const value v = of.operand(n, i);
+      last_reader[v.number] = o;
+      if (wants[v.number] != 0 && !contains(n.how.constant, i)) facts.wanted |= one_tensor(i);
+    }
+    if (facts.wanted == 0 || n.operands + n.results > most_operands) {
+      facts.wanted = 0;
+      return;
+    }
+    for (std::size_t j = 0; j < n.results; ++j) wants[n.first_result + j] = 1;
+    const bool is_linear = n.how.how == linearity::additive || n.how.how == linearity::movement;
+    facts.read = is_linear ? n.how.constant : ~tensor_set{0};
+    facts.gradient = gradient(n.how, {.operands = facts.read, .operand_gradients = facts.wanted});
+  }
+  static double size_of(const rule& r, std::uint32_t factors) {
+    double all = 1;
+    for (std::size_t f = 0; f < r.factor_count; ++f)
+      if ((factors >> f & 1U) != 0 && r.factors[f].size != dynamic) all *= static_cast<double>(r.factors[f].size);
+    return all;
+  }
+  /// The loops of the largest product of two operands, if they are more than any tensor has elements.
+  static std::uint32_t product_of(const rule& r) {
+    double largest = 0;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+      const double size = size_of(r, r.factors_of(t));
+      if (size > largest) largest = size;
+    }
+    std::uint32_t loops = 0;
+    for (std::size_t i = 0; i < r.operand_count; ++i)
+      for (std::size_t k = 0; k < i; ++k) {
+        const std::uint32_t both = r.factors_of(i) | r.factors_of(k);
+        if (contains(r.constant, i) || contains(r.constant, k) || size_of(r, both) <= largest) continue;
+        loops = both;
+        largest = size_of(r, both);
+      }
+    return loops;
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,272 @@
+// Walks through a step of a completed program, forward and backward, and adds up what it costs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/complete.hpp>
+#include <partita/plan/step_cost.hpp>
+#include <partita/plan/step_facts.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// What a move costs.
+struct move_price {
+  double seconds = 0, starting = 0;
+  std::size_t bytes = 0;
+};
+
+/// `Prices` gives the price of a move between two shardings of a shape, `Note` is told each event.
+///
+/// Backward, an operation reads its operands as they lay forward. Its gradients lie as its rule leaves them, are added
+/// while they lie alike, and are brought to the cotangent's sharding where the value was made: forward moves and the
+/// sums that are owed are one move. A parameter's gradient is brought to where its state lies, and the updated
+/// parameter from there to where it is read.
+template <class Graph, class Prices, class Note>
+class step_walk {
+ public:
+  step_walk(const completion_of<Graph>& done, const step_facts<Graph>& facts, const step_model& model,
+            const std::vector<sharding>& states, Prices& prices, Note& note)
+      : done_(done), g_(*done.program), facts_(facts), model_(model), states_(states), prices_(prices), note_(note) {}
+
+  step_cost run() {
+    for (std::uint32_t v = 0; v < g_.values(); ++v)
+      if (const value one{v}; g_[one].producer == Graph::nobody) {
+        hold(bytes_of(one, done_[one]));
+        if (g_[one].is_parameter) hold(model_.states * bytes_of(one, state_of(v)));
+      }
+    first_move_.assign(g_.operations() + 1, done_.reshards.size());
+    for (std::size_t k = done_.reshards.size(); k-- > 0;) first_move_[done_.reshards[k].operation] = k;
+    for (std::size_t o = g_.operations(); o-- > 0;)
+      if (first_move_[o] > first_move_[o + 1]) first_move_[o] = first_move_[o + 1];
+    for (std::uint32_t o = 0; o < g_.operations(); ++o) forward(o);
+    if (!facts_.has_parameters) return cost_;
+    pending_.assign(g_.values(), {});
+    for (std::uint32_t v = 0; v < g_.values(); ++v)
+      if (facts_.wants[v] != 0 && is_last(v)) begin_cotangent(v);
+    for (std::uint32_t o = static_cast<std::uint32_t>(g_.operations()); o-- > 0;) backward(o);
+    for (std::uint32_t v = 0; v < g_.values(); ++v)
+      if (g_[value{v}].is_parameter) update(v);
+    return cost_;
+  }
+
+ private:
+  using node = typename Graph::node;
+  struct cotangent_so_far {
+    sharding layout{};
+    bool is_there = false;
+  };
+
+  // --- how things lie ---
+
+  const graph_reshard* move_of(std::size_t o, std::size_t t) const {
+    for (std::size_t k = first_move_[o]; k < first_move_[o + 1]; ++k)
+      if (done_.reshards[k].tensor == t) return &done_.reshards[k];
+    return nullptr;
+  }
+  /// What operand t is read as, or result t made as.
+  const sharding& used(std::size_t o, std::size_t t) const {
+    const graph_reshard* move = move_of(o, t);
+    const node& n = g_.operation(o);
+    return move == nullptr ? done_[g_.of(n, t)] : t < n.operands ? move->to : move->from;
+  }
+  const sharding& state_of(std::uint32_t v) const { return states_.empty() ? done_[value{v}] : states_[v]; }
+  /// The cotangent's sharding; what is owed otherwise than by sums is finished before it is differentiated.
+  static sharding cotangent_of(sharding s) {
+    for (std::size_t a = 0; a < s.on.rank(); ++a)
+      if (s.owed[a] != owed_reduction::sum) s.owed[a] = owed_reduction::none;
+    return cotangent(s);
+  }
+  std::size_t bytes_of(value v, const sharding& s) const { return block_bytes(s, g_[v].shape, model_.element_bytes); }
+
+  /// Whether result j is wanted at all: of several, those that nobody reads are not.
+  bool is_made(std::size_t o, std::size_t j) const {
+    const node& n = g_.operation(o);
+    return j == 0 || facts_.last_reader[n.first_result + j] != Graph::nobody;
+  }
+
+  // --- what is added up ---
+
+  void hold(std::size_t bytes) {
+    held_ += bytes;
+    if (held_ > cost_.peak) cost_.peak = held_;
+  }
+  void release(std::size_t bytes) { held_ -= bytes; }
+  void note(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
+    cost_.computing += seconds;
+    step_event e;
+    e.done = done, e.backward = backward, e.operation = o, e.of = of, e.seconds = seconds, e.held = held_;
+    note_(e);
+  }
+  void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
+            const sharding& to) {
+    if (from.lies_as(to)) return;
+    const move_price price = prices_(from, to, g_[value{of}].shape);
+    cost_.moving += price.seconds;
+    cost_.starting += price.starting;
+    cost_.received += price.bytes;
+    cost_.movements += 1;
+    step_event e;
+    e.done = step_event::what::move, e.backward = backward, e.operation = o, e.of = of, e.is_cotangent = is_cotangent;
+    e.from = from, e.to = to, e.bytes = price.bytes, e.seconds = price.seconds, e.held = held_;
+    note_(e);
+  }
+  /// The work of one operation: the products of its loops, and the bytes of its blocks.
+  double seconds_of(std::size_t o) const {
+    const node& n = g_.operation(o);
+    double loops = facts_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
+    for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
+      if (t < n.operands || is_made(o, t - n.operands)) bytes += static_cast<double>(bytes_of(g_.of(n, t), used(o, t)));
+    for (std::size_t f = 0; f < n.how.factor_count; ++f)
+      if ((facts_.operations[o].loops >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
+        loops *= static_cast<double>(block_of_factor(o, f));
+    return loops / model_.multiply_adds + bytes / model_.memory_bytes;
+  }
+  std::size_t block_of_factor(std::size_t o, std::size_t f) const {
+    const node& n = g_.operation(o);
+    const std::size_t size = n.how.factors[f].size;
+    for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
+      for (std::size_t d = 0; d < n.how.rank(t); ++d) {
+        const rule::dimension& here = n.how.at(t, d);
+        if (here.count == 0 || n.how.term(here, 0) != f) continue;
+        const std::size_t parts = g_.on().size(used(o, t).cuts[d]);
+        return parts >= size ? 1 : (size + parts - 1) / parts;  // the major factor of a merged dimension is cut first
+      }
+    return size;
+  }
+
+  // --- forward ---
+
+  void forward(std::uint32_t o) {
+    const node& n = g_.operation(o);
+    std::size_t copies = 0;
+    for (std::size_t i = 0; i < n.operands; ++i)
+      if (const graph_reshard* m = move_of(o, i)) {
+        copies += bytes_of(value{m->of}, m->to);
+        hold(bytes_of(value{m->of}, m->to));
+        move(false, o, m->of, false, m->from, m->to);
+      }
+    for (std::size_t j = 0; j < n.results; ++j)
+      if (is_made(o, j)) hold(bytes_of(g_.of(n, n.operands + j), used(o, n.operands + j)));
+    note(step_event::what::compute, false, o, n.first_result, seconds_of(o));
+    for (std::size_t j = 0; j < n.results; ++j)
+      if (const graph_reshard* m = move_of(o, n.operands + j); m != nullptr && is_made(o, j)) {
+        hold(bytes_of(value{m->of}, m->to));
+        move(false, o, m->of, false, m->from, m->to);
+        release(bytes_of(value{m->of}, m->from));
+      }
+    if (facts_.has_parameters) return;  // all is kept for the way back
+    release(copies);
+    for (std::size_t i = 0; i < n.operands; ++i) {
+      const value v = g_.operand(n, i);
+      bool again = false;
+      for (std::size_t k = 0; k < i; ++k) again = again || g_.operand(n, k) == v;
+      if (!again && g_[v].producer != Graph::nobody && facts_.last_reader[v.number] == o)
+        release(bytes_of(v, done_[v]));
+    }
+  }
+
+  // --- backward ---
+
+  /// A result of the program, from which the way back begins.
+  bool is_last(std::uint32_t v) const {
+    const std::uint32_t o = g_[value{v}].producer;
+    return facts_.last_reader[v] == Graph::nobody && o != Graph::nobody && is_made(o, v - g_.operation(o).first_result);
+  }
+
+  void begin_cotangent(std::uint32_t v) {
+    pending_[v] = {cotangent_of(done_[value{v}]), true};
+    hold(bytes_of(value{v}, pending_[v].layout));
+  }
+  void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
+    cotangent_so_far& now = pending_[v.number];
+    if (!now.is_there) {
+      now = {layout, true};
+      return hold(bytes_of(v, layout));
+    }
+    if (now.layout.lies_as(layout)) return;
+    const sharding meet = cotangent_of(done_[v]);
+    move(true, o, v.number, true, now.layout, meet);
+    move(true, o, v.number, true, layout, meet);
+    release(bytes_of(v, now.layout));
+    hold(bytes_of(v, meet));
+    now.layout = meet;
+  }
+  void backward(std::uint32_t o) {
+    const node& n = g_.operation(o);
+    const operation_facts& facts = facts_.operations[o];
+    bool arrived = false;
+    for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || pending_[n.first_result + j].is_there;
+    if (facts.wanted != 0 && arrived) differentiate(o);
+    for (std::size_t i = 0; i < n.operands; ++i)
+      if (const graph_reshard* m = move_of(o, i)) release(bytes_of(value{m->of}, m->to));
+    for (std::size_t j = 0; j < n.results; ++j) {
+      const value v = g_.of(n, n.operands + j);
+      if (is_made(o, j)) release(bytes_of(v, done_[v]));
+      if (pending_[v.number].is_there) release(bytes_of(v, pending_[v.number].layout));
+    }
+  }
+  void differentiate(std::uint32_t o) {
+    const node& n = g_.operation(o);
+    const operation_facts& facts = facts_.operations[o];
+    specs_.clear();
+    numbers_.clear();
+    const auto add = [&](value v, const sharding& s) {
+      specs_.emplace_back(g_[v].shape);
+      specs_.back().layout = s;
+      specs_.back().layout.reduced_over = 0;
+      specs_.back().known = true;
+      numbers_.push_back(v.number);
+    };
+    for (std::size_t i = 0; i < n.operands; ++i)
+      if (contains(facts.read, i)) add(g_.operand(n, i), used(o, i).finished());
+    const std::size_t values = specs_.size();
+    for (std::size_t j = 0; j < n.results; ++j) {
+      const value v = g_.of(n, n.operands + j);
+      const sharding wanted = cotangent_of(done_[v]), made = cotangent_of(used(o, n.operands + j));
+      if (pending_[v.number].is_there) {
+        move(true, o, v.number, true, pending_[v.number].layout, wanted);
+        move(true, o, v.number, true, wanted, made);
+      }
+      add(v, made);
+    }
+    const propagation p =
+        propagate(g_.on(), facts.gradient, {specs_.data(), specs_.size()}, {}, direction::forward, done_.by);
+    for (std::size_t k = 0; k < specs_.size(); ++k)
+      move(true, o, numbers_[k], k >= values, specs_[k].layout, p.operands[k]);
+    std::size_t gradients = 0;
+    for (std::size_t i = 0; i < n.operands; ++i) {
+      if (!contains(facts.wanted, i)) continue;
+      add_cotangent(o, g_.operand(n, i), p.results[gradients]);
+      ++gradients;
+    }
+    note(step_event::what::compute, true, o, n.first_result, static_cast<double>(gradients) * seconds_of(o));
+  }
+  void update(std::uint32_t v) {
+    if (!pending_[v].is_there) return;
+    const value one{v};
+    const sharding state = state_of(v).finished();
+    sharding plain = done_[one];
+    plain.reduced_over = 0;
+    move(true, step_event::nobody, v, true, pending_[v].layout, state);
+    const double touched = static_cast<double>((3 + 2 * model_.states) * bytes_of(one, state));
+    note(step_event::what::update, true, step_event::nobody, v, touched / model_.memory_bytes);
+    move(true, step_event::nobody, v, false, state, plain);
+  }
+
+  const completion_of<Graph>& done_;
+  const Graph& g_;
+  const step_facts<Graph>& facts_;
+  const step_model& model_;
+  const std::vector<sharding>& states_;
+  Prices& prices_;
+  Note& note_;
+  step_cost cost_{};
+  std::size_t held_ = 0;
+  std::vector<std::size_t> first_move_{};
+  std::vector<cotangent_so_far> pending_{};
+  std::vector<spec> specs_{};
+  std::vector<std::uint32_t> numbers_{};
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,92 @@
+// A step and the answer of a search, in words and as a drawing.
+#include <partita/explain/step_picture.hpp>
+#include <partita/rule/sharding/rules.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+namespace {
+
+using namespace partita;
+
+constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
+
+struct layer {
+  graph g{m};
+  value x = g.input({64, 32}, m.layout("data", ""), "x"), w = g.parameter({32, 128}, "w");
+  value y = g.apply(rules::matmul, {x, w}, "y");
+};
+
+std::string first_lines(const std::string& all, std::size_t n) {
+  std::size_t end = 0;
+  for (; n > 0; --n) end = all.find('\n', end) + 1;
+  return all.substr(0, end);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(explain_step_text)
+
+BOOST_AUTO_TEST_CASE(quantities_have_three_figures) {
+  BOOST_TEST((detail::in_seconds(1.9282) == "1.93 s"));
+  BOOST_TEST((detail::in_seconds(2.504e-5) == "25.0 us"));
+  BOOST_TEST((detail::in_seconds(9.9951e-4) == "1.00 ms"));
+  BOOST_TEST((detail::in_seconds(3.2e-7) == "320 ns"));
+  BOOST_TEST((detail::in_seconds(0) == "0.00 ns"));
+  BOOST_TEST((detail::in_bytes(999) == "999 B"));
+  BOOST_TEST((detail::in_bytes(3145728) == "3.15 MB"));
+  BOOST_TEST((detail::in_bytes(1048) == "1.05 kB"));
+  BOOST_TEST((detail::in_percent(0.0573) == "5.73 %"));
+}
+
+BOOST_AUTO_TEST_CASE(a_step_is_told_event_by_event) {
+  layer p;
+  p.g.constrain(p.w, m.layout("", "model"));
+  const completion done = complete(p.g);
+  const step_plan plan = plan_step(done);
+  BOOST_TEST(std::string(to_text(plan)) ==
+             "forward\n"
+             "  y mk,kn->mn                                               1.56 us               12.3 kB held\n"
+             "backward\n"
+             "  gradient of y mk,kn->mn                                   1.56 us               20.5 kB held\n"
+             "  all_reduce data of d w -> (, model)                       2.41 us   4.10 kB     12.3 kB held\n"
+             "  update w                                                  1.23 us               12.3 kB held\n"
+             "a step takes 6.75 us: computing 4.34 us, moving 2.41 us (2.00 us of it to start messages); 4.10 kB "
+             "received in 1 movements, at most 20.5 kB held\n");
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_is_told_as_lines_to_paste_with_its_runner_up_and_what_binds) {
+  const layer p;
+  const search_answer found = search(p.g, {});
+  const std::string all = explain(found);
+  BOOST_TEST(all.find("g.constrain(value{1}, m.layout(\"") != std::string::npos, all);
+  BOOST_TEST(all.find("runner-up: ") != std::string::npos, all);
+  BOOST_TEST(all.find("what binds: computing, ") != std::string::npos, all);
+  BOOST_TEST(all.find("12 candidates judged, all there are\n") != std::string::npos, all);
+  BOOST_TEST(first_lines(all, 1).find("a step takes ") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_binds_is_named_with_what_it_costs) {
+  graph g(m);  // rows need nothing moved but all of w; a worker that holds less of it has to sum
+  g.apply(rules::matmul, {g.input({64, 256}, "x"), g.input({256, 16}, "w")}, "y");
+  const search_answer found = search(g, {{1e-4, 1e-9}, {1e-4, 1e-9}}, 20000);
+  BOOST_TEST(found.best.cost.peak <= 20000u);
+  BOOST_TEST(std::string(explain(found)).find("what binds: memory. Without the limit of 20.0 kB a step would take ") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_is_drawn_with_a_bar_for_each_event) {
+  layer p;
+  p.g.constrain(p.w, m.layout("", "model"));
+  const completion done = complete(p.g);
+  const step_plan plan = plan_step(done);
+  const std::string svg = to_svg(plan);
+  std::size_t bars = 0;
+  for (std::size_t at = svg.find("stroke-width"); at != std::string::npos; at = svg.find("stroke-width", at + 1))
+    ++bars;
+  BOOST_TEST(bars == plan.events.size() + 1);  // and the line between forward and backward
+  BOOST_TEST(svg.find("all_reduce data of d w -&gt; (, model)") != std::string::npos);
+  BOOST_TEST(svg.find("a step takes 6.75 us") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

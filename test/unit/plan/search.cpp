@@ -1,0 +1,216 @@
+// Search finds the optimum: held against every way to lay out the inputs of small programs.
+#include <partita/plan/search.hpp>
+#include <partita/plan/step_plan.hpp>
+#include <partita/rule/sharding/rules.hpp>
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "random_cases.hpp"
+
+namespace {
+
+using namespace partita;
+
+constexpr mesh square{axis{"a", 2}, axis{"b", 2}};
+
+/// A program of up to `operations` operations on matrices of n x n, of which some are parameters.
+graph random_program(std::mt19937_64& random, std::size_t n, std::size_t inputs, std::size_t operations) {
+  graph g(square);
+  std::vector<value> all;
+  for (std::size_t k = 0; k < inputs; ++k)
+    all.push_back(k > 0 && random() % 3 != 0 ? g.parameter({n, n}) : g.input({n, n}));
+  const auto any = [&] { return all[random() % all.size()]; };
+  value x = all[0];
+  for (std::size_t k = 0; k < operations; ++k) {
+    switch (random() % 6) {
+      case 0:
+      case 1:
+      case 2:
+        x = g.apply(rules::matmul, {x, all[1 + random() % (inputs - 1)]});
+        break;
+      case 3:
+        x = g.apply(rules::add, {x, any()});
+        break;
+      case 4:
+        x = g.apply(random() % 2 == 0 ? rules::softmax() : rules::elementwise, {x});
+        break;
+      default:
+        x = g.apply(rules::transpose({1, 0}), {x});
+    }
+    all.push_back(x);
+  }
+  return g;
+}
+
+/// All that can be said of a matrix on two axes so that no block is empty.
+std::vector<sharding> all_layouts(const mesh& m, std::size_t n) {
+  std::vector<sharding> all;
+  constexpr std::array<const char*, 5> cuts{"", "a", "b", "a+b", "b+a"};
+  for (const std::string rows : cuts)
+    for (const std::string columns : cuts) {
+      bool twice = false;
+      for (const char axis : {'a', 'b'})
+        twice = twice || (rows.find(axis) != std::string::npos && columns.find(axis) != std::string::npos);
+      const bool empty = n < 4 && (rows.size() > 1 || columns.size() > 1);
+      if (!twice && !empty) all.push_back(m.layout(rows.c_str(), columns.c_str()));
+    }
+  return all;
+}
+/// The least seconds of all ways to annotate the inputs, those that hold too much left out.
+double least_of_all(const graph& g, const step_model& model, std::size_t memory = ~std::size_t{0}) {
+  std::vector<value> inputs;
+  for (std::uint32_t v = 0; v < g.values(); ++v)
+    if (g[value{v}].producer == graph::nobody) inputs.push_back({v});
+  const std::vector<sharding> layouts = all_layouts(g.on(), g[inputs[0]].shape[0]);
+  std::vector<std::size_t> at(inputs.size(), 0);  // 0: nothing is said
+  double least = -1;
+  for (;;) {
+    graph with = g;
+    for (std::size_t k = 0; k < at.size(); ++k)
+      if (at[k] > 0) with.constrain(inputs[k], layouts[at[k] - 1]);
+    const completion done = complete(with);
+    const step_plan plan = plan_step(done, model);
+    if (plan.peak() <= memory && (least < 0 || plan.seconds() < least)) least = plan.seconds();
+    std::size_t k = 0;
+    while (k < at.size() && ++at[k] > layouts.size()) at[k++] = 0;
+    if (k == at.size()) return least;
+  }
+}
+/// Links and speeds that make the choice hard: moving costs about as much as computing.
+step_model random_model(std::mt19937_64& random) {
+  constexpr std::array<double, 3> latencies{1e-8, 1e-6, 1e-4}, bytes{1e-11, 1e-9, 1e-8};
+  step_model model;
+  model.links = {{latencies[random() % 3], bytes[random() % 3]}, {latencies[random() % 3], bytes[random() % 3]}};
+  model.states = random() % 3;
+  return model;
+}
+bool close(double a, double b) { return a <= b * (1 + 1e-9) && b <= a * (1 + 1e-9); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(plan_search)
+
+BOOST_AUTO_TEST_CASE(the_answer_is_the_optimum_of_all_there_are) {
+  std::mt19937_64 random(11);
+  for (std::size_t k = 0; k < 1 + test::random_cases(8); ++k) {
+    const graph g = random_program(random, std::size_t{64} << random() % 4, 2, 1 + random() % 6);
+    search_options how;
+    how.model = random_model(random);
+    const search_answer found = search(g, how.model.links, ~std::size_t{0}, how);
+    BOOST_TEST(found.is_exact);
+    const double least = least_of_all(g, how.model);
+    BOOST_TEST(close(found.best.cost.seconds(), least), found.best.cost.seconds() << " and not " << least);
+    const graph with = found.annotated();  // and the annotations give what they promise
+    const completion done = complete(with);
+    BOOST_TEST(close(plan_step(done, how.model).seconds(), least));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(descending_finds_the_optimum_where_not_all_are_judged) {
+  std::mt19937_64 random(12);
+  for (std::size_t k = 0; k < 1 + test::random_cases(4); ++k) {
+    const graph g = random_program(random, 2, 3, 1 + random() % 6);
+    search_options how;
+    how.model = random_model(random);
+    how.most = 500;
+    const search_answer found = search(g, how.model.links, ~std::size_t{0}, how);
+    BOOST_TEST(!found.is_exact);
+    BOOST_TEST(found.judged <= how.most);
+    const double least = least_of_all(g, how.model);
+    BOOST_TEST(close(found.best.cost.seconds(), least), found.best.cost.seconds() << " and not " << least);
+  }
+}
+
+namespace {
+
+/// Two layers whose batch is cut: what is left to say are the weights.
+struct two_layers {
+  graph g;
+  value x, up_weight, down_weight, up, down;
+  explicit two_layers(const mesh& m, const shape_list& of_x = {256, 64})
+      : g(m),
+        x(g.input(of_x, m.layout("a", ""), "x")),
+        up_weight(g.parameter({64, 256}, "up_weight")),
+        down_weight(g.parameter({256, 64}, "down_weight")),
+        up(g.apply(rules::matmul, {x, up_weight}, "up")),
+        down(g.apply(rules::matmul, {up, down_weight}, "down")) {}
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(what_the_program_says_stays_and_the_rest_is_found) {
+  two_layers p(square);
+  p.g.constrain(p.up_weight, square.layout("", "b"));
+  const search_answer found = search(p.g, {});
+  for (const found_annotation& one : found.annotations()) BOOST_TEST((one.of == p.down_weight));
+  const graph with = found.annotated();
+  const completion done = complete(with);
+  BOOST_TEST((done[p.x] == square.layout("a", "")));
+  BOOST_TEST((done[p.up_weight] == square.layout("", "b")));
+  BOOST_TEST(done[p.down_weight].cuts[0].contains(1));  // rows follow columns
+  BOOST_TEST(found.runner_up.is_there);
+  BOOST_TEST(found.runner_up.cost.seconds() >= found.best.cost.seconds());
+}
+
+BOOST_AUTO_TEST_CASE(the_answer_is_no_slower_than_columns_then_rows) {
+  constexpr mesh m{axis{"a", 4}, axis{"b", 8}};
+  const two_layers p(m);
+  search_options how;
+  how.most = 600;
+  const search_answer found = search(p.g, {{1e-5, 1e-10}, {1e-6, 1e-11}}, ~std::size_t{0}, how);
+  two_layers by_hand(m);
+  by_hand.g.constrain(by_hand.up_weight, m.layout("", "b"));
+  by_hand.g.constrain(by_hand.down_weight, m.layout("b", ""));
+  const completion done = complete(by_hand.g);
+  BOOST_TEST(found.best.cost.seconds() <= plan_step(done, found.model).seconds());
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_whole_weights_break_cuts_the_state_of_the_optimiser) {
+  two_layers p(square, {8, 64});
+  p.g.constrain(p.up_weight, square.layout("", ""));
+  p.g.constrain(p.down_weight, square.layout("", ""));
+  search_options how;
+  how.model.states = 2;
+  const completion done = complete(p.g);
+  const std::size_t plain = plan_step(done, how.model).peak();
+  const search_answer roomy = search(p.g, {}, plain, how), tight = search(p.g, {}, plain - 1, how);
+  BOOST_TEST(roomy.best.states.empty());
+  BOOST_TEST(tight.best.states.size() == 2u);
+  BOOST_TEST(tight.best.cost.peak < plain);
+  BOOST_TEST(plan_step(done, how.model, tight.states(done)).peak() == tight.best.cost.peak);
+  BOOST_CHECK_THROW(search(p.g, {}, 1000, how), partition_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_gives_the_fastest_of_those_that_fit) {
+  std::mt19937_64 random(13);
+  const graph g = random_program(random, 64, 2, 5);
+  step_model model;
+  model.links = {{1e-6, 1e-9}, {1e-6, 1e-9}};
+  const search_answer free = search(g, model.links);
+  for (const std::size_t memory : {free.best.cost.peak, free.best.cost.peak * 3 / 4, free.best.cost.peak / 2}) {
+    const double least = least_of_all(g, model, memory);
+    if (least < 0) continue;  // nothing fits with states that lie as their parameters
+    const search_answer found = search(g, model.links, memory);
+    BOOST_TEST(found.best.cost.peak <= memory);
+    BOOST_TEST(found.best.cost.seconds() <= least * (1 + 1e-9));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(layers_that_are_alike_are_laid_out_alike_first) {
+  graph g(square);
+  value x = g.input({64, 64}, "x");
+  for (std::size_t layer = 0; layer < 6; ++layer)
+    x = g.apply(rules::matmul, {x, g.parameter({64, 64}, "weight")}, "layer");
+  search_options how;
+  how.most = 300;  // of 12^7
+  const search_answer found = search(g, {}, ~std::size_t{0}, how);
+  graph by_hand = g;
+  by_hand.constrain(value{0}, square.layout("a+b", ""));
+  BOOST_TEST(found.best.cost.seconds() <= plan_step(complete(by_hand), found.model).seconds());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

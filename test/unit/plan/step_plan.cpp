@@ -1,0 +1,152 @@
+// A step before it runs: what moves forward and backward, and what a worker holds.
+#include <partita/plan/step_plan.hpp>
+#include <partita/rule/sharding/rules.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+
+constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
+
+/// Two layers, the first cut by columns and the second by rows.
+struct two_layers {
+  graph g{m};
+  value x = g.input({16, 32}, m.layout("data", ""), "x");
+  value up_weight = g.parameter({32, 64}, m.layout("", "model"), "up_weight");
+  value down_weight = g.parameter({64, 32}, m.layout("model", ""), "down_weight");
+  value up = g.apply(rules::matmul, {x, up_weight}, "up");
+  value down = g.apply(rules::matmul, {up, down_weight}, "down");
+};
+
+/// The moves of a step: back or not, of what, cotangent or not, from and to.
+std::vector<std::string> moves_of(const step_plan& plan) {
+  std::vector<std::string> all;
+  for (const step_event& one : plan.events) {
+    if (one.done != step_event::what::move) continue;
+    text t;
+    t << (one.backward ? "back " : "") << (one.is_cotangent ? "d " : "") << (*plan.done->program)[value{one.of}].name
+      << ' ' << one.from << " -> " << one.to;
+    all.emplace_back(t.c_str());
+  }
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(plan_step_plan)
+
+BOOST_AUTO_TEST_CASE(columns_then_rows_sum_once_forward_and_each_gradient_once_over_the_data) {
+  const two_layers p;
+  const completion done = complete(p.g);
+  const step_plan plan = plan_step(done);
+  const std::vector<std::string> expected{
+      "down (data, ) partial sum over model -> (data, )",
+      "back d up_weight (, model) partial sum over data -> (, model)",
+      "back d down_weight (model, ) partial sum over data -> (model, )",
+  };
+  BOOST_TEST(moves_of(plan) == expected, boost::test_tools::per_element());
+  // rings: 2 (p - 1) / p of the blocks
+  BOOST_TEST(plan.bytes() == 2 * 3 * (8 * 32 * 4) / 4 + 2 * (2 * 1 * (32 * 16 * 4) / 2));
+  BOOST_TEST(plan.cost.movements == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(the_gradient_of_an_input_of_columns_is_summed_over_them) {
+  graph g(m);
+  const value x = g.parameter({16, 32}, m.layout("data", ""), "x");
+  const value w = g.input({32, 64}, m.layout("", "model"), "w");
+  g.apply(rules::matmul, {x, w}, "y");
+  const completion done = complete(g);
+  const std::vector<std::string> expected{"back d x (data, ) partial sum over model -> (data, )"};
+  BOOST_TEST(moves_of(plan_step(done)) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_weight_that_is_gathered_forward_has_its_gradient_scattered) {
+  graph g(m);
+  const value x = g.input({64, 8}, m.layout("data", ""), "x");
+  const value w = g.parameter({8, 4}, m.layout("", "data"), "w");
+  g.apply(rules::matmul, {x, w}, "y");
+  const completion done = complete(g);
+  const step_plan plan = plan_step(done);
+  const std::vector<std::string> expected{"w (, data) -> (, )", "back d w (, ) partial sum over data -> (, data)"};
+  BOOST_TEST(moves_of(plan) == expected, boost::test_tools::per_element());
+  for (const step_event& one : plan.events)
+    if (one.done == step_event::what::move && one.backward)
+      BOOST_TEST((plan.plan(one)[0].done == reshard_step::what::reduce_scatter));
+}
+
+BOOST_AUTO_TEST_CASE(cotangents_of_a_value_that_is_read_twice_are_added_before_they_are_summed) {
+  graph g(m);
+  const value x = g.input({16, 32}, m.layout("data", ""), "x");
+  const value w = g.parameter({32, 32}, m.layout("", ""), "w");
+  const value h = g.apply(rules::matmul, {x, w}, "h");
+  g.apply(rules::matmul, {h, w}, "y");
+  const completion done = complete(g);
+  const std::vector<std::string> expected{"back d w (, ) partial sum over data -> (, )"};
+  BOOST_TEST(moves_of(plan_step(done)) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_program_without_parameters_has_no_way_back_and_moves_what_its_completion_moves) {
+  graph g(m);
+  const value x = g.input({16, 32}, m.layout("data", "model"), "x");
+  const value w = g.input({32, 8}, m.layout("", "model"), "w");
+  const value y = g.apply(rules::matmul, {x, w}, "y");
+  g.apply(rules::softmax(), {y});
+  const completion done = complete(g);
+  const step_plan plan = plan_step(done);
+  for (const step_event& one : plan.events) BOOST_TEST(!one.backward);
+  BOOST_TEST(plan.bytes() == done.bytes());
+  BOOST_TEST(plan.cost.movements == done.reshards.size());
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_holds_its_blocks_until_nobody_reads_them) {
+  graph g(m);
+  const value x = g.input({16, 32}, m.layout("data", ""), "x");
+  const value y = g.apply(rules::elementwise, {x}, "y");
+  const value z = g.apply(rules::elementwise, {y}, "z");
+  g.apply(rules::elementwise, {z}, "last");
+  const completion done = complete(g);
+  const std::size_t block = 8 * 32 * 4;
+  BOOST_TEST(plan_step(done).peak() == 3 * block);  // x, what is read and what is made
+
+  graph h(m);  // with a parameter all is kept for the way back, and its gradient stands beside it
+  const value p = h.parameter({16, 32}, m.layout("data", ""), "p");
+  h.apply(rules::elementwise, {h.apply(rules::elementwise, {p}, "y")}, "z");
+  const completion trained = complete(h);
+  BOOST_TEST(plan_step(trained).peak() == 5 * block);  // p y z, and two cotangents
+  step_model adam;
+  adam.states = 2;
+  BOOST_TEST(plan_step(trained, adam).peak() == 7 * block);
+}
+
+BOOST_AUTO_TEST_CASE(a_state_that_is_cut_further_is_held_once_and_takes_the_same_bytes) {
+  const two_layers p;
+  const completion done = complete(p.g);
+  step_model adam;
+  adam.states = 2;
+  std::vector<sharding> states = done.layouts;
+  states[p.up_weight.number] = m.layout("data", "model");
+  const step_plan plain = plan_step(done, adam), cut = plan_step(done, adam, states);
+  BOOST_TEST(cut.bytes() == plain.bytes());  // reduce_scatter and all_gather are an all_reduce
+  BOOST_TEST(cut.peak() + 2 * (32 * 16 * 4) / 2 == plain.peak());
+  BOOST_CHECK_THROW(plan_step(done, adam, {m.layout("", "")}), shape_error);
+}
+
+BOOST_AUTO_TEST_CASE(the_work_of_a_product_is_divided_by_all_axes_that_cut_it) {
+  const auto seconds = [](const sharding& x, const sharding& w) {
+    graph g(m);
+    g.apply(rules::matmul, {g.input({64, 64}, x), g.input({64, 64}, w)});
+    step_model model;
+    model.memory_bytes = 1e300;
+    model.multiply_adds = 1;
+    return plan_step(complete(g), model).cost.computing;
+  };
+  BOOST_TEST(seconds(m.layout("", ""), m.layout("", "")) == 64. * 64 * 64);
+  BOOST_TEST(seconds(m.layout("data", ""), m.layout("", "model")) == 64. * 64 * 64 / 8);
+  BOOST_TEST(seconds(m.layout("", "data+model"), m.layout("data+model", "")) == 64. * 64 * 64 / 8);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
