@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/kernel/detail/part_kernel.hpp>
-#include <partita/kernel/detail/window_movement.hpp>
+#include <partita/kernel/window_movement.hpp>
 #include <partita/plan/halo_cells.hpp>
 
 namespace partita {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <partita/kernel/all_reduce.hpp>
-#include <partita/nn/detail/block_layout.hpp>
+#include <partita/kernel/block_layout.hpp>
 #include <string_view>
 
 namespace partita {

@@ -38,6 +38,17 @@ class sequential {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
     });
   }
+  /// Layers that act otherwise in evaluation than in training (norms, dropout) are told; the others are left alone.
+  void train() {
+    each([](auto& layer) {
+      if constexpr (requires { layer.train(); }) layer.train();
+    });
+  }
+  void evaluate() {
+    each([](auto& layer) {
+      if constexpr (requires { layer.evaluate(); }) layer.evaluate();
+    });
+  }
   /// The parameters of all layers; valid as long as the network lives.
   auto parameters() { return parameters_as(first_parameters<0>()); }
 

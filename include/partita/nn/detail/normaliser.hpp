@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_from.hpp>
-#include <partita/nn/detail/block_layout.hpp>
+#include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
 #include <vector>
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <partita/kernel/detail/window_movement.hpp>
-#include <partita/nn/detail/block_layout.hpp>
+#include <partita/kernel/block_layout.hpp>
+#include <partita/kernel/window_movement.hpp>
 #include <partita/plan/taps.hpp>
 #include <partita/rule/reduction.hpp>
 #include <vector>

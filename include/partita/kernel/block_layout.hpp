@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/plan/decomposition.hpp>
