@@ -42,8 +42,12 @@
 #include <partita/nn/activation.hpp>
 #include <partita/nn/batch_norm.hpp>
 #include <partita/nn/cross_entropy.hpp>
+#include <partita/nn/dropout.hpp>
+#include <partita/nn/embedding.hpp>
+#include <partita/nn/flatten.hpp>
 #include <partita/nn/group_norm.hpp>
 #include <partita/nn/initialise.hpp>
+#include <partita/nn/layer.hpp>
 #include <partita/nn/layer_norm.hpp>
 #include <partita/nn/linear.hpp>
 #include <partita/nn/loss.hpp>

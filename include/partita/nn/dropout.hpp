@@ -1,0 +1,104 @@
+// Dropout by a generator that is asked by global index: one mask, on every partition.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/kernel/block_from.hpp>
+#include <partita/kernel/block_layout.hpp>
+#include <partita/nn/detail/philox.hpp>
+
+namespace partita {
+
+struct dropout_options {
+  double probability = 0.5;  ///< of an element to be set to 0
+  std::uint64_t seed = 0;
+};
+
+/// y = x / (1 - probability) or 0, each element by a random number of its own: `dropout d(p_x, {.seed = 7})`. Begins in
+/// training; after evaluate() y = x.
+/// Shapes:   x is a tensor on p, cut in any way; y is cut like x. An inactive worker gets zero volume.
+/// Requires: a probability from 0 to 1 [shape_error], blocks that fit together [shape_error, on all workers].
+/// Cost:     one agreement, and nothing moves. A quarter of a Philox4x32-10 for each element, no memory for the mask.
+/// Adjoint:  dy by the mask of the last call, which is a function of seed, step() and the element's global index alone.
+template <class Extents>
+class dropout {
+  static constexpr std::size_t rank = Extents::rank();
+  static_assert(rank >= 1, "partita::dropout(p, options): requires p of rank 1 at least");
+
+ public:
+  explicit dropout(const partition<Extents>& p, const dropout_options& options = {})
+      : layout_(partition<dynamic_extents<rank>>(p), "partita::dropout(p, options)"), options_(options) {
+    if (!(options.probability >= 0 && options.probability <= 1))
+      throw shape_error("partita::dropout(p, options): requires a probability from 0 to 1");
+  }
+
+  template <class X>
+  auto operator()(const X& x) {
+    static_assert(detail::has_rank<X, rank>(),
+                  "partita::dropout(p, options)(x): requires x of the rank of p, as an xt::xtensor");
+    using T = element_of<X>;
+    xt::xtensor<T, rank> y = block_on(layout_.p(), x);
+    const auto& tensor = layout_.learn(detail::shape_array<rank>(y.shape()));
+    own_ = tensor.own;
+    extents_ = tensor.extents;
+    drops_ = training_;
+    if (training_) ++step_;
+    called_ = true;
+    drop(y);
+    return y;
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) {
+    static_assert(detail::has_rank<Y, rank>(),
+                  "partita::dropout(p, options).adjoint(dy): requires dy of the rank of p, as an xt::xtensor");
+    using T = element_of<Y>;
+    xt::xtensor<T, rank> dx = block_on(layout_.p(), dy);
+    text objection;
+    if (!called_ || (layout_.p().active() && detail::shape_array<rank>(dx.shape()) != own_.shape()))
+      objection << "partita::dropout(p, options).adjoint(dy): requires a dy of the shape of the last result, "
+                << own_.shape() << ", got " << dx.shape() << "; call the layer first";
+    layout_.agree(objection);
+    drop(dx);
+    return dx;
+  }
+
+  void train() { training_ = true; }
+  void evaluate() { training_ = false; }
+  bool training() const { return training_; }
+  /// How many calls in training there were: it chooses the mask. Set it to go on after a restart.
+  std::uint64_t step() const { return step_; }
+  void step(std::uint64_t calls) { step_ = calls; }
+  const dropout_options& options() const { return options_; }
+
+ private:
+  template <class T>
+  void drop(xt::xtensor<T, rank>& block) const {
+    if (!drops_ || block.size() == 0) return;
+    const auto scale = static_cast<T>(options_.probability < 1 ? 1 / (1 - options_.probability) : 0);
+    detail::random_words words(options_.seed, step_);
+    const std::size_t row = own_.shape()[rank - 1];
+    for (std::size_t k = 0; k < block.size(); k += row) {
+      index<rank> i = index_of(k, own_.shape());
+      for (std::size_t d = 0; d < rank; ++d) i[d] += own_.start[d];
+      const std::size_t first = number_of(i, extents_);
+      for (std::size_t j = 0; j < row; ++j) {
+        T& element = block.data()[k + j];
+        const bool kept = static_cast<double>(words[first + j]) * 0x1p-32 >= options_.probability;
+        element = kept ? static_cast<T>(element * scale) : T(0);
+      }
+    }
+  }
+
+  detail::block_layout<rank> layout_;
+  dropout_options options_;
+  box<rank> own_{};
+  std::array<std::size_t, rank> extents_{};
+  std::uint64_t step_ = 0;
+  bool training_ = true, drops_ = false, called_ = false;
+};
+
+}  // namespace partita

@@ -1,0 +1,168 @@
+// Embedding: rows of a table, looked up by number; the table is cut by columns or by rows.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <partita/kernel/all_reduce.hpp>
+#include <partita/kernel/block_layout.hpp>
+#include <partita/nn/detail/uniform.hpp>
+#include <partita/nn/parameter.hpp>
+#include <vector>
+
+namespace partita {
+
+/// What the last dimension of an embedding's partition cuts.
+enum class embedding_cut {
+  columns,  ///< each worker has some columns of all rows, and gives those: nothing moves
+  rows      ///< each worker has some rows, and all of them get whole rows: one sum
+};
+
+struct embedding_options {
+  std::size_t rows = 0;  ///< how many numbers there are
+  std::size_t columns = 0;
+  embedding_cut cut = embedding_cut::columns;
+  std::uint64_t seed = 0;
+};
+
+/// y = the rows of W whose numbers x holds. W is normal (0, 1) at first, by seed and global index alone:
+/// `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
+/// Shapes:   p = b x ... x f, of the rank of y. x is cut over p without its last dimension, in any way, the same on the
+///           f workers of a line; y is x's block by columns: the worker's own, or all where W is cut by rows. W is rows
+///           x columns, one of them cut in balance over f, the same for all b.
+/// Requires: integers below rows [shape_error, on all workers].
+/// Cost:     forward nothing moves, by rows one all_reduce of |y| along f. The adjoint: one all_reduce of this worker's
+///           block of W along the others.
+/// Adjoint:  adjoint(dy) adds to weight_gradient() the sums over all workers; numbers have no derivative: it returns
+///           zeros of the shape of x.
+template <class T, std::size_t Rank>
+class embedding {
+  static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
+  static_assert(Rank >= 2, "partita::embedding<T, Rank>: requires a result of batch x columns, of rank 2 at least");
+  using anywhere = dynamic_extents<Rank>;
+
+ public:
+  template <class Extents>
+  embedding(const partition<Extents>& p, const embedding_options& options)
+      : layout_(partition<anywhere>(p), "partita::embedding(p, options)"),
+        along_line_(partition<anywhere>(p), dimensions<Rank - 1>, sum),
+        across_(partition<anywhere>(p), all_dimensions_but<Rank - 1>, sum),
+        options_(options) {
+    static_assert(Extents::rank() == Rank,
+                  "partita::embedding<T, Rank>(p, options): requires p of the rank of the result, one more than that "
+                  "of x");
+    if (p.active()) {
+      const interval part =
+          balanced_part(by_rows() ? options.rows : options.columns, p.grid().shape()[Rank - 1], p.index()[Rank - 1]);
+      own_ = by_rows() ? box<2>{{part.start, 0}, {part.stop, options.columns}}
+                       : box<2>{{0, part.start}, {options.rows, part.stop}};
+    }
+    weight_ = uninitialised<T, 2>(own_.shape());
+    weight_gradient_ = uninitialised<T, 2>(own_.shape());
+    weight_gradient_.fill(T(0));
+    for (std::size_t k = 0; k < weight_.size(); ++k) {
+      const auto i = index_of(k, own_.shape());
+      weight_.data()[k] = normal_at((own_.start[0] + i[0]) * options.columns + own_.start[1] + i[1]);
+    }
+  }
+
+  template <class X>
+  xt::xtensor<T, Rank> operator()(const X& x) {
+    static_assert(detail::has_rank<X, Rank - 1>() && std::is_integral_v<element_of<X>>,
+                  "partita::embedding<T, Rank>(x): requires integers, of one dimension fewer than the result");
+    const xt::xtensor<element_of<X>, Rank - 1> numbers = x;
+    const bool active = layout_.p().active();
+    std::array<std::size_t, Rank> shape{};
+    for (std::size_t d = 0; d + 1 < Rank; ++d) shape[d] = numbers.shape()[d];
+    shape[Rank - 1] = active ? weight_.shape()[1] : 0;
+    text objection = objection_to_weight();
+    rows_.assign(active ? numbers.size() : 0, 0);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      rows_[k] = static_cast<std::size_t>(numbers.data()[k]);  // one that is negative is far too large
+      if (rows_[k] >= options_.rows && objection.empty())
+        objection << "partita::embedding(p, options)(x): requires numbers below rows, " << options_.rows
+                  << ", got another on worker " << layout_.p().world().id();
+    }
+    x_shape_ = detail::shape_array<Rank - 1>(numbers.shape());
+    y_shape_ = shape;
+    called_ = objection.empty();
+    auto y = uninitialised<T, Rank>(shape);
+    y.fill(T(0));
+    if (objection.empty())
+      for (std::size_t k = 0; k < rows_.size(); ++k)
+        if (rows_[k] >= own_.start[0] && rows_[k] < own_.stop[0])
+          std::copy_n(weight_.data() + (rows_[k] - own_.start[0]) * shape[Rank - 1], shape[Rank - 1],
+                      y.data() + k * shape[Rank - 1]);
+    if (!by_rows()) {
+      layout_.agree(objection);
+      return y;
+    }
+    return detail::hooked::call(along_line_, y, objection);
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+
+  template <class Y>
+  xt::xtensor<T, Rank - 1> adjoint(const Y& dy) {
+    static_assert(detail::block_of_rank<Y, T, Rank>(),
+                  "partita::embedding<T, Rank>.adjoint(dy): requires an xt::xtensor of elements T and of that rank");
+    const xt::xtensor<T, Rank> block = dy;
+    text objection = objection_to_weight();
+    const bool active = layout_.p().active();
+    if (!called_ || (active && detail::shape_array<Rank>(block.shape()) != y_shape_))
+      objection << "partita::embedding(p, options).adjoint(dy): requires a dy of the shape of the last result, "
+                << y_shape_ << ", got " << block.shape() << "; call the layer first";
+    auto added = uninitialised<T, 2>(own_.shape());
+    added.fill(T(0));
+    const std::size_t n = own_.shape()[1];
+    for (std::size_t k = 0; k < rows_.size() && objection.empty(); ++k)
+      if (rows_[k] >= own_.start[0] && rows_[k] < own_.stop[0])
+        for (std::size_t j = 0; j < n; ++j) added.data()[(rows_[k] - own_.start[0]) * n + j] += block.data()[k * n + j];
+    const auto all = detail::hooked::call(across_, added, objection);
+    if (active)
+      for (std::size_t k = 0; k < weight_gradient_.size(); ++k) weight_gradient_.data()[k] += all.data()[k];
+    auto none = uninitialised<T, Rank - 1>(x_shape_);
+    none.fill(T(0));
+    return none;
+  }
+
+  /// This worker's block of W and where it lies, of no element outside of p.
+  xt::xtensor<T, 2>& weight() { return weight_; }
+  xt::xtensor<T, 2>& weight_gradient() { return weight_gradient_; }
+  box<2> weight_box() const { return own_; }
+  const embedding_options& options() const { return options_; }
+  void zero_gradients() { weight_gradient_.fill(T(0)); }
+  std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}}; }
+
+ private:
+  bool by_rows() const { return options_.cut == embedding_cut::rows; }
+  T normal_at(std::uint64_t number) const {
+    const double u = 1 - detail::uniform_at(options_.seed, 2 * number),
+                 v = detail::uniform_at(options_.seed, 2 * number + 1);
+    return static_cast<T>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
+  }
+  text objection_to_weight() const {
+    text objection;
+    if (detail::shape_array<2>(weight_.shape()) != own_.shape() ||
+        detail::shape_array<2>(weight_gradient_.shape()) != own_.shape())
+      objection << "partita::embedding(p, options): requires a weight and its gradient of shape " << own_.shape()
+                << ", got " << weight_.shape() << " and " << weight_gradient_.shape()
+                << "; assign blocks of the shape they had";
+    return objection;
+  }
+
+  detail::block_layout<Rank> layout_;
+  all_reduce<anywhere, sum_t> along_line_, across_;
+  embedding_options options_;
+  box<2> own_{};
+  xt::xtensor<T, 2> weight_, weight_gradient_;
+  std::vector<std::size_t> rows_;
+  std::array<std::size_t, Rank - 1> x_shape_{};
+  std::array<std::size_t, Rank> y_shape_{};
+  bool called_ = false;
+};
+
+}  // namespace partita

@@ -1,0 +1,81 @@
+// Flatten: all dimensions behind the batch become one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/kernel/block_layout.hpp>
+#include <partita/kernel/repartition.hpp>
+
+namespace partita {
+
+/// y = x with channels and features as one dimension, in C order: from the convolutions of a network to its linear
+/// layers, `flatten f(p_x, p_h)`.
+/// Shapes:   x is batch x channels x features on p_x, cut in any way; y is batch x (channels * features) on p_y, cut in
+///           balance.
+/// Requires: p_x of rank 2 at least, p_y = b x f of rank 2 [compile time]; of one world [partition_error].
+/// Cost:     a repartition to whole features on the workers of p_y, where that is not how x lies, and another to the
+///           balanced cut, where the channels of a worker are not that.
+/// Adjoint:  the way back, to the cut that x had.
+template <class Src, class Dst>
+class flatten {
+  static constexpr std::size_t rank = Src::rank();
+  static_assert(rank >= 2, "partita::flatten(p_x, p_y): requires p_x = batch x channels x features");
+  static_assert(Dst::rank() == 2, "partita::flatten(p_x, p_y): requires p_y = b x f, of rank 2");
+  using whole_features = partition<dynamic_extents<rank>>;
+
+ public:
+  flatten(const partition<Src>& p_x, const partition<Dst>& p_y)
+      : gather_(p_x, with_whole_features(p_y)), balance_(partition<dynamic_extents<2>>(p_y), p_y) {}
+
+  template <class X>
+  auto operator()(const X& x) {
+    static_assert(detail::has_rank<X, rank>(),
+                  "partita::flatten(p_x, p_y)(x): requires x of the rank of p_x, as an xt::xtensor");
+    using T = element_of<X>;
+    const auto block = gather_(x);
+    inner_ = detail::shape_array<rank>(block.shape());
+    return balance_(reshaped<T, 2>(block, {inner_[0], rest_of(inner_)}));
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) {
+    static_assert(detail::has_rank<Y, 2>(), "partita::flatten(p_x, p_y).adjoint(dy): requires dy of rank 2");
+    using T = element_of<Y>;
+    const auto block = balance_.adjoint(dy);
+    const auto shape = detail::shape_array<2>(block.shape());
+    text objection;
+    if (shape[0] * shape[1] != volume_of(inner_))
+      objection << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
+                   "layer first";
+    return detail::hooked::adjoint(
+        gather_, objection.empty() ? reshaped<T, rank>(block, inner_) : uninitialised<T, rank>(inner_), objection);
+  }
+
+ private:
+  static whole_features with_whole_features(const partition<Dst>& p_y) {
+    const auto shape = p_y.grid().shape();
+    return [&]<std::size_t... D>(std::index_sequence<D...>) {
+      return p_y.reshape(dynamic_extents<rank>((D < 2 ? shape[D < 2 ? D : 0] : 1)...));
+    }(std::make_index_sequence<rank>());
+  }
+  static std::size_t rest_of(const std::array<std::size_t, rank>& shape) {
+    std::size_t rest = 1;
+    for (std::size_t d = 1; d < rank; ++d) rest *= shape[d];
+    return rest;
+  }
+  template <class T, std::size_t R, class Block>
+  static xt::xtensor<T, R> reshaped(const Block& block, const std::array<std::size_t, R>& shape) {
+    auto all = uninitialised<T, R>(shape);
+    std::copy(block.data(), block.data() + block.size(), all.data());
+    return all;
+  }
+
+  repartition<Src, dynamic_extents<rank>> gather_;
+  repartition<dynamic_extents<2>, Dst> balance_;
+  std::array<std::size_t, rank> inner_{};
+};
+
+}  // namespace partita

@@ -1,0 +1,235 @@
+// Dropout, embedding and flatten against their definitions; what all layers have in common; and networks of them.
+#include "layer_twin.hpp"
+#include "random_cases.hpp"
+#include "refused.hpp"
+
+#include <partita/kernel/adjoint_test.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <partita/nn/activation.hpp>
+#include <partita/nn/batch_norm.hpp>
+#include <partita/nn/cross_entropy.hpp>
+#include <partita/nn/dropout.hpp>
+#include <partita/nn/embedding.hpp>
+#include <partita/nn/flatten.hpp>
+#include <partita/nn/group_norm.hpp>
+#include <partita/nn/layer.hpp>
+#include <partita/nn/layer_norm.hpp>
+#include <partita/nn/linear.hpp>
+#include <partita/nn/optimiser.hpp>
+#include <partita/nn/pooling.hpp>
+#include <partita/nn/sequential.hpp>
+#include <partita/nn/upsampling.hpp>
+#if __has_include(<Random123/philox.h>)
+#include <Random123/philox.h>
+#endif
+
+namespace {
+
+using namespace partita;
+using test::close;
+using test::random_below;
+using test::refused;
+using test::whole_tensor;
+using cube = xt::xtensor<double, 3>;
+using matrix = xt::xtensor<double, 2>;
+
+// one concept for all: layers of the library, and the kernels that stand between them
+using p3 = dynamic_extents<3>;
+static_assert(layer<linear<double>, matrix> && layer<relu<double>, matrix>);
+static_assert(layer<max_pooling<p3>, cube> && layer<average_pooling<p3>, cube>);
+static_assert(layer<adaptive_max_pooling<p3>, cube> && layer<adaptive_average_pooling<p3>, cube>);
+static_assert(layer<upsampling<p3>, cube> && layer<dropout<p3>, cube>);
+static_assert(layer<batch_norm<double, 3>, cube> && layer<group_norm<double, 3>, cube>);
+static_assert(layer<layer_norm<double, 3>, cube> && layer<rms_norm<double, 3, 2>, cube>);
+static_assert(layer<flatten<p3, dynamic_extents<2>>, cube> && layer<repartition<p3, p3>, cube>);
+static_assert(layer<embedding<double, 3>, xt::xtensor<int, 2>>);
+static_assert(layer<sequential<relu<double>, linear<double>>, matrix>);
+static_assert(!layer<l1_loss<double, 2>, matrix>);  // it takes two
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(layers)
+
+BOOST_AUTO_TEST_CASE(dropout_is_one_mask_on_every_partition) {
+  const world everyone(test::workers());
+  std::mt19937 draws(1);
+  for (std::size_t round = 0; round < 3 + test::random_cases(16); ++round) {
+    const std::array<std::size_t, 3> extents{1 + random_below(draws, 4), 1 + random_below(draws, 5),
+                                             1 + random_below(draws, 7)};
+    const auto grid = test::random_grid<3>(draws, everyone.size());
+    const auto cuts = test::random_cuts<3>(draws, extents, grid);
+    const auto p = test::partition_on<3>(everyone, draws, grid);
+    const whole_tensor<double, 3> x(extents, [](std::size_t k) { return static_cast<double>(k) + 1; });
+    const double probability = round % 2 == 0 ? 0.25 : 0.5;
+    dropout layer(p, {.probability = probability, .seed = 17});
+    for (const std::uint64_t step : {1U, 2U}) {
+      whole_tensor<double, 3> wanted(extents);
+      for (std::size_t k = 0; k < x.values.size(); ++k) {
+        const std::uint32_t word =
+            detail::philox({static_cast<std::uint32_t>(k / 4), 0, static_cast<std::uint32_t>(step), 0}, {17, 0})[k % 4];
+        wanted.values[k] = word < probability * 0x1p32 ? 0 : x.values[k] / (1 - probability);
+      }
+      const auto x_own = x.block(p, cuts);
+      BOOST_TEST(close(layer(x_own), wanted.block(p, cuts)));
+      BOOST_TEST(layer.step() == step);
+      BOOST_TEST(close(layer.adjoint(x_own), wanted.block(p, cuts)));
+    }
+    layer.evaluate();
+    BOOST_TEST((layer(x.block(p, cuts)) == x.block(p, cuts)));
+    BOOST_TEST((layer.adjoint(x.block(p, cuts)) == x.block(p, cuts)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(dropout_drops_as_many_as_it_says_and_knows_its_limits) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const auto ones = block_from(p, extents<dynamic>(20000 * everyone.size()), [](auto) { return 1.0F; });
+  dropout layer(p, {.probability = 0.3});
+  const auto y = layer(ones);
+  const double kept = static_cast<double>(xt::count_nonzero(y)()) / static_cast<double>(y.size());
+  BOOST_TEST(std::abs(kept - 0.7) < 0.02);
+  BOOST_TEST(xt::count_nonzero(dropout(p, {.probability = 1})(ones))() == 0U);
+  BOOST_TEST((dropout(p, {.probability = 0})(ones) == ones));
+  BOOST_TEST(refused<shape_error>([&] { dropout(p, {.probability = 1.5}); }).find("from 0 to 1") != std::string::npos);
+  dropout fresh(p);
+  BOOST_TEST(refused<shape_error>([&] { fresh.adjoint(ones); }).find("call the layer first") != std::string::npos);
+}
+
+#if __has_include(<Random123/philox.h>)
+BOOST_AUTO_TEST_CASE(random_words_are_those_of_Random123) {
+  std::mt19937 draws(5);
+  for (std::size_t k = 0; k < 1000; ++k) {
+    r123::Philox4x32::ctr_type counter{};
+    r123::Philox4x32::key_type key{};
+    std::array<std::uint32_t, 4> c{};
+    std::array<std::uint32_t, 2> s{};
+    for (std::size_t d = 0; d < 4; ++d) counter[d] = c[d] = static_cast<std::uint32_t>(draws());
+    for (std::size_t d = 0; d < 2; ++d) key[d] = s[d] = static_cast<std::uint32_t>(draws());
+    const auto theirs = r123::Philox4x32()(counter, key);
+    const auto ours = detail::philox(c, s);
+    for (std::size_t d = 0; d < 4; ++d) BOOST_TEST(theirs[d] == ours[d]);
+  }
+}
+#endif
+
+BOOST_AUTO_TEST_CASE(embedding_looks_up_rows_of_a_table_that_is_cut_by_columns_or_rows) {
+  const world everyone(test::workers());
+  std::mt19937 draws(2);
+  constexpr std::size_t rows = 7, columns = 5;
+  const world alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  embedding<double, 2> whole(alone.partition<1, 1>(), {.rows = rows, .columns = columns, .seed = 3});
+  for (std::size_t round = 0; round < 4 + test::random_cases(24); ++round) {
+    const auto grid = test::random_grid<2>(draws, everyone.size());
+    const auto p = test::partition_on<2>(everyone, draws, grid);
+    const std::size_t n = 1 + random_below(draws, 6);
+    const auto batch = test::random_cuts<1>(draws, {n}, {grid[0]});
+    const auto id_at = [&](std::size_t k) { return static_cast<int>((3 * k + round) % rows); };
+    const bool by_rows = round % 2 == 0;
+    embedding<double, 2> layer(
+        p,
+        {.rows = rows, .columns = columns, .cut = by_rows ? embedding_cut::rows : embedding_cut::columns, .seed = 3});
+    const box<2> own = layer.weight_box();
+    const interval mine = [&] {
+      interval piece;
+      if (p.active()) batch.cuts[0].for_pieces(p.index()[0], [&](interval i, std::size_t) { piece = i; });
+      return piece;
+    }();
+    auto x = uninitialised<int, 1>({mine.size()});
+    for (std::size_t k = 0; k < x.size(); ++k) x(k) = id_at(mine.start + k);
+    const std::size_t first = by_rows ? 0 : own.start[1], width = !p.active() ? 0 : by_rows ? columns : own.shape()[1];
+    const auto dy_at = [](std::size_t k, std::size_t j) { return static_cast<double>((5 * k + j) % 7) - 3; };
+    const auto y = layer(x);
+    auto dy = uninitialised<double, 2>({mine.size(), width});
+    bool same = y.shape()[0] == mine.size() && y.shape()[1] == width;
+    for (std::size_t k = 0; k < mine.size() && same; ++k)
+      for (std::size_t j = 0; j < width; ++j) {
+        same = same && y(k, j) == whole.weight()(static_cast<std::size_t>(x(k)), first + j);
+        dy(k, j) = dy_at(mine.start + k, first + j);
+      }
+    BOOST_TEST(same);
+    for (const double times : {1.0, 2.0}) {
+      BOOST_TEST((layer.adjoint(dy) == xt::xtensor<double, 1>(xt::zeros<double>({mine.size()}))));
+      bool right = true;
+      for (std::size_t i = own.start[0]; i < own.stop[0]; ++i)
+        for (std::size_t j = own.start[1]; j < own.stop[1]; ++j) {
+          double sum = 0;
+          for (std::size_t k = 0; k < n; ++k) sum += static_cast<std::size_t>(id_at(k)) == i ? dy_at(k, j) : 0;
+          right = right && layer.weight_gradient()(i - own.start[0], j - own.start[1]) == times * sum;
+        }
+      BOOST_TEST(right);
+    }
+  }
+  embedding<float, 2> refuses(everyone.partition(extents(std::size_t{1}, everyone.size())), {.rows = 3, .columns = 9});
+  const bool last = everyone.id() + 1 == everyone.size();
+  BOOST_TEST(refused<shape_error>([&] {
+               refuses(xt::xtensor<int, 1>{0, last ? 3 : 1});
+             }).find("below rows, 3") != std::string::npos);
+  BOOST_TEST(refused<shape_error>([&] {
+               refuses(xt::xtensor<int, 1>{0, last ? -1 : 1});
+             }).find("below rows, 3") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(flatten_is_C_order_whatever_is_cut_and_its_adjoint_the_way_back) {
+  const world everyone(test::workers());
+  std::mt19937 draws(3);
+  for (std::size_t round = 0; round < 3 + test::random_cases(24); ++round) {
+    const std::array<std::size_t, 3> extents{1 + random_below(draws, 4), 1 + random_below(draws, 5),
+                                             1 + random_below(draws, 4)};
+    const auto grid = test::random_grid<3>(draws, everyone.size());
+    const auto cuts = test::random_cuts<3>(draws, extents, grid);
+    const auto p = test::partition_on<3>(everyone, draws, grid);
+    const auto grid_y = test::random_grid<2>(draws, everyone.size());
+    const auto p_y = test::partition_on<2>(everyone, draws, grid_y);
+    const whole_tensor<double, 3> x(extents, [](std::size_t k) { return static_cast<double>(k); });
+    const whole_tensor<double, 2> y({extents[0], extents[1] * extents[2]}, [](std::size_t k) { return k; });
+    const auto y_own = y.block(p_y, decomposition<2>::balanced(y.extents, grid_y));
+    flatten layer(p, p_y);
+    const auto got = layer(x.block(p, cuts));
+    if (p_y.active()) BOOST_TEST((got == y_own));
+    const auto back = layer.adjoint(y_own);
+    if (p.active()) BOOST_TEST((back == x.block(p, cuts)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_network_of_them_on_all_workers_is_the_network_on_one) {
+  const world everyone(test::workers()), alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  const std::size_t n = everyone.size(), batch_parts = n % 2 == 0 ? 2 : 1, feature_parts = n / batch_parts;
+  const auto network = [](const world& on, std::size_t b, std::size_t f) {
+    const auto p = on.partition(extents<dynamic, 1, dynamic>(b, f));
+    const auto row = on.partition(extents<1, dynamic>(b * f));
+    const auto all = on.partition<1, 1>();
+    linear<double> last(row, all, row, {.in_features = 6, .out_features = 3, .seed = 5});
+    return sequential(upsampling(p, {.scale = 2, .mode = upsampling_mode::linear}),
+                      batch_norm<double, 3>(p, {.channels = 2}), relu<double>(),
+                      max_pooling(p, {.kernel = {3}, .stride = {{2}}, .padding = {1}}),
+                      dropout(p, {.probability = 0.25, .seed = 9}), adaptive_average_pooling(p, {.size = {3}}),
+                      flatten(p, row), std::move(last));
+  };
+  auto parted = network(everyone, batch_parts, feature_parts);
+  auto single = network(alone, 1, 1);
+  const whole_tensor<double, 3> x({4, 2, 7}, [](std::size_t k) { return static_cast<double>((7 * k) % 11) / 4 - 1; });
+  const auto run = [&](const world& on, auto& layers, std::size_t b, std::size_t f) {
+    const auto p = on.partition(extents<dynamic, 1, dynamic>(b, f));
+    const auto all = on.partition<1, 1>();
+    cross_entropy_loss<double, 2> loss(all);
+    sgd<double> descend(layers.parameters(), {.learning_rate = 0.25});
+    std::vector<double> values;
+    const auto x_own = x.block(p, decomposition<3>::balanced(x.extents, {b, 1, f}));
+    const xt::xtensor<int, 1> targets{0, 1, 2, 0};
+    for (int step = 0; step < 4; ++step) {
+      const auto scores = layers(x_own);
+      values.push_back(loss(scores, targets));
+      layers.zero_gradients();
+      layers.adjoint(loss.adjoint());
+      descend.step();
+    }
+    layers.evaluate();
+    values.push_back(loss(layers(x_own), targets));
+    return values;
+  };
+  const auto of_all = run(everyone, parted, batch_parts, feature_parts), of_one = run(alone, single, 1, 1);
+  for (std::size_t k = 0; k < of_one.size(); ++k) BOOST_TEST(std::abs(of_all[k] - of_one[k]) < 1e-12);
+  BOOST_TEST(of_one[3] < of_one[0]);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
