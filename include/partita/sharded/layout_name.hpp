@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/rule/sharding/sharding.hpp>
+#include <partita/rule/sharding/cotangent.hpp>
 
 namespace partita {
 
@@ -121,4 +121,19 @@ template <sharding S>
 inline constexpr layout_name<detail::letters_of_layout<S>> name_of_layout =
     detail::make_layout_name<detail::letters_of_layout<S>>(S);
 
+namespace detail {
+
+// Names of layouts that follow from a name, made without a sharding as a template argument: g++ 12 fails on that.
+template <auto Name>
+inline constexpr sharding cotangent_named = cotangent(layout_named<Name>);
+template <auto Name>
+inline constexpr layout_name<written_layout(cotangent_named<Name>).size()> name_of_cotangent =
+    make_layout_name<written_layout(cotangent_named<Name>).size()>(cotangent_named<Name>);
+template <auto Name>
+inline constexpr sharding finished_named = layout_named<Name>.finished();
+template <auto Name>
+inline constexpr layout_name<written_layout(finished_named<Name>).size()> name_of_finished =
+    make_layout_name<written_layout(finished_named<Name>).size()>(finished_named<Name>);
+
+}  // namespace detail
 }  // namespace partita

@@ -23,7 +23,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()));
   return detail::recorded<T>(std::move(y), {x}, [&] {
-    return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, cotangent(from)); };
+    return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, detail::place_of_cotangent(from)); };
   });
 }
 

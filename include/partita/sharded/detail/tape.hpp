@@ -15,22 +15,31 @@ namespace partita::detail {
 template <class T>
 using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
 
-/// One recorded value. Nodes are numbered as they are made, so that a higher number never is before a lower one.
+/// One recorded value. Nodes are numbered as they are made, so that one of a higher number never is before a lower one.
 template <class T>
 struct tape_node {
-  std::uint64_t number = 0;
+  std::uint64_t order = 0;
   sharding layout{};                                   ///< of the value
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null where no gradient is asked for
   pull_back<T> back{};
   sharded_tensor<T> cotangent{};
 };
 
+/// Where the cotangent of a value is collected: what owes another reduction than a sum is one tensor all the same,
+/// whose cotangent is whole.
+inline sharding place_of_cotangent(const sharding& s) {
+  sharding sums = s;
+  for (owed_reduction& kind : sums.owed)
+    if (kind != owed_reduction::sum) kind = owed_reduction::none;
+  return cotangent(sums);
+}
+
 inline thread_local std::uint64_t tape_nodes = 0;
 
 template <class T>
 std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
   auto node = std::make_shared<tape_node<T>>();
-  node->number = ++tape_nodes;
+  node->order = ++tape_nodes;
   node->layout = layout;
   return node;
 }

@@ -1,0 +1,171 @@
+// One call for all kinds of tensors: plain arrays, tensors typed by their layout, tensors whose layout is known at run
+// time, and values of a program that is being traced.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <partita/array/as_rank.hpp>
+#include <partita/plan/graph.hpp>
+#include <partita/sharded/detail/apply.hpp>
+#include <partita/sharded/sharded.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+class traced;
+
+namespace detail {
+
+/// What kind of tensor X is; a class derived from one (`relu`) is of its kind.
+template <class T, auto Layout>
+std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
+template <class T>
+std::integral_constant<int, 2> kind_of_tensor(const sharded_tensor<T>*);
+std::integral_constant<int, 3> kind_of_tensor(const traced*);
+std::integral_constant<int, 0> kind_of_tensor(...);
+
+template <class X>
+inline constexpr int tensor_kind = decltype(kind_of_tensor(static_cast<const std::remove_cvref_t<X>*>(nullptr)))::value;
+
+/// X is a tensor of this room.
+template <class X>
+concept tensor_value = tensor_kind<X> != 0;
+/// X is a tensor of this room, or a plain array.
+template <class X>
+concept any_tensor = tensor_value<X> || ranked_array<X>;
+template <class X>
+concept tensor_or_number = any_tensor<X> || std::is_arithmetic_v<std::remove_cvref_t<X>>;
+/// Operands of an operation that arrays have, too: one of them at least is a tensor of this room.
+template <class L, class R>
+concept tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (tensor_value<L> || tensor_value<R>);
+
+template <class T, auto Layout>
+const sharded_tensor<T>& as_run_time(const typed_sharded<T, Layout>& x) {
+  return x.at_run_time();
+}
+template <class T>
+const sharded_tensor<T>& as_run_time(const sharded_tensor<T>& x) {
+  return x;
+}
+template <ranked_array X>
+auto as_run_time(const X& x) {
+  auto block = block_of_array(x);
+  const shape_list extents = block.shape;
+  return tensor_of(nullptr, sharding(mesh(), rank_of<X>), extents, std::move(block));
+}
+/// A plain result as an array.
+template <std::size_t N, class T>
+xt::xtensor<T, N> as_array(const sharded_tensor<T>& y) {
+  return y.template whole<N>();
+}
+
+/// What the types of the operands say of the result.
+template <std::size_t N>
+struct inferred_layouts {
+  std::array<sharding, N> operands{};
+  sharding result{};
+};
+template <class Op, auto... Layout>
+consteval auto infer() {
+  constexpr std::size_t n = sizeof...(Layout);
+  const spec specs[] = {spec(layout_named<Layout>, shape_list::filled(layout_named<Layout>.rank(), dynamic))...};
+  const propagation p = propagate(specs[0].layout.on, Op::rule(shape_span(spec_list(specs, n))), spec_list(specs, n));
+  inferred_layouts<n> all;
+  for (std::size_t i = 0; i < n; ++i) all.operands[i] = p.operands[i];
+  all.result = p.results[0];
+  all.result.open = all.result.kept_whole = all.result.reduced_over = 0;
+  return all;
+}
+template <class Op, auto... Layout>
+inline constexpr auto inferred = infer<Op, Layout...>();
+
+/// The name of the result's layout. (Its type is spelt out, and made without the layout as a template argument: g++ 12
+/// fails on that.)
+template <class Op, auto... Layout>
+inline constexpr std::size_t letters_inferred = written_layout(inferred<Op, Layout...>.result).size();
+template <class Op, auto... Layout>
+inline constexpr layout_name<letters_inferred<Op, Layout...>> inferred_name =
+    make_layout_name<letters_inferred<Op, Layout...>>(inferred<Op, Layout...>.result);
+
+template <class Op, std::size_t... Rank>
+consteval std::size_t result_rank() {
+  const shape_list shapes[] = {shape_list::filled(Rank, dynamic)...};
+  const shape_span span(shapes, sizeof...(Rank));
+  return bound(Op::rule(span), span).rank(sizeof...(Rank));
+}
+
+/// The operation Op, bound to the operands.
+template <class Op, class T>
+applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
+  shape_list shapes[8];
+  for (std::size_t i = 0; i < x.size(); ++i) shapes[i] = x[i].extents();
+  const shape_span span(shapes, x.size());
+  return op.on(bound(Op::rule(span), span));
+}
+
+template <class Op, class... T, auto... Layout>
+auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
+  using element = std::common_type_t<T...>;
+  static_assert((std::is_same_v<T, element> && ...), "partita: requires operands of one element type; cast them first");
+  constexpr const mesh* first[] = {&layout_named<Layout>.on...};
+  static_assert(((layout_named<Layout>.on == *first[0]) && ...),
+                "partita: requires operands on one mesh; make their layouts from the same mesh");
+  if constexpr ((std::is_same_v<T, element> && ...) && ((layout_named<Layout>.on == *first[0]) && ...)) {
+    const auto& layouts = inferred<Op, Layout...>;
+    const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
+    auto y =
+        run_operation<element>(bound_operation(op, operands), operands, {layouts.operands.data(), &layouts.result});
+    if (!y.layout().lies_as(layouts.result)) y = reshard(y, layouts.result);
+    return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
+  }
+}
+
+template <class X>
+using element_of_tensor = typename std::remove_cvref_t<X>::value_type;
+
+/// Op of these tensors, in the way of their kind. Plain arrays beside tensors stand for themselves.
+template <class Op, class... X>
+auto call(const Op& op, const X&... x) {
+  if constexpr (((tensor_kind<X> == 3) || ...)) {
+    return trace_call(op, x...);
+  } else if constexpr (((tensor_kind<X> == 1) && ...)) {
+    return typed_call(op, x...);
+  } else {
+    using element = std::common_type_t<element_of_tensor<X>...>;
+    static_assert((std::is_same_v<element_of_tensor<X>, element> && ...),
+                  "partita: requires operands of one element type; cast them first");
+    const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
+    auto y = run_operation<element>(bound_operation(op, operands), operands);
+    if constexpr (((tensor_kind<X> == 0) && ...)) return as_array<result_rank<Op, rank_of<X>...>()>(y);
+    else return y;
+  }
+}
+
+/// An element function as an operation.
+template <element_function F, std::size_t Operands = 1, std::ptrdiff_t... Dims>
+struct elements_op {
+  double number = 0;
+
+  static constexpr partita::rule rule(const shape_span& shapes) {
+    operation o = rule_of(F);
+    if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
+    else if constexpr (Operands > 1) require_equal_ranks(shapes);
+    return o.named(name_of(F))(shapes);
+  }
+  applied_operation on(const partita::rule& bound_rule) const { return {bound_rule, block_work::elements, F, number}; }
+
+ private:
+  static constexpr void require_equal_ranks(const shape_span& shapes) {
+    for (std::size_t i = 1; i < shapes.size(); ++i)
+      if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
+        throw shape_error(text("partita::")
+                          << name_of(F) << ": requires operands of one rank, or a scalar, got " << shapes[0] << " and "
+                          << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
+  }
+};
+
+}  // namespace detail
+}  // namespace partita

@@ -1,0 +1,168 @@
+// The element functions of operations on sharded tensors: what they compute on a row, what they let pass, and what
+// their derivatives are made of.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/rules/elementwise.hpp>
+
+namespace partita::detail {
+
+/// Functions of up to three elements and a number. Those from `relu_gradient` on belong to derivatives: their first
+/// operand is the cotangent, in which they are linear.
+enum class element_function : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  minimum,  // of two
+  scale,
+  shift,
+  power,  // of one, and a number
+  relu,
+  exp,
+  log,
+  tanh,
+  sigmoid,
+  sqrt,
+  abs,
+  square,
+  gelu,
+  relu_gradient,
+  tanh_gradient,
+  sigmoid_gradient,
+  sqrt_gradient,
+  abs_gradient,
+  power_gradient,
+  gelu_gradient,
+  pass_if_equal,
+  pass_if_greater,
+  pass_unless_greater,
+};
+
+inline constexpr double root_two = 1.41421356237309504880, root_of_two_pi = 2.50662827463100050242;
+
+template <class T>
+T gaussian_share(T x) {
+  return static_cast<T>(0.5 * std::erfc(-static_cast<double>(x) / root_two));
+}
+
+/// y[k] = f(x[0][k], …) for a row of n elements; each array has its own step.
+template <class T>
+void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
+               const std::ptrdiff_t* sx) {
+  const auto each = [&](auto function) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto i = static_cast<std::ptrdiff_t>(k);
+      y[i * sy] = static_cast<T>(function(x[0][i * sx[0]], x[1][i * sx[1]], x[2][i * sx[2]]));
+    }
+  };
+  const T c = static_cast<T>(number);
+  using e = element_function;
+  switch (f) {
+    case e::add:
+      return each([](T a, T b, T) { return a + b; });
+    case e::subtract:
+      return each([](T a, T b, T) { return a - b; });
+    case e::multiply:
+      return each([](T a, T b, T) { return a * b; });
+    case e::divide:
+      return each([](T a, T b, T) { return a / b; });
+    case e::maximum:
+      return each([](T a, T b, T) { return a > b || a != a ? a : b; });
+    case e::minimum:
+      return each([](T a, T b, T) { return a < b || a != a ? a : b; });
+    case e::scale:
+      return each([c](T a, T, T) { return a * c; });
+    case e::shift:
+      return each([c](T a, T, T) { return a + c; });
+    case e::power:
+      return each([number](T a, T, T) { return std::pow(a, number); });
+    case e::relu:
+      return each([](T a, T, T) { return a > T(0) ? a : T(0); });
+    case e::exp:
+      return each([](T a, T, T) { return std::exp(a); });
+    case e::log:
+      return each([](T a, T, T) { return std::log(a); });
+    case e::tanh:
+      return each([](T a, T, T) { return std::tanh(a); });
+    case e::sigmoid:
+      return each([](T a, T, T) { return T(1) / (T(1) + static_cast<T>(std::exp(-a))); });
+    case e::sqrt:
+      return each([](T a, T, T) { return std::sqrt(a); });
+    case e::abs:
+      return each([](T a, T, T) { return a < T(0) ? -a : a; });
+    case e::square:
+      return each([](T a, T, T) { return a * a; });
+    case e::gelu:
+      return each([](T a, T, T) { return a * gaussian_share(a); });
+    case e::relu_gradient:
+      return each([](T d, T a, T) { return a > T(0) ? d : T(0); });
+    case e::tanh_gradient:
+      return each([](T d, T b, T) { return d * (T(1) - b * b); });
+    case e::sigmoid_gradient:
+      return each([](T d, T b, T) { return d * b * (T(1) - b); });
+    case e::sqrt_gradient:
+      return each([](T d, T b, T) { return d / (b + b); });
+    case e::abs_gradient:
+      return each([](T d, T a, T) { return a < T(0) ? -d : a > T(0) ? d : T(0); });
+    case e::power_gradient:
+      return each([number](T d, T a, T) { return static_cast<double>(d) * number * std::pow(a, number - 1); });
+    case e::gelu_gradient:
+      return each([](T d, T a, T) {
+        const double x0 = static_cast<double>(a);
+        return static_cast<double>(d) *
+               (static_cast<double>(gaussian_share(a)) + x0 * std::exp(-0.5 * x0 * x0) / root_of_two_pi);
+      });
+    case e::pass_if_equal:
+      return each([](T d, T a, T b) { return a == b ? d : T(0); });
+    case e::pass_if_greater:
+      return each([](T d, T a, T b) { return a > b ? d : T(0); });
+    case e::pass_unless_greater:
+      return each([](T d, T a, T b) { return a > b ? T(0) : d; });
+  }
+}
+
+/// The rule of a function: aligned dimension by dimension, with what may still be owed when it reads its operands.
+constexpr operation rule_of(element_function f) {
+  using e = element_function;
+  switch (f) {
+    case e::add:
+    case e::subtract:
+    case e::scale:
+      return rules::add;
+    case e::multiply:
+      return rules::multiply;
+    case e::divide:
+      return rules::divide;
+    case e::relu:
+    case e::exp:
+    case e::tanh:
+    case e::sigmoid:
+    case e::shift:
+      return rules::relu;
+    case e::relu_gradient:
+    case e::tanh_gradient:
+    case e::sigmoid_gradient:
+    case e::sqrt_gradient:
+    case e::abs_gradient:
+    case e::power_gradient:
+    case e::gelu_gradient:
+    case e::pass_if_equal:
+    case e::pass_if_greater:
+    case e::pass_unless_greater:
+      return rules::divide;  // linear in the first operand alone
+    default:
+      return rules::elementwise;
+  }
+}
+constexpr const char* name_of(element_function f) {
+  constexpr const char* names[] = {"add",   "subtract", "multiply", "divide", "maximum", "minimum",
+                                   "scale", "shift",    "power",    "relu",   "exp",     "log",
+                                   "tanh",  "sigmoid",  "sqrt",     "abs",    "square",  "gelu"};
+  return f < element_function::relu_gradient ? names[static_cast<std::size_t>(f)] : "gradient of an element function";
+}
+
+}  // namespace partita::detail

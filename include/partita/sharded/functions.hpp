@@ -1,0 +1,215 @@
+// Functions made of operations: activations, softmax, norms, losses; for plain arrays, sharded tensors and traced
+// values.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/nn/activation.hpp>
+#include <partita/sharded/operations.hpp>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// The value with its sums taken, so that what reads it twice moves it once.
+template <class T, auto Layout>
+auto finished_value(const typed_sharded<T, Layout>& x) {
+  if constexpr (layout_named<Layout>.is_partial())
+    return typed_sharded<T, name_of_finished<Layout>>(reshard(x.at_run_time(), finished_named<Layout>));
+  else return x;
+}
+template <class T>
+sharded_tensor<T> finished_value(const sharded_tensor<T>& x) {
+  return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
+}
+/// f of a tensor; an array goes in and comes out by the way of a tensor without a mesh.
+template <class X, class F>
+auto by_tensor(const X& x, F f) {
+  if constexpr (tensor_kind<X> == 0) return as_array<rank_of<X>>(f(as_run_time(x)));
+  else if constexpr (tensor_kind<X> == 3) return f(x);
+  else return f(finished_value(x));
+}
+
+template <owed_reduction Kind, class X>
+auto keep_last(const X& x) {
+  return call(reduction_op<Kind, true, -1>{}, x);
+}
+/// An element function of operands that are aligned at their last dimension.
+template <element_function F, class X, class Y>
+auto aligned(const X& x, const Y& y) {
+  return call(elements_op<F, 0>{}, x, y);
+}
+
+/// Of each row the element that its label names, or for each label a row of a table.
+struct pick_op {
+  std::shared_ptr<const std::vector<std::size_t>> labels;
+
+  static constexpr partita::rule rule(const shape_span& shapes) {
+    return rules::reduction(owed_reduction::sum, {-1}, false).named("pick")(shapes);
+  }
+  applied_operation on(const partita::rule& r) const {
+    applied_operation op{r, block_work::pick};
+    op.labels = labels;
+    return op;
+  }
+};
+template <std::size_t Rank>
+struct lookup_op {
+  std::shared_ptr<const std::vector<std::size_t>> labels;
+  shape_list extents{};
+
+  static constexpr partita::rule rule(const shape_span&) {
+    partita::rule r;
+    const std::size_t v = r.add_factor(dynamic, 'v'), e = r.add_factor(dynamic, 'e');
+    r.begin_operand();
+    r.add_dimension(v), r.add_dimension(e);
+    r.begin_result();
+    for (std::size_t d = 0; d < Rank; ++d) r.add_dimension(r.add_factor(dynamic, nth_letter(d)));
+    r.add_dimension(e);
+    return r.complete().named("lookup");
+  }
+  applied_operation on(const partita::rule& r) const {
+    applied_operation op{r, block_work::rows};
+    op.labels = labels;
+    for (std::size_t d = 0; d < Rank; ++d) op.how.factors[2 + d].size = extents[d];
+    return op;
+  }
+};
+
+template <ranked_array Labels>
+std::shared_ptr<const std::vector<std::size_t>> labels_below(std::size_t n, const char* call, const Labels& labels) {
+  auto all = std::make_shared<std::vector<std::size_t>>();
+  const xt::xtensor<element_of<Labels>, rank_of<Labels>> given = labels;
+  for (const auto label : given) {
+    if (label < 0 || static_cast<std::size_t>(label) >= n)
+      throw shape_error(text("partita::")
+                        << call << ": requires labels below " << n << ", got " << static_cast<long long>(label));
+    all->push_back(static_cast<std::size_t>(label));
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// The value, of which no gradient is asked.
+template <class T, auto Layout>
+typed_sharded<T, Layout> stop_gradient(const typed_sharded<T, Layout>& x) {
+  return typed_sharded<T, Layout>(detail::untaped(x.at_run_time()));
+}
+template <class T>
+sharded_tensor<T> stop_gradient(const sharded_tensor<T>& x) {
+  return detail::untaped(x);
+}
+template <ranked_array X>
+const X& stop_gradient(const X& x) {
+  return x;
+}
+
+namespace detail {
+
+template <element_function F, class X>
+using activated = decltype(call(elements_op<F>{}, std::declval<const X&>()));
+
+/// `relu(x)` and `sigmoid(x)` are layers by their names, which are class templates; called with a tensor they are its
+/// values.
+template <element_function F, class Value>
+struct activated_value : Value {
+  template <class X>
+  explicit activated_value(const X& x) : Value(call(elements_op<F>{}, x)) {}
+};
+
+}  // namespace detail
+
+template <class Value>
+  requires detail::any_tensor<Value>
+class relu<Value> : public detail::activated_value<detail::element_function::relu, Value> {
+ public:
+  using detail::activated_value<detail::element_function::relu, Value>::activated_value;
+};
+template <class X>
+  requires detail::any_tensor<X>
+relu(const X&) -> relu<detail::activated<detail::element_function::relu, X>>;
+
+template <class Value>
+  requires detail::any_tensor<Value>
+class sigmoid<Value> : public detail::activated_value<detail::element_function::sigmoid, Value> {
+ public:
+  using detail::activated_value<detail::element_function::sigmoid, Value>::activated_value;
+};
+template <class X>
+  requires detail::any_tensor<X>
+sigmoid(const X&) -> sigmoid<detail::activated<detail::element_function::sigmoid, X>>;
+template <class X>
+  requires detail::any_tensor<X>
+sigmoid(const sigmoid<X>&) -> sigmoid<detail::activated<detail::element_function::sigmoid, sigmoid<X>>>;
+
+/// exp(x) over its sum along the last dimension. Where that is cut, two numbers of each row are reduced; nothing is
+/// gathered.
+template <class X>
+  requires detail::any_tensor<X>
+auto softmax(const X& given) {
+  return detail::by_tensor(given, [](const auto& x) {
+    const auto e = exp(subtract(x, stop_gradient(detail::keep_last<owed_reduction::max>(x))));
+    return divide(e, detail::keep_last<owed_reduction::sum>(e));
+  });
+}
+template <class X>
+  requires detail::any_tensor<X>
+auto log_softmax(const X& given) {
+  return detail::by_tensor(given, [](const auto& x) {
+    const auto moved = subtract(x, stop_gradient(detail::keep_last<owed_reduction::max>(x)));
+    return subtract(moved, log(detail::keep_last<owed_reduction::sum>(exp(moved))));
+  });
+}
+/// (x - mean) / sqrt(variance + epsilon) along the last dimension, times gamma, plus beta.
+template <class X, class Gamma, class Beta>
+  requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
+auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
+  return detail::by_tensor(given, [&](const auto& x) {
+    using e = detail::element_function;
+    const double share = 1 / detail::elements_along<-1>(x);
+    const auto centred = subtract(x, multiply(detail::keep_last<owed_reduction::sum>(x), share));
+    const auto variance = multiply(detail::keep_last<owed_reduction::sum>(square(centred)), share);
+    const auto normal = divide(centred, sqrt(add(variance, epsilon)));
+    return detail::aligned<e::add>(detail::aligned<e::multiply>(normal, gamma), beta);
+  });
+}
+/// The mean over rows of -log softmax(scores)[label]: a scalar tensor. Classes may be cut: no row is gathered.
+/// Shapes:   scores are rows x classes; labels are those of all rows, given on every worker.
+/// Requires: a label for each row, below the number of classes [shape_error].
+template <class Scores, ranked_array Labels>
+  requires detail::any_tensor<Scores>
+auto cross_entropy(const Scores& given, const Labels& labels) {
+  const auto loss = [&](const auto& x) {
+    const std::size_t rows = x.extents()[0], classes = x.extents()[1];
+    if (static_cast<std::size_t>(labels.size()) != rows)
+      throw shape_error(text("partita::cross_entropy: requires one label for each row, got ")
+                        << static_cast<std::size_t>(labels.size()) << " labels and scores of extents " << x.extents());
+    const auto top =
+        stop_gradient(detail::finished_value(call(detail::reduction_op<owed_reduction::max, true, -1>{}, x)));
+    const auto moved = subtract(x, top);
+    const auto picked = call(detail::pick_op{detail::labels_below(classes, "cross_entropy", labels)}, moved);
+    const auto all = log(sum(exp(moved), dimensions<1>));
+    return multiply(subtract(sum(all), sum(picked)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
+  };
+  if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
+  else return loss(detail::finished_value(given));
+}
+/// For each label its row of the table. Rows of the table may be cut: what others hold is added as nothing.
+/// Shapes:   table is labels x width; the result has the labels' extents, and the width.
+/// Requires: labels below the rows of the table, the same on every worker [shape_error].
+template <class Table, ranked_array Labels>
+  requires detail::any_tensor<Table>
+auto lookup(const Table& table, const Labels& labels) {
+  shape_list extents;
+  for (const auto extent : labels.shape()) extents.push_back(static_cast<std::size_t>(extent));
+  const auto go = [&](const auto& x) {
+    return detail::call(
+        detail::lookup_op<rank_of<Labels>>{detail::labels_below(x.extents()[0], "lookup", labels), extents}, x);
+  };
+  if constexpr (detail::tensor_kind<Table> == 0)
+    return detail::as_array<rank_of<Labels> + 1>(go(detail::as_run_time(table)));
+  else return go(table);
+}
+
+}  // namespace partita

@@ -1,0 +1,231 @@
+// Operations on tensors: one program text for plain arrays, sharded tensors and traced values.
+#pragma once
+
+#include <cstddef>
+#include <partita/array/elementwise.hpp>
+#include <partita/rule/broadcast_extents.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/permute.hpp>
+#include <partita/rule/reduction.hpp>
+#include <partita/rule/sharding/rules/matmul.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/rule/sharding/rules/shape.hpp>
+#include <partita/sharded/call.hpp>
+
+namespace partita {
+namespace detail {
+
+template <class X, class Y>
+decltype(auto) first_tensor(const X& x, const Y& y) {
+  if constexpr (any_tensor<X>) return x;
+  else return y;
+}
+
+/// A binary element function of tensors, or of a tensor and a number.
+template <element_function F, class L, class R>
+auto binary(const L& l, const R& r) {
+  using e = element_function;
+  if constexpr (any_tensor<L> && any_tensor<R>) {
+    return call(elements_op<F, 2>{}, l, r);
+  } else {
+    const auto c = [&] {
+      if constexpr (any_tensor<L>) return static_cast<double>(r);
+      else return static_cast<double>(l);
+    }();
+    const auto& x = first_tensor(l, r);
+    if constexpr (F == e::add) return call(elements_op<e::shift>{c}, x);
+    else if constexpr (F == e::multiply) return call(elements_op<e::scale>{c}, x);
+    else if constexpr (F == e::subtract && any_tensor<L>) return call(elements_op<e::shift>{-c}, x);
+    else if constexpr (F == e::subtract) return call(elements_op<e::shift>{c}, call(elements_op<e::scale>{-1}, x));
+    else if constexpr (F == e::divide && any_tensor<L>) return call(elements_op<e::scale>{1 / c}, x);
+    else {
+      static_assert(F == e::divide && any_tensor<R>,
+                    "partita::maximum and minimum of sharded tensors: require two tensors; shard the number first");
+      return call(elements_op<e::scale>{c}, call(elements_op<e::power>{-1}, x));
+    }
+  }
+}
+
+struct matmul_op {
+  static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }
+  applied_operation on(const partita::rule& r) const { return {r, block_work::product}; }
+};
+
+/// Einsum notation as a template argument.
+template <std::size_t N>
+struct einsum_notation {
+  char letters[N]{};
+  constexpr einsum_notation(const char (&given)[N]) {  // NOLINT: a literal is a notation
+    for (std::size_t k = 0; k < N; ++k) letters[k] = given[k];
+  }
+};
+template <auto Notation>
+struct einsum_op {
+  static constexpr partita::rule rule(const shape_span&) { return partita::rule(Notation.letters).named("einsum"); }
+  applied_operation on(const partita::rule& r) const {
+    return {r, r.operand_count == 1 ? block_work::map : block_work::product};
+  }
+};
+
+template <std::ptrdiff_t... P>
+struct transpose_op {
+  static constexpr partita::rule rule(const shape_span& shapes) {
+    operation o{"transpose", &transpose_rule, {}};
+    if constexpr (sizeof...(P) > 0) o.with.axes = {P...};
+    else
+      for (std::size_t d = shapes[0].size(); d-- > 0;) o.with.axes.push_back(static_cast<std::ptrdiff_t>(d));
+    return o(shapes);
+  }
+  applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
+};
+
+/// A reduction along dimensions; none said: all of them.
+template <owed_reduction Kind, bool Keep, std::ptrdiff_t... D>
+struct reduction_op {
+  static constexpr partita::rule rule(const shape_span& shapes) {
+    attributes::list axes;
+    (axes.push_back(D), ...);
+    return rules::reduction(Kind, axes, Keep)(shapes);
+  }
+  applied_operation on(const partita::rule& r) const { return {r, block_work::map, element_function::add, 0, Kind}; }
+};
+
+template <class X>
+std::size_t extent_along(const X& x, std::ptrdiff_t d) {
+  if constexpr (tensor_value<X>) return x.extents()[dimension_of(d, x.extents().size(), "mean")];
+  else return static_cast<std::size_t>(x.shape()[dimension_of(d, rank_of<X>, "mean")]);
+}
+template <std::ptrdiff_t... D, class X>
+double elements_along(const X& x) {
+  double n = 1;
+  if constexpr (sizeof...(D) == 0) {
+    if constexpr (tensor_value<X>)
+      for (const std::size_t extent : x.extents()) n *= static_cast<double>(extent);
+    else n = static_cast<double>(x.size());
+  } else {
+    ((n *= static_cast<double>(extent_along(x, D))), ...);
+  }
+  return n;
+}
+
+}  // namespace detail
+
+// --- element by element, with XLA's broadcasting ---
+
+#define PARTITA_BINARY(operation)                                                                   \
+  template <class L, class R>                                                                       \
+    requires detail::tensor_operands<L, R>                                                          \
+  auto operation(L&& l, R&& r) {                                                                    \
+    return detail::binary<detail::element_function::operation>(l, r);                               \
+  }                                                                                                 \
+  template <class L, class R, std::ptrdiff_t... D>                                                  \
+    requires detail::tensor_operands<L, R>                                                          \
+  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                                      \
+    return detail::call(detail::elements_op<detail::element_function::operation, 2, D...>{}, l, r); \
+  }
+PARTITA_BINARY(add)
+PARTITA_BINARY(subtract)
+PARTITA_BINARY(multiply)
+PARTITA_BINARY(divide)
+#undef PARTITA_BINARY
+
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto elementwise_of(maximum_t, L&& l, R&& r) {
+  return detail::binary<detail::element_function::maximum>(l, r);
+}
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto elementwise_of(minimum_t, L&& l, R&& r) {
+  return detail::binary<detail::element_function::minimum>(l, r);
+}
+
+// Of arrays xtensor has these; argument-dependent lookup finds them there.
+#define PARTITA_UNARY(operation)                                                        \
+  template <class X>                                                                    \
+    requires detail::tensor_value<X>                                                    \
+  auto operation(X&& x) {                                                               \
+    return detail::call(detail::elements_op<detail::element_function::operation>{}, x); \
+  }
+PARTITA_UNARY(exp)
+PARTITA_UNARY(log)
+PARTITA_UNARY(tanh)
+PARTITA_UNARY(sqrt)
+PARTITA_UNARY(abs)
+PARTITA_UNARY(square)
+#undef PARTITA_UNARY
+
+/// x Φ(x), Φ the distribution function of the normal distribution.
+template <class X>
+  requires detail::any_tensor<X>
+auto gelu(const X& x) {
+  return detail::call(detail::elements_op<detail::element_function::gelu>{}, x);
+}
+
+// --- products and shapes ---
+
+/// The product of matrices, of batches of them, and of vectors. Where workers hold parts of what is summed, the result
+/// is partial.
+template <class A, class B>
+  requires(detail::any_tensor<A> && detail::any_tensor<B>)
+auto matmul(const A& a, const B& b) {
+  return detail::call(detail::matmul_op{}, a, b);
+}
+/// `einsum<"bmk,kn->bmn">(x, w)`: one operand or two; a letter that is missing on the right is summed.
+template <detail::einsum_notation Notation, class... X>
+  requires(detail::any_tensor<X> && ...)
+auto einsum(const X&... x) {
+  static_assert(sizeof...(X) == 1 || sizeof...(X) == 2, "partita::einsum: requires one operand or two; multiply pairs");
+  return detail::call(detail::einsum_op<Notation>{}, x...);
+}
+/// The dimensions in the opposite order, or in the order that `permute<...>` says.
+template <class X>
+  requires detail::tensor_value<X>
+auto transpose(X&& x) {
+  return detail::call(detail::transpose_op<>{}, x);
+}
+template <class X, std::size_t... P>
+  requires detail::any_tensor<X>
+auto transpose(X&& x, permute_t<P...>) {
+  return detail::call(detail::transpose_op<static_cast<std::ptrdiff_t>(P)...>{}, x);
+}
+
+// --- along dimensions ---
+
+/// The sum over dimensions, `sum(x, dimensions<0>)`, or over all of them.
+template <class X>
+  requires detail::tensor_value<X>
+auto sum(X&& x) {
+  return detail::call(detail::reduction_op<owed_reduction::sum, false>{}, x);
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto sum(X&& x, dimensions_t<D...>) {
+  return detail::call(detail::reduction_op<owed_reduction::sum, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+}
+/// The mean over dimensions or over all of them, however unevenly they are cut.
+template <class X>
+  requires detail::tensor_value<X>
+auto mean(X&& x) {
+  const double n = detail::elements_along<>(x);
+  return multiply(sum(x), 1 / n);
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto mean(X&& x, dimensions_t<D...> along) {
+  const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
+  return detail::binary<detail::element_function::multiply>(sum(x, along), 1 / n);
+}
+/// The largest along dimensions: `maximum(x, dimensions<1>)`.
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto elementwise_of(maximum_t, X&& x, dimensions_t<D...>) {
+  return detail::call(detail::reduction_op<owed_reduction::max, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto elementwise_of(minimum_t, X&& x, dimensions_t<D...>) {
+  return detail::call(detail::reduction_op<owed_reduction::min, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+}
+
+}  // namespace partita

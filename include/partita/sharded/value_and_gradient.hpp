@@ -1,0 +1,86 @@
+// Reverse mode: the value of a function of parameters, and its gradients, which lie as the parameters say.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/call.hpp>
+#include <partita/sharded/detail/run_backward.hpp>
+#include <tuple>
+#include <utility>
+
+namespace partita {
+
+/// The value of a scalar function, and its gradient by each parameter in order.
+template <class T, class... Gradient>
+struct value_with_gradients {
+  T value{};
+  std::tuple<Gradient...> gradients;
+};
+
+namespace detail {
+
+/// The same value as one whose gradient is asked for.
+template <class T>
+sharded_tensor<T> parameter_of(const sharded_tensor<T>& x) {
+  auto state = std::make_shared<tensor_state<T>>(*x.state());
+  state->node = new_node<T>(x.layout());
+  return sharded_tensor<T>(std::move(state));
+}
+template <class T, auto Layout>
+typed_sharded<T, Layout> parameter_of(const typed_sharded<T, Layout>& x) {
+  return typed_sharded<T, Layout>(parameter_of(x.at_run_time()));
+}
+template <ranked_array X>
+auto parameter_of(const X& x) {
+  return parameter_of(as_run_time(x));
+}
+
+/// What was collected at a parameter: nothing is a block of zeros.
+template <class T>
+sharded_tensor<T> collected(const sharded_tensor<T>& parameter) {
+  const auto& s = *parameter.state();
+  if (s.node->cotangent.state() != nullptr) return s.node->cotangent;
+  tensor_block<T> none(s.block.shape);
+  none.fill(T(0));
+  return tensor_of(s.on, cotangent(s.layout), s.extents, std::move(none));
+}
+template <class T>
+sharded_tensor<T> gradient_as(const sharded_tensor<T>&, const sharded_tensor<T>& parameter) {
+  return collected(parameter);
+}
+template <class T, auto Layout>
+auto gradient_as(const typed_sharded<T, Layout>&, const typed_sharded<T, Layout>& parameter) {
+  return typed_sharded<T, name_of_cotangent<Layout>>(collected(parameter.at_run_time()));
+}
+template <ranked_array X, class T>
+auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
+  return as_array<rank_of<X>>(collected(parameter));
+}
+
+}  // namespace detail
+
+/// f(parameters...) and its gradients: `auto [loss, gradients] = value_and_gradient(f, w1, w2)`. f is called once, with
+/// parameters of the same types (plain arrays as tensors without a mesh); what else it reads is constant to it.
+/// Shapes:   f gives a tensor of one element; a gradient has its parameter's extents.
+/// Requires: a scalar result [shape_error].
+/// Cost:     about twice the products of f; a gradient is moved where cotangent(layout of its parameter) says, nothing
+///           else. Blocks that f read are kept until their operation has gone back.
+template <class F, class... P>
+  requires(detail::any_tensor<P> && ...)
+auto value_and_gradient(const F& f, const P&... parameters) {
+  const auto leaves = std::tuple(detail::parameter_of(parameters)...);
+  const auto result = detail::as_run_time(std::apply(f, leaves));
+  using T = typename std::remove_cvref_t<decltype(result)>::value_type;
+  const auto loss = result.layout().is_partial() ? reshard(result, result.layout().finished()) : result;
+  detail::tensor_block<T> one{shape_list(loss.extents())};
+  one.fill(T(1));
+  const T value = loss.number();
+  detail::run_backward(loss, detail::tensor_of(loss.state()->on, loss.layout(), loss.extents(), std::move(one)));
+  return std::apply(
+      [&](const auto&... leaf) {
+        return value_with_gradients<T, decltype(detail::gradient_as(parameters, leaf))...>{
+            value, std::tuple(detail::gradient_as(parameters, leaf)...)};
+      },
+      leaves);
+}
+
+}  // namespace partita

@@ -1,0 +1,120 @@
+// Every operation on sharded tensors is the operation on the whole arrays, wherever they lie; and its adjoint is one.
+#include "layouts.hpp"
+
+#include <partita/sharded/detail/run_backward.hpp>
+#include <partita/sharded/operations.hpp>
+#include <random_cases.hpp>
+
+using namespace partita;
+
+namespace {
+
+using tensor = sharded_tensor<long long>;
+
+/// Small numbers that differ.
+tensor plain(const shape_list& e, long long salt) {
+  auto x = detail::tensor_of<long long>(nullptr, sharding(mesh(), e.size()), e, detail::tensor_block<long long>(e));
+  x.for_each_local([&](const auto& i, long long& v) { v = test::numbered(i, salt) * 7 % 11 - 5; });
+  return x;
+}
+tensor placed(const world& everyone, const sharding& s, const shape_list& e, long long salt) {
+  return shard<long long>(everyone, s, e, [&](const auto& i) { return test::numbered(i, salt) * 7 % 11 - 5; });
+}
+tensor leaf(const tensor& x) {
+  auto state = std::make_shared<tensor::state_type>(*x.state());
+  state->node = detail::new_node<long long>(x.layout());
+  return tensor(state);
+}
+/// Whether x, brought together, is the plain y.
+bool same(const tensor& x, const tensor& y) {
+  const auto all = reshard(detail::untaped(x), sharding(x.layout().on, x.rank()));
+  bool equal = all.extents() == y.extents();
+  if (!equal || !all.state()->on->active()) return equal;
+  for (std::size_t k = 0; k < y.size(); ++k) equal = equal && all.data()[k] == y.data()[k];
+  return equal;
+}
+
+/// f of tensors that lie at random, and all gradients of it, against f of whole arrays.
+template <class F>
+void check(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents, F f) {
+  const auto meshes = test::meshes(everyone.size());
+  const mesh m = meshes[random() % meshes.size()];
+  std::vector<tensor> whole, parts;
+  text how;
+  how << name;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const auto all = test::layouts(m, extents[i].size());
+    sharding s = all[random() % all.size()];
+    for (std::size_t a = 0; a < m.rank(); ++a)
+      if (random() % 3 == 0 && state_of(s, a) == axis_state::whole) s = s.reduced(a);
+    how << ' ' << s << extents[i];
+    whole.push_back(leaf(plain(extents[i], static_cast<long long>(i) + 1)));
+    parts.push_back(leaf(placed(everyone, s, extents[i], static_cast<long long>(i) + 1)));
+  }
+  const tensor y = f(whole), z = f(parts);
+  BOOST_TEST(same(z, y), how);
+  const auto seeds = test::layouts(m, y.rank());
+  detail::run_backward(y, plain(y.extents(), 9));
+  detail::run_backward(z, placed(everyone, seeds[random() % seeds.size()], y.extents(), 9));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const tensor d = parts[i].state()->node->cotangent;
+    BOOST_TEST(d.layout().lies_as(cotangent(parts[i].layout())), how);
+    BOOST_TEST(same(d, whole[i].state()->node->cotangent), (text() << how << " gradient " << i));
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(operations_are_the_sequential_ones) {
+  world everyone(test::workers());
+  std::mt19937 random(3);
+  using v = std::vector<tensor>;
+  for (std::size_t k = 0; k < test::random_cases(160); ++k) {
+    const auto n = [&] { return std::size_t{1} + random() % 6; };
+    const std::size_t a = n(), b = n(), c = n(), d = n();
+    check(everyone, "add", random, {{a, b}, {a, b}}, [](const v& x) { return add(x[0], x[1]); });
+    check(everyone, "multiply", random, {{a, b}, {a, std::size_t{1}}}, [](const v& x) { return multiply(x[0], x[1]); });
+    check(everyone, "subtract", random, {{a, b}, {b}},
+          [](const v& x) { return subtract(x[0], x[1], broadcast_dimensions<1>); });
+    check(everyone, "affine", random, {{a}}, [](const v& x) { return add(multiply(x[0], 3), 2); });
+    check(everyone, "maximum of two", random, {{a, b}, {a, b}}, [](const v& x) { return maximum(x[0], x[1]); });
+    check(everyone, "square and abs", random, {{a, b}}, [](const v& x) { return add(square(x[0]), abs(x[0])); });
+    check(everyone, "matmul", random, {{a, b}, {b, c}}, [](const v& x) { return matmul(x[0], x[1]); });
+    check(everyone, "matmul of batches", random, {{a, b, c}, {a, c, d}}, [](const v& x) { return matmul(x[0], x[1]); });
+    check(everyone, "einsum", random, {{a, b, c}, {c, d}},
+          [](const v& x) { return einsum<"bmk,kn->nbm">(x[0], x[1]); });
+    check(everyone, "einsum that sums", random, {{a, b}, {b, c}},
+          [](const v& x) { return einsum<"mk,kn->n">(x[0], x[1]); });
+    check(everyone, "transpose", random, {{a, b, c}}, [](const v& x) { return transpose(x[0], permute<2, 0, 1>); });
+    check(everyone, "sum", random, {{a, b}}, [](const v& x) { return sum(x[0], dimensions<0>); });
+    check(everyone, "sum of all", random, {{a, b}}, [](const v& x) { return sum(x[0]); });
+    check(everyone, "two ways", random, {{a, b}, {b, a}},
+          [](const v& x) { return add(matmul(x[0], x[1]), matmul(transpose(x[1]), transpose(x[0]))); });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_and_types_go_the_same_way, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  xt::xtensor<double, 2> x({3, 5}), w({5, 4});
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k);
+  for (std::size_t k = 0; k < w.size(); ++k) w.data()[k] = static_cast<double>(k) - 7;
+  const auto X = shard<m.layout("data", "")>(everyone, x);
+  const auto W = shard<m.layout("", "model")>(everyone, w);
+  const auto y = matmul(x, w);
+  static_assert(std::is_same_v<decltype(y), const xt::xtensor<double, 2>>);
+  const auto Y = matmul(X, W);
+  static_assert(Y.layout() == m.layout("data", "model"));
+  const auto Z = matmul(reshard<m.layout("data", "model")>(X), reshard<m.layout("model", "")>(W));
+  static_assert(Z.layout() == m.layout("data", "").partial("model"));
+  const auto S = sum(add(multiply(Y, 2), Y), dimensions<1>);
+  static_assert(S.layout() == m.layout("data").partial("model"));
+  const auto E = exp(Z);
+  static_assert(E.layout() == m.layout("data", ""));
+  const auto back = Y.whole(), second = reshard<m.layout("", "")>(Z).whole();
+  if (everyone.id() < 4) {
+    BOOST_TEST((back == y));
+    BOOST_TEST((second == y));
+  }
+  BOOST_TEST((matmul(X.at_run_time(), W.at_run_time()).layout() == Y.layout()));
+}

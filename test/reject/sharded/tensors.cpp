@@ -1,0 +1,43 @@
+// Tensors typed by their layout refuse what their layout does not allow.
+//
+// expect PARTIAL_READ: partita::sharded: requires a value whose sums are taken, but this one is partial;
+//   reshard<m.layout\(...\)>\(x\) takes them
+// expect PARTIAL_WHOLE: requires a value whose sums are taken, but this one is partial
+// expect OTHER_MESH: partita: requires operands on one mesh; make their layouts from the same mesh
+// expect RESHARD_MESH: partita::reshard<layout>\(x\): requires a layout of the mesh that x lies on
+// expect RESHARD_RANK: partita::reshard<layout>\(x\): requires one entry of the layout for each dimension of x
+// expect SHARD_RANK: partita::shard<layout>\(everyone, x\): requires one entry of the layout for each dimension of x
+// expect ELEMENTS: partita: requires operands of one element type; cast them first
+// lines PARTIAL_READ: 12
+// lines OTHER_MESH: 12
+// lines RESHARD_MESH: 12
+#include <partita/sharded/functions.hpp>
+
+using namespace partita;
+
+constexpr mesh m{axis{"data", 2}, axis{"model", 2}}, other{axis{"data", 4}};
+
+void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xtensor<double, 2>& d) {
+  const auto X = shard<m.layout("", "model")>(everyone, x);
+  const auto W = shard<m.layout("model", "")>(everyone, x);
+  const auto Y = matmul(X, W);
+  const auto V = shard<other.layout("data", "")>(everyone, x);
+  const auto D = shard<m.layout("", "")>(everyone, d);
+  const auto Z = reshard<m.layout("data", "")>(Y);
+  Z.local();
+#if defined(PARTIAL_READ)
+  Y.local();
+#elif defined(PARTIAL_WHOLE)
+  Y.whole();
+#elif defined(OTHER_MESH)
+  matmul(X, V);
+#elif defined(RESHARD_MESH)
+  reshard<other.layout("", "")>(X);
+#elif defined(RESHARD_RANK)
+  reshard<m.layout("")>(X);
+#elif defined(SHARD_RANK)
+  shard<m.layout("data")>(everyone, x);
+#elif defined(ELEMENTS)
+  matmul(X, D);
+#endif
+}
