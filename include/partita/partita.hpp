@@ -65,5 +65,5 @@
 #include <partita/plan/sharded_partition.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/registry.hpp>
-#include <partita/sharded/functions.hpp>
+#include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>

@@ -1,7 +1,7 @@
 // A program of tensors has one value and one gradient, whatever kind its tensors are and however they lie.
 #include "layouts.hpp"
 
-#include <partita/sharded/functions.hpp>
+#include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 
 using namespace partita;

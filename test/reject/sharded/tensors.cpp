@@ -11,7 +11,7 @@
 // lines PARTIAL_READ: 12
 // lines OTHER_MESH: 12
 // lines RESHARD_MESH: 12
-#include <partita/sharded/functions.hpp>
+#include <partita/sharded/tensor_functions.hpp>
 
 using namespace partita;
 
