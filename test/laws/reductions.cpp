@@ -7,6 +7,7 @@
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/reduce.hpp>
+#include <partita/kernel/sequential_reduce.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
 #include "law.hpp"
@@ -149,6 +150,29 @@ BOOST_AUTO_TEST_CASE(of_maximum_and_minimum_let_a_nan_through) {
   BOOST_TEST(most(0) == static_cast<double>(everyone.size() - 1));
   BOOST_TEST(least(0) == 0);
   BOOST_TEST((most(1) != most(1) && least(1) != least(1)));
+}
+
+BOOST_AUTO_TEST_CASE(are_what_one_process_computes) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), lines = P % 2 == 0 ? 2 : 1;
+  const auto table = everyone.partition(extents<dynamic, dynamic>(lines, P / lines));
+  const auto firsts = everyone.partition(extents<dynamic>(P / lines));
+  std::vector<xt::xtensor<double, 1>> x;
+  for (std::size_t k = 0; k < P; ++k) x.push_back(values<double>(5, k));
+  const auto check = [&](auto reduction) {
+    BOOST_TEST(same(all_reduce(table, dimensions<0>, reduction)(x[me]),
+                    sequentially::all_reduce(table, dimensions<0>, reduction)(x)[me]));
+    BOOST_TEST(same(reduce(table, firsts, reduction)(x[me]), sequentially::reduce(table, firsts, reduction)(x)[me]));
+  };
+  check(maximum);
+  check(minimum);
+  check(mean);
+  check(sum);
+  check(partita::reductions::product);
+  BOOST_TEST(
+      same(reduce(table, firsts, mean).adjoint(x[me]), sequentially::reduce(table, firsts, mean).adjoint(x)[me]));
+  BOOST_TEST(same(all_reduce(table, dimensions<0>, mean).adjoint(x[me]),
+                  sequentially::all_reduce(table, dimensions<0>, mean).adjoint(x)[me]));
 }
 
 BOOST_AUTO_TEST_CASE(with_mean_divide_by_the_workers_that_gave_a_block) {

@@ -42,12 +42,12 @@ void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, co
       reinterpret_cast<std::size_t>(to) * (run != none);  // low bits: where rows of `to` may start in a line
   for (std::size_t d = 0; d < pair.loops; ++d)
     if (d != run && d != across) seams |= static_cast<std::size_t>(pair.to_stride[d]);
-  const bool lines = seams % line == 0;
+  const bool lines = seams % cache_line == 0;
 
   if (run != none) {
     pair.move_loop(run, last);
     pair.extent[last] *= S;
-    const bool streaming = large && pair.extent[last] >= (lines ? line : 2 * line);
+    const bool streaming = large && pair.extent[last] >= (lines ? cache_line : 2 * cache_line);
     copy_runs(set, pair, to, from, streaming);
     if (streaming) finish_streaming();
   } else if (across != none && down != none) {

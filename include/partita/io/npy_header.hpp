@@ -64,9 +64,9 @@ text npy_type_of() {
 }
 
 /// The header (version 1.0) of a file of these elements, padded so that they begin at a multiple of 64 bytes.
-inline std::string make_npy_header(const text& type, bool fortran_order, const std::size_t* extents, std::size_t rank) {
+inline std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents, std::size_t rank) {
   std::string words = "{'descr': '" + std::string(type.begin(), type.end()) +
-                      "', 'fortran_order': " + (fortran_order ? "True" : "False") + ", 'shape': (";
+                      "', 'fortran_order': " + (columns_first ? "True" : "False") + ", 'shape': (";
   for (std::size_t d = 0; d < rank; ++d) words += std::to_string(extents[d]) + (d + 1 < rank ? ", " : "");
   words += rank == 1 ? ",), }" : "), }";
   words.append(63 - (10 + words.size()) % 64, ' ');

@@ -36,7 +36,8 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
     static_assert(sizeof...(E) == Extents::rank(),
                   "partita::all_gather::plan(extents): requires extents of the rank of the partition");
-    return this->movement_.plan_wholes(whole.array());
+    if constexpr (sizeof...(E) == Extents::rank()) return this->movement_.plan_wholes(whole.array());
+    else return {};
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <partita/kernel/repartition.hpp>
 #include <partita/rule/all_to_all_rule.hpp>
+#include <utility>
 
 namespace partita {
 
@@ -66,7 +67,8 @@ class all_to_all {
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,
                   "partita::all_to_all::plan(extents): requires extents of the rank of the partitions");
-    return moved_.plan(global.array());
+    if constexpr (sizeof...(E) == rank) return moved_.plan(global.array());
+    else return {};
   }
   detail::arena* memory() const { return moved_.memory(); }
   std::size_t structures_made() const { return moved_.structures_made(); }
@@ -76,7 +78,7 @@ class all_to_all {
   template <class X>
   static consteval bool takes() {
     static_assert(
-        ranked_array<X>,
+        detail::has_known_rank<X>(),
         "partita::all_to_all(p_from, p_to)(x): requires an xtensor expression whose rank is part of its type; "
         "as_rank<2>(a) gives it one");
     static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
@@ -95,6 +97,25 @@ class all_to_all {
                   "xt::view of ranges of one) of the rank and element type of x, which is not const");
     return detail::fits_view<View, X>();
   }
+
+  friend struct detail::hooked;
+  template <class X>
+  auto forward_(const X& x, const text& objection) const {
+    return detail::hooked::call(moved_, x, objection);
+  }
+  template <class X, class View>
+  void forward_(const X& x, View& view, const text& objection) const {
+    detail::hooked::into(moved_, x, view, objection);
+  }
+  template <class Y>
+  auto backward_(const Y& dy, const text& objection) const {
+    return detail::hooked::adjoint(moved_, dy, objection);
+  }
+  template <class Y, class Fill>
+  auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
+    return detail::hooked::start_adjoint(moved_, dy, objection, std::move(fill));
+  }
+  void object_(const text& objection) const { detail::hooked::object(moved_, objection); }
 
   repartition<Src, Dst> moved_;
 };

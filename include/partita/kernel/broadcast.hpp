@@ -69,7 +69,7 @@ struct broadcast_checks {
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,
                   public detail::group_kernel<broadcast<Src, Dst, Policies...>> {
-  static_assert((broadcast_policy<Policies> && ...),
+  static_assert(detail::broadcast_policies<Policies...>,
                 "partita::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, "
                 "discard_batch, reproducible, shared_view");
   static_assert(

@@ -20,7 +20,7 @@ class reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
                                       has_policy<shared_view_t, Policies...>, has_policy<reproducible_t, Policies...>>,
       public detail::group_kernel<reduce<Src, Dst, Reduction, Policies...>> {
-  static_assert((broadcast_policy<Policies> && ...),
+  static_assert(detail::broadcast_policies<Policies...>,
                 "partita::reduce(p_x, p_y, reduction, policies...): requires policies among transpose_src, "
                 "transpose_dest, discard_batch, reproducible, shared_view");
   static_assert(Dst::rank() <= Src::rank(),

@@ -35,7 +35,8 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detai
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
     static_assert(sizeof...(E) == Extents::rank(),
                   "partita::reduce_scatter::plan(extents): requires extents of the rank of the partition");
-    return reversed(this->movement_.plan_wholes(whole.array()));
+    if constexpr (sizeof...(E) == Extents::rank()) return reversed(this->movement_.plan_wholes(whole.array()));
+    else return {};
   }
 
  private:

@@ -82,7 +82,8 @@ class repartition {
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,
                   "partita::repartition::plan(extents): requires extents of the rank of the partitions");
-    return plan(global.array());
+    if constexpr (sizeof...(E) == rank) return plan(global.array());
+    else return {};
   }
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const { return planner_.checked_plan(global); }
   /// How often a plan had to be made at a call so far.
@@ -147,18 +148,21 @@ class repartition {
 
   template <class X>
   auto forward_(const X& x, const text& objection) const {
+    const auto only = only_thread();
     const block_argument<X> argument(x);
     return begin<element_of<X>>(argument.block(), {}, detail::complaint(objection)).finish();
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& objection) const {
     using T = element_of<X>;
+    const auto only = only_thread();
     const block_argument<X> argument(x);
     begin<T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection)).finish();
   }
   template <class X>
   auto begin_forward_(const X& x, const text& objection) const {
     return detail::begun(x, [&](const auto& block) {
+      const auto only = only_thread();
       auto later = begin<element_of<X>>(block, {}, detail::complaint(objection));
       state().leave_under_way(operation_);
       return later;
@@ -166,22 +170,31 @@ class repartition {
   }
   template <class Y>
   auto backward_(const Y& dy, const text& objection) const {
+    const auto only = only_thread();
     const block_argument<Y> argument(dy);
     return begin_back<element_of<Y>>(argument.block(), {}, detail::complaint(objection), [] {}).finish();
   }
   template <class Y, class View>
   void backward_(const Y& dy, View& view, const text& objection) const {
     using T = element_of<Y>;
+    const auto only = only_thread();
     const block_argument<Y> argument(dy);
     begin_back<T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
   }
   template <class Y, class Fill>
   auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
     return detail::begun(dy, [&](const auto& block) {
+      const auto only = only_thread();
       auto later = begin_back<element_of<Y>>(block, {}, detail::complaint(objection), fill);
       state().leave_under_way(operation_);
       return later;
     });
+  }
+
+  /// All workers come here, and throw if one of them has an objection.
+  void object_(const text& objection) const {
+    detail::agree_if_checked(state(), detail::mixed(planner_.fingerprint(), 3), detail::complaint(objection),
+                             [&] { return text(planner_.name()); });
   }
 
   template <class T>
@@ -288,6 +301,10 @@ class repartition {
                                  << ", p_y = " << planner_.p_y().grid().shape() << " on "
                                  << detail::named(planner_.p_y().workers()) << " and a block of shape " << shape
                                  << " of " << detail::type_name<T>();
+  }
+  /// For as long as a call takes.
+  detail::world_state::only_thread only_thread() const {
+    return {state(), [&] { return text(planner_.name()); }};
   }
   detail::world_state& state() const {
     detail::expect_not_moved_from(operation_ != nullptr, "partita::repartition");

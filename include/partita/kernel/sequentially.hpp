@@ -9,6 +9,7 @@
 #include <partita/kernel/detail/sequential_moves.hpp>
 #include <partita/kernel/detail/sequential_parts.hpp>
 #include <partita/kernel/detail/sequential_windows.hpp>
+#include <partita/kernel/sequential_reduce.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
@@ -22,7 +23,7 @@ namespace partita::sequentially {
 /// Adjoint:  adjoint(dy).
 template <class Src, class Dst, class... Policies>
 class broadcast {
-  static_assert((broadcast_policy<Policies> && ...),
+  static_assert(partita::detail::broadcast_policies<Policies...>,
                 "partita::sequentially::broadcast(p_x, p_y, policies...): requires policies among transpose_src, "
                 "transpose_dest, discard_batch");
   static_assert(Src::rank() <= Dst::rank(),
@@ -53,7 +54,7 @@ class broadcast {
 /// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: what partita::sum_reduce gives each worker.
 template <class Src, class Dst, class... Policies>
 class sum_reduce {
-  static_assert((broadcast_policy<Policies> && ...),
+  static_assert(partita::detail::broadcast_policies<Policies...>,
                 "partita::sequentially::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, "
                 "transpose_dest, discard_batch");
   static_assert(Dst::rank() <= Src::rank(),

@@ -18,7 +18,7 @@ namespace partita {
 /// Adjoint:  broadcast(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>> {
-  static_assert((broadcast_policy<Policies> && ...),
+  static_assert(detail::broadcast_policies<Policies...>,
                 "partita::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, "
                 "discard_batch, reproducible, shared_view");
   static_assert(

@@ -8,7 +8,7 @@
 namespace partita {
 
 /// Why the cut of exactly one dimension does not move to exactly one other between partitions of these extents, or
-/// nothing.
+/// nothing. Equal extents are the case k = 1, which a program for any number of workers comes to on one.
 template <std::size_t Rank>
 constexpr text all_to_all_objection(const std::array<std::size_t, Rank>& from,
                                     const std::array<std::size_t, Rank>& to) {
@@ -20,7 +20,7 @@ constexpr text all_to_all_objection(const std::array<std::size_t, Rank>& from,
   const bool moves = others == 0 && loses < Rank && gains < Rank && to[loses] > 0 && from[gains] > 0 &&
                      from[loses] % to[loses] == 0 && to[gains] % from[gains] == 0 &&
                      from[loses] / to[loses] == to[gains] / from[gains];
-  if (moves) return {};
+  if (moves || from == to) return {};
   return text(
              "requires partitions of which one dimension of p_from is cut into k times fewer parts in p_to, one other "
              "into k times more, and the rest alike; p_from = ")

@@ -33,4 +33,10 @@ concept broadcast_policy =
     std::is_same_v<T, transpose_src_t> || std::is_same_v<T, transpose_dest_t> || std::is_same_v<T, discard_batch_t> ||
     std::is_same_v<T, reproducible_t> || std::is_same_v<T, shared_view_t>;
 
+namespace detail {
+/// The same of all of them, as a variable: g++ does not explain one.
+template <class... Policies>
+inline constexpr bool broadcast_policies = (broadcast_policy<Policies> && ...);
+}  // namespace detail
+
 }  // namespace partita

@@ -115,4 +115,30 @@ BOOST_AUTO_TEST_CASE(two_threads_in_one_world_are_refused, *test::at_least(2)) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(two_threads_in_one_world_are_refused_where_nobody_agrees, *test::at_least(2)) {
+  if (!may_use_threads()) return;
+  const world everyone(test::workers(), checks::local);
+  const all_sum_reduce sum(everyone.partition(extents(everyone.size())), dimensions<0>);
+  sum(vector{1});
+  std::atomic<int> refused = 0;
+  if (everyone.id() == 0) {
+    const auto call = [&] {
+      try {
+        sum(vector{1});
+      } catch (const communication_error& e) {
+        if (std::string(e.what()).find("two threads make calls of one world at once") != std::string::npos) ++refused;
+      }
+    };
+    std::thread first(call), second(call);
+    while (refused == 0) std::this_thread::yield();
+    test::workers().barrier();
+    first.join();
+    second.join();
+    BOOST_TEST(refused == 1);
+  } else {
+    test::workers().barrier();
+    sum(vector{1});
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -60,11 +60,13 @@ BOOST_AUTO_TEST_CASE(there_and_back_is_the_identity_and_cuts_may_be_finer_than_t
   if (from.active()) BOOST_TEST((back == x));
 }
 
-BOOST_AUTO_TEST_CASE(partitions_between_which_no_cut_moves_are_refused) {
+BOOST_AUTO_TEST_CASE(partitions_between_which_no_cut_moves_are_refused, *test::at_least(2)) {
   const world everyone(test::workers());
-  const auto one = everyone.partition<1, 1>();
-  BOOST_TEST(test::refused<partition_error>([&] { all_to_all(one, one); }).find("take repartition") !=
-             std::string::npos);
+  const auto two = everyone.partition(extents<dynamic, dynamic>(2, 1));
+  BOOST_TEST(test::refused<partition_error>([&] {
+               all_to_all(two, everyone.partition(extents<dynamic, dynamic>(1, 1)));
+             }).find("take repartition") != std::string::npos);
+  static_assert(all_to_all_objection<2>({1, 1}, {1, 1}).empty());
   static_assert(all_to_all_objection<3>({4, 1, 2}, {1, 4, 2}).empty());
   static_assert(all_to_all_objection<3>({4, 2, 1}, {2, 4, 1}).empty());
   static_assert(!all_to_all_objection<3>({4, 1, 1}, {1, 2, 2}).empty());

@@ -4,6 +4,7 @@
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/block_from.hpp>
 #include <partita/kernel/repartition.hpp>
 
 #include <algorithm>
@@ -56,6 +57,40 @@ void expect_executed(const Kernel& kernel, const exchange_plan<2>& plan, bool by
   BOOST_TEST((all.messages == counts.messages || all.messages == counts.messages + 1));
 }
 
+/// An element that tells who gave it and where in the tensor it stands.
+double element_of_worker(std::size_t worker, std::size_t i, std::size_t j) {
+  return static_cast<double>(10000 * worker + 100 * i + j);
+}
+/// A worker's block of the balanced cut, as it would give it.
+template <class Extents>
+xt::xtensor<double, 2> given_block(const partition<grid_shape>& p, const Extents& whole) {
+  return block_from(p, whole, [&](std::size_t i, std::size_t j) { return element_of_worker(p.world().id(), i, j); });
+}
+/// Every element of y came from the worker and the box that the plan names, and from nowhere else.
+void expect_boxes(const exchange_plan<2>& plan, const xt::xtensor<double, 2>& y) {
+  if (!plan.takes) return;
+  xt::xtensor<double, 2> planned({plan.destination_shape[0], plan.destination_shape[1]});
+  planned.fill(-1);
+  std::size_t filled = 0;
+  for (const transfer<2>& r : plan.receives)
+    for (std::size_t a = r.where.start[0]; a < r.where.stop[0]; ++a)
+      for (std::size_t b = r.where.start[1]; b < r.where.stop[1]; ++b, ++filled) {
+        std::array<std::size_t, 2> source{};
+        source[plan.axes[0]] = a, source[plan.axes[1]] = b;
+        planned(r.at[0] + a - r.where.start[0], r.at[1] + b - r.where.start[1]) =
+            element_of_worker(r.worker, source[0], source[1]);
+      }
+  for (const kept_box<2>& k : plan.kept)
+    for (std::size_t i = k.where.start[0]; i < k.where.stop[0]; ++i)
+      for (std::size_t j = k.where.start[1]; j < k.where.stop[1]; ++j, ++filled) {
+        const std::array<std::size_t, 2> from_start{i - k.where.start[0], j - k.where.start[1]};
+        planned(k.at_destination[0] + from_start[plan.axes[0]], k.at_destination[1] + from_start[plan.axes[1]]) =
+            element_of_worker(plan.worker, i, j);
+      }
+  BOOST_TEST(filled == planned.size());
+  BOOST_TEST((y == planned));
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(plan_is_executed)
@@ -70,9 +105,11 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_a_repartition_is_what_its_plan_send
     const auto each = [&](strategy how) {
       const repartition r(p_x, p_y, permute<1, 0>, how, messages::packed);
       const auto plan = r.plan(global);
-      auto x = uninitialised<double, 2>(plan.source_shape);
-      for (double& value : x) value = 1;
+      auto x = given_block(p_x, global);
       auto y = r(x);
+      expect_boxes(plan, y);
+      const auto dy = given_block(p_y, extents<dynamic, dynamic>(columns, rows));
+      expect_boxes(reversed(plan), r.adjoint(dy));
       const bool by_message = how == strategy::message;
       // the environment pretends several nodes, or memory that is not there: alike on all workers
       const bool pretends = !partita::detail::arena::shared_by_environment() ||
@@ -92,8 +129,9 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_an_all_gather_and_its_adjoint_is_wh
   const auto p = everyone.partition(extents<dynamic, 1>(n));
   const all_gather g(p, dimensions<0>);
   const auto plan = g.plan(extents<13, 4>{});
-  auto x = uninitialised<double, 2>(plan.source_shape);
-  for (double& value : x) value = 1;
+  xt::xtensor<double, 2> x = given_block(everyone.partition(grid_shape(n, 1)), extents<13, 4>{});
+  expect_boxes(plan, g(x));
+  x.fill(1);
   auto y = g(x);
   std::size_t bytes = plan.elements_sent() * sizeof(double);
   BOOST_TEST(g.counts().bytes_shared + g.counts().bytes_by_message == bytes);

@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-inline constexpr std::size_t line = 64;             ///< bytes of a cache line
+inline constexpr std::size_t cache_line = 64;       ///< bytes of a cache line
 inline constexpr std::size_t long_run = 1024;       ///< from here on a call of memcpy costs less than it brings
 inline constexpr std::size_t fetched_run = 4096;    ///< up to here the processor's own prefetcher misses the next run
 inline constexpr std::size_t fetched_ahead = 1024;  ///< how many bytes ahead is fetched

@@ -102,8 +102,8 @@ class world_state {
   /// MPI_Iallreduce of 32 bytes. What is under way ends first.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
-    begin_call(fingerprint, describe);
     const only_thread here(*this, describe);
+    begin_call(fingerprint, describe);
     if (lost_)
       throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                                 << describe() << " needs all; make a new world of the workers that are there");
@@ -134,8 +134,8 @@ class world_state {
       if (chosen.is_range()) return all << "workers(" << chosen[0] << ", " << chosen[0] + chosen.size() << ")";
       return all << chosen.size() << " workers from " << chosen[0] << " to " << chosen[chosen.size() - 1];
     };
-    begin_call(fingerprint, describe);
     const only_thread here(*this, describe);
+    begin_call(fingerprint, describe);
     if (!all_come(chosen, fingerprint))
       throw disagreement_error(text("partita: workers make different calls: worker ")
                                << id_ << " makes " << describe()
@@ -178,6 +178,32 @@ class world_state {
   }
   roll_call& roll() { return *roll_; }
 
+  /// One thread at a time makes calls of a world, from their beginning to their end: two would mix up their messages
+  /// and buffers. Without MPI_THREAD_MULTIPLE no other thread gets as far as here.
+  class only_thread {
+   public:
+    template <class Describe>
+    only_thread(world_state& world, Describe describe) : world_(world) {
+      if (!world.any_thread_) return;
+      const std::thread::id own = std::this_thread::get_id();
+      if (world.caller_.load(std::memory_order_relaxed) == own) return;  // a part of a call
+      std::thread::id nobody;
+      if (!world.caller_.compare_exchange_strong(nobody, own, std::memory_order_acquire))
+        throw communication_error(text("partita: two threads make calls of one world at once, one of them ")
+                                  << describe() << "; make a world for each thread, in the same order on all workers");
+      whole_ = true;
+    }
+    ~only_thread() {
+      if (whole_) world_.caller_.store(std::thread::id(), std::memory_order_release);
+    }
+    only_thread(const only_thread&) = delete;
+    only_thread& operator=(const only_thread&) = delete;
+
+   private:
+    world_state& world_;
+    bool whole_ = false;
+  };
+
   /// What a kernel leaves under way. If the workers agree on calls, the next agreement ends it first: a worker that
   /// ends it sooner, or in another place than the others, would else wait for those that wait for it in a later call.
   void leave_under_way(const std::shared_ptr<pending_operation>& left) {
@@ -196,26 +222,6 @@ class world_state {
   using words = shared_flags::words;
   static constexpr int tag_of_parts = 31000;  // above those of kernels, below what MPI promises (32767)
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
-
-  /// One thread at a time makes calls of a world: two would mix up their messages. Without MPI_THREAD_MULTIPLE no
-  /// other thread gets as far as here.
-  class only_thread {
-   public:
-    template <class Describe>
-    only_thread(world_state& world, Describe describe) : world_(world) {
-      if (world_.any_thread_ && world_.busy_.test_and_set(std::memory_order_acquire))
-        throw communication_error(text("partita: two threads make calls of one world at once, one of them ")
-                                  << describe() << "; make a world for each thread, in the same order on all workers");
-    }
-    ~only_thread() {
-      if (world_.any_thread_) world_.busy_.clear(std::memory_order_release);
-    }
-    only_thread(const only_thread&) = delete;
-    only_thread& operator=(const only_thread&) = delete;
-
-   private:
-    world_state& world_;
-  };
 
   /// All workers learn who the others are, and that they mean the same level of checks.
   void introduce() {
@@ -269,14 +275,14 @@ class world_state {
       std::uint64_t mine, theirs = 0;
     };
     const auto swap_words = [&](bool receives, std::size_t with, std::uint64_t word) {
-      auto words = std::make_unique<exchange>(exchange{word});
+      auto swapped = std::make_unique<exchange>(exchange{word});
       MPI_Request request = MPI_REQUEST_NULL;
       const auto other = static_cast<int>(with);
       if (receives)
-        check(MPI_Irecv(&words->theirs, 1, MPI_UINT64_T, other, tag_of_parts, communicator_, &request), "MPI_Irecv");
-      else check(MPI_Isend(&words->mine, 1, MPI_UINT64_T, other, tag_of_parts, communicator_, &request), "MPI_Isend");
-      finish(request, words);
-      return words->theirs;
+        check(MPI_Irecv(&swapped->theirs, 1, MPI_UINT64_T, other, tag_of_parts, communicator_, &request), "MPI_Irecv");
+      else check(MPI_Isend(&swapped->mine, 1, MPI_UINT64_T, other, tag_of_parts, communicator_, &request), "MPI_Isend");
+      finish(request, swapped);
+      return swapped->theirs;
     };
     constexpr std::uint64_t yes = 1, no = 2;
     std::size_t lowest = chosen[0];  // also if they were named in another order elsewhere
@@ -430,8 +436,8 @@ class world_state {
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::unique_ptr<roll_call> roll_;
-  bool any_thread_ = false;  // MPI gives MPI_THREAD_MULTIPLE
-  std::atomic_flag busy_;
+  bool any_thread_ = false;              // MPI gives MPI_THREAD_MULTIPLE
+  std::atomic<std::thread::id> caller_;  // who is in a call
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks level_;

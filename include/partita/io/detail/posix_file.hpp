@@ -117,7 +117,8 @@ inline std::string temporary_name(const std::string& path, std::uint64_t random)
 }
 inline std::uint64_t random_word() {
   std::uint64_t word = 0;
-  if (::getentropy(&word, sizeof word) != 0) word = static_cast<std::uint64_t>(::getpid()) * 0x9e3779b97f4a7c15ULL;
+  if (::getentropy(&word, sizeof word) != 0)
+    word = static_cast<std::uint64_t>(static_cast<std::uint32_t>(::getpid())) * std::uint64_t{0x9e3779b97f4a7c15};
   return word;
 }
 

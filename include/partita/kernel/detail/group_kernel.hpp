@@ -139,6 +139,7 @@ class group_kernel {
 
   template <group_direction Where, class T, std::size_t Rank>
   auto now(const strided<const T, Rank>& x, const text& objection) const {
+    const auto only = movement_.only_thread();
     const group_call call = call_of<Where>(x, objection);
     const block_shape shape = movement_.agree(call);
     if constexpr (Where == group_direction::spread && Kernel::shares) {
@@ -156,6 +157,7 @@ class group_kernel {
     using T = element_of<X>;
     constexpr std::size_t rank = rank_of<X>;
     if constexpr (fits_result<T, rank, View>()) {
+      const auto only = movement_.only_thread();
       const block_argument<X> argument(x);
       group_call call = call_of<Where>(argument.block(), objection);
       call.shares = false;
@@ -182,6 +184,7 @@ class group_kernel {
       fill();
       return pending<shared_view_of<T, Rank>>(now<Where>(x, objection), nullptr, 0);  // it is there at once
     } else {
+      const auto only = movement_.only_thread();
       group_call call = call_of<Where>(x, objection);
       call.later = true;
       call.in_place = true;

@@ -69,9 +69,6 @@ class group_movement {
 
   /// Ends what is under way, and agrees on the next call. The shape of the block that this worker gets.
   block_shape agree(const group_call& call) {
-    if (!world_)
-      throw error(
-          text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
     operation_->wait();
     static const complaint none;  // sentences are long, and calls short: none is made where there is nothing to say
     std::optional<complaint> own;
@@ -83,6 +80,13 @@ class group_movement {
     if (call.where == group_direction::to_all) return call.x.shape;
     return spreads ? result_shape(call.x, s, plan_.large, plan_.small)
                    : result_shape(call.x, s, plan_.small, plan_.large);
+  }
+  /// For as long as a call takes.
+  world_state::only_thread only_thread() const {
+    if (!world_)
+      throw error(
+          text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
+    return {*world_, [&] { return text(facts_.name); }};
   }
   /// All workers come here, and throw if one of them has an objection.
   void object(const text& objection) const {

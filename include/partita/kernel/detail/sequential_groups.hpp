@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <partita/array/strided.hpp>
 #include <partita/plan/group_plan.hpp>
+#include <partita/rule/reduction.hpp>
 #include <vector>
 
 namespace partita::sequentially::detail {
@@ -52,24 +53,38 @@ xt::xtensor<element_of<X>, rank_of<X>> nothing_for(const X& x, bool keep_batch, 
   return zero_volume<element_of<X>, rank_of<X>>(keep_batch && shape.size() > 0 ? shape[batch] : 0);
 }
 
-/// The sum of the blocks of members `first` and after, which must have one shape.
-template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> sum_of(const std::vector<X>& x, const std::vector<std::size_t>& members,
-                                              std::size_t first, const char* call) {
-  auto sum = copied(x[members[first]]);
-  const auto to = block_of(sum);
-  for (std::size_t k = first + 1; k < members.size(); ++k) {
-    const block_argument<X> from(x[members[k]]);
-    if (from.block().shape != to.shape)
-      throw shape_error(text("partita::sequentially::")
-                        << call << ": requires the blocks that are summed to have one shape, got " << to.shape
-                        << " on worker " << members[first] << " and " << from.block().shape << " on worker "
-                        << members[k] << "; give every worker of a sum a block of the same shape");
-    if (from.block().size() != 0)
-      add_block(to.data, to.strides.data(), from.block().data, from.block().strides.data(), to.shape.data(),
-                rank_of<X>);
+/// The sum of elements of any type.
+struct added {
+  template <class T>
+  constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a + b);
   }
-  return sum;
+};
+
+/// The blocks of members `first` and after brought together by a reduction, in their order; they must have one shape.
+template <class Reduction, ranked_array X>
+xt::xtensor<element_of<X>, rank_of<X>> reduced(const std::vector<X>& x, const std::vector<std::size_t>& members,
+                                               std::size_t first, const char* call) {
+  using T = element_of<X>;
+  auto all = copied(x[members[first]]);
+  for (std::size_t k = first + 1; k < members.size(); ++k) {
+    const auto other = copied(x[members[k]]);
+    if (shape_of(other) != shape_of(all))
+      throw shape_error(text("partita::sequentially::")
+                        << call << ": requires the blocks that are summed to have one shape, got " << shape_of(all)
+                        << " on worker " << members[first] << " and " << shape_of(other) << " on worker " << members[k]
+                        << "; give every worker of a sum a block of the same shape");
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all.data()[i] = static_cast<T>(Reduction{}(all.data()[i], other.data()[i]));
+  }
+  if constexpr (requires(T a) { Reduction::template completed<T>(a, 1); })
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all.data()[i] = Reduction::template completed<T>(all.data()[i], members.size() - first);
+  return all;
+}
+template <ranked_array X>
+auto sum_of(const std::vector<X>& x, const std::vector<std::size_t>& members, std::size_t first, const char* call) {
+  return reduced<added, X>(x, members, first, call);
 }
 
 /// The two movements between a small and a large grid.
@@ -77,11 +92,13 @@ template <class Small, class Large>
 class groups {
  public:
   groups(const grid<Small>& small, const grid<Large>& large, bool transpose_small, bool transpose_large, bool reduction,
-         bool keep_batch)
+         bool keep_batch, const char* name = nullptr)
       : small_(small),
         large_(large),
         kind_(reduction ? group_plan::kind::sum_reduce : group_plan::kind::broadcast),
-        name_(reduction ? "sum_reduce" : "broadcast"),
+        name_(name != nullptr ? name
+              : reduction     ? "sum_reduce"
+                              : "broadcast"),
         keep_batch_(keep_batch) {
     const auto verdict =
         judge_worker_broadcast(small.shape(), large.shape(), transpose_small, transpose_large, reduction);
@@ -99,12 +116,17 @@ class groups {
                    [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
   }
 
-  /// Each small worker gets the sum of the blocks of the large workers it pairs with.
-  template <ranked_array X>
+  /// Each small worker gets the blocks of the large workers it pairs with, brought together.
+  template <class Reduction = added, ranked_array X>
   auto collect(const std::vector<X>& x) const {
     return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
-      return sum_of(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
+      return reduced<Reduction>(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
     });
+  }
+  /// How many blocks the result that a large worker has a part in was made of.
+  std::size_t given_to(std::size_t worker) const {
+    const group_plan p = plan(worker);
+    return p.large ? p.joined()->contributors() : 1;
   }
 
  private:
@@ -131,5 +153,20 @@ class groups {
   const char* name_;
   bool keep_batch_;
 };
+
+/// The adjoint of a linear reduction: each large worker gets dy of its group, for a mean its share of it.
+template <class Reduction, class Groups, ranked_array Y>
+auto spread_back(const Groups& groups, const std::vector<Y>& dy) {
+  static_assert(partita::detail::is_linear_reduction<Reduction>,
+                "partita::sequentially::reduce(p_x, p_y, reduction).adjoint(dy): requires a linear reduction, sum or "
+                "mean");
+  auto dx = groups.spread(dy);
+  if constexpr (requires(element_of<Y> a) { Reduction::template completed<element_of<Y>>(a, 1); })
+    for (std::size_t worker = 0; worker < dx.size(); ++worker)
+      for (std::size_t i = 0; i < dx[worker].size(); ++i)
+        dx[worker].data()[i] =
+            Reduction::template completed<element_of<Y>>(dx[worker].data()[i], groups.given_to(worker));
+  return dx;
+}
 
 }  // namespace partita::sequentially::detail

@@ -151,7 +151,7 @@ class persistent_messages {
   /// A slot of its own for each packed message; chunks follow each other through slots in turn, of which every pair has
   /// its share: the oldest chunk of all pairs then never waits for a younger one.
   void deal_slots() {
-    constexpr std::size_t cache_line = 64, least_in_flight = 8;
+    constexpr std::size_t least_in_flight = 8;
     std::size_t chunks = 0, chunk_bytes = 0, bytes = 0;
     const auto lines = [](std::size_t n) { return (n + cache_line - 1) / cache_line * cache_line; };
     for (std::size_t k = 0; k < messages_.size(); ++k) {

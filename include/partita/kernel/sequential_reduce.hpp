@@ -1,0 +1,93 @@
+// The sequential executor of reductions: reduce and all_reduce for all workers of a world inside one process.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/kernel/detail/sequential_groups.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/kernel_policy.hpp>
+#include <partita/rule/reduction.hpp>
+#include <vector>
+
+namespace partita::sequentially {
+
+/// `sequentially::reduce(p_x, p_y, maximum, policies...)(x)`: what partita::reduce gives each worker. p_x and p_y are
+/// grids, or partitions of a world.
+/// Shapes:   x holds one block for each worker of the world, inactive ones included; so does the result.
+/// Requires: what partita::reduce requires [partition_error, shape_error].
+/// Cost:     one pass over every block that is given.
+/// Adjoint:  adjoint(dy), of `sum` and `mean`.
+template <class Src, class Dst, class Reduction, class... Policies>
+class reduce {
+  static_assert(partita::detail::broadcast_policies<Policies...>,
+                "partita::sequentially::reduce(p_x, p_y, reduction, policies...): requires policies among "
+                "transpose_src, transpose_dest, discard_batch");
+  static_assert(Dst::rank() <= Src::rank(),
+                "partita::sequentially::reduce(p_x, p_y, reduction): requires rank(p_y) <= rank(p_x); the opposite "
+                "direction is a broadcast");
+
+ public:
+  template <class P, class Q, class Named>
+  reduce(const P& p_x, const Q& p_y, Named, Policies...)
+      : groups_(detail::grid_of(p_y), detail::grid_of(p_x), has_policy<transpose_dest_t, Policies...>,
+                has_policy<transpose_src_t, Policies...>, true, !has_policy<discard_batch_t, Policies...>, "reduce") {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) const {
+    return groups_.template collect<Reduction>(x);
+  }
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    return detail::spread_back<Reduction>(groups_, dy);
+  }
+  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
+
+ private:
+  detail::groups<Dst, Src> groups_;
+};
+
+/// `sequentially::all_reduce(p, dimensions<0>, maximum)(x)`: what partita::all_reduce gives each worker.
+template <class Extents, class Reduction>
+class all_reduce {
+ public:
+  template <class P, class Dimensions, class Named>
+    requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
+  all_reduce(const P& p, Dimensions named, Named)
+      : grid_(detail::grid_of(p)), kept_(kept_dimensions<Extents::rank()>(named)) {}
+
+  template <ranked_array X>
+  auto operator()(const std::vector<X>& x) const {
+    detail::expect_blocks(grid_, x.size(), "all_reduce");
+    std::vector<xt::xtensor<element_of<X>, rank_of<X>>> y;
+    y.reserve(x.size());
+    for (std::size_t worker = 0; worker < x.size(); ++worker) {
+      const group_plan p = plan(worker);
+      y.push_back(p.large ? detail::reduced<Reduction>(x, p.groups[0].members, 0, "all_reduce")
+                          : detail::copied(x[worker]));
+    }
+    return y;
+  }
+  /// The mean and the sum are their own adjoints.
+  template <ranked_array Y>
+  auto adjoint(const std::vector<Y>& dy) const {
+    static_assert(partita::detail::is_linear_reduction<Reduction>,
+                  "partita::sequentially::all_reduce(p, dimensions, reduction).adjoint(dy): requires a linear "
+                  "reduction, sum or mean");
+    return (*this)(dy);
+  }
+  group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_, worker); }
+
+ private:
+  grid<Extents> grid_;
+  std::array<bool, Extents::rank()> kept_;
+};
+
+template <class P, class Q, class Named, class... Policies>
+reduce(const P&, const Q&, Named, Policies...)
+    -> reduce<typename P::extents_type, typename Q::extents_type,
+              typename partita::detail::reduction_named<Named>::type, Policies...>;
+template <class P, class Dimensions, class Named>
+all_reduce(const P&, Dimensions, Named)
+    -> all_reduce<typename P::extents_type, typename partita::detail::reduction_named<Named>::type>;
+
+}  // namespace partita::sequentially

@@ -1,0 +1,40 @@
+// An all-to-all between partitions of two ranks, of blocks that cannot be moved, or into what cannot be written, is
+// refused by the compiler with one sentence.
+//
+// first RANKS: partita::all_to_all\(p_from, p_to\): requires partitions of equal rank; reshape\(\) one of them
+// first BLOCK_OF_ANOTHER_RANK: partita::all_to_all\(p_from, p_to\)\(x\): requires a block of the rank of its
+//   partitions
+// lines BLOCK_OF_ANOTHER_RANK: 12
+// first RANK_OF_RUN_TIME: partita::all_to_all\(p_from, p_to\)\(x\): requires an xtensor expression whose rank is part
+//   of its type; as_rank<2>\(a\) gives it one
+// first ELEMENTS: partita::all_to_all\(p_from, p_to\)\(x\): requires elements that MPI can move
+// first CONST_VIEW: partita::all_to_all\(p_from, p_to\).into\(x, view\): requires a view with memory
+// first PLAN: partita::all_to_all::plan\(extents\): requires extents of the rank of the partitions
+// lines PLAN: 12
+#include <partita/kernel/all_to_all.hpp>
+
+using namespace partita;
+
+struct unknown_to_mpi {
+  double* somewhere = nullptr;
+};
+
+void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused]] const xt::xarray<float>& any_rank,
+           [[maybe_unused]] const xt::xtensor<unknown_to_mpi, 2>& pointers) {
+  const all_to_all legal(everyone.partition<2, 1>(), everyone.partition<1, 2>());
+  legal(x);
+#if defined(RANKS)
+  all_to_all refused(everyone.partition<2>(), everyone.partition<1, 2>());
+#elif defined(BLOCK_OF_ANOTHER_RANK)
+  legal(xt::xtensor<float, 3>());
+#elif defined(RANK_OF_RUN_TIME)
+  legal(any_rank);
+#elif defined(ELEMENTS)
+  legal(pointers);
+#elif defined(CONST_VIEW)
+  const xt::xtensor<float, 2> view;
+  legal.into(x, view);
+#elif defined(PLAN)
+  static_cast<void>(legal.plan(extents<48>{}));
+#endif
+}
