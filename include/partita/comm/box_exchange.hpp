@@ -53,10 +53,18 @@ class box_exchange {
   box_exchange& operator=(const box_exchange&) = delete;
   ~box_exchange() { release(); }
 
+  /// Lets `next` move on what this exchange brings: out of y into y, or, if this one adds up, out of a block of its own
+  /// that lives as long as an exchange. Before the first start.
+  void then(std::unique_ptr<box_exchange> next) {
+    next_ = std::move(next);
+    next_->is_next_ = true;
+  }
+
   /// Messages and bytes that leave this worker as messages, and bytes that it hands over through shared memory.
   carried counts() const {
     carried all;
     for (const auto& c : carriers_) all += c->counts();
+    if (next_) all += next_->counts();
     return all;
   }
 
@@ -71,7 +79,13 @@ class box_exchange {
   void expect(void* y, const std::ptrdiff_t* y_strides) {
     if (trace::on()) traced_ = trace::current();
     for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
-    y_ = {static_cast<char*>(y), y_strides_.data()};
+    y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
+    if (next_ && plan_.accumulate) {
+      between_bytes_ = elements_in(plan_.received_shape.data(), plan_.rank) * kind_.bytes;
+      between_ = memory_->allocate(between_bytes_);
+      pooled.add(between_bytes_);
+      y_ = {static_cast<char*>(between_), plan_.received_strides.data()};
+    }
     if (plan_.accumulate) {
       staged_ = static_cast<char*>(memory_->allocate(staged_bytes_));
       pooled.add(arrived_bytes_);
@@ -92,9 +106,14 @@ class box_exchange {
     for (const auto& c : carriers_) c->finish();
     if (plan_.accumulate) {
       add_up();
-      release();
+      release_staged();
     }
-    if (!trace::on()) return;
+    if (next_) {  // a pair's exchanges follow each other: what they announce stands in one place
+      next_->start(y_.data, y_.strides, last_y_.data, last_y_.strides);
+      next_->finish();
+    }
+    release();
+    if (!trace::on() || is_next_) return;
     const carried moved = counts();
     trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
   }
@@ -169,23 +188,32 @@ class box_exchange {
     for (std::size_t k = carriers_.size(); k-- > 0;) done = carriers_[k]->advance() && done;
     return done;
   }
-  void release() {
+  void release_staged() {
     if (staged_ == nullptr) return;
     pooled.now -= arrived_bytes_;
     memory_->release(std::exchange(staged_, nullptr), staged_bytes_);
   }
+  void release() {
+    release_staged();
+    if (between_ == nullptr) return;
+    pooled.now -= between_bytes_;
+    memory_->release(std::exchange(between_, nullptr), between_bytes_);
+  }
 
   element_kind kind_;
   arena* memory_;
-  bool oversubscribed_, kept_by_a_way_ = false;
+  bool oversubscribed_, kept_by_a_way_ = false, is_next_ = false;
   lowered_plan plan_;
   std::vector<std::unique_ptr<carrier>> carriers_;
   std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with room between the pairs' places, and without
   std::vector<std::size_t> added_;                    // the numbers of what is received, in the order of the sum
   char* staged_ = nullptr;
   std::size_t traced_ = ~std::size_t{0};  // which call of the trace this is
+  std::unique_ptr<box_exchange> next_;
+  void* between_ = nullptr;  // what `next_` moves on, if that is not y
+  std::size_t between_bytes_ = 0;
   std::vector<std::ptrdiff_t> x_strides_, y_strides_;
-  block_memory x_, y_;
+  block_memory x_, y_, last_y_;
 };
 
 }  // namespace partita::detail

@@ -17,6 +17,7 @@
 #include <partita/comm/transport.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/plan/group_plan.hpp>
+#include <partita/plan/members_by_node.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -171,21 +172,20 @@ class group_ways {
         members_(node::of(everyone)),
         ahead_(static_cast<tag>(node::of(everyone).next_tag())),
         memory_(arena::of(members_, transport_policy::from_environment().shared ? transport_policy{}.arena_bytes : 0)) {
-    int size = 0, id = 0;
-    MPI_Comm_size(everyone, &size);
+    int id = 0;
     MPI_Comm_rank(everyone, &id);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) pages_[k] = memory_.allocate_signals(sizeof(group_page));
-    check(MPI_Barrier(everyone), "MPI_Barrier");  // what was here before has been read for the last time
+    check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // what was here before has been read for the last time
     card mine;
-    mine.node = members_.worker(0);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       std::memset(pages_[k], 0, sizeof(group_page));
       mine.group[k] = plan_.groups[k].number;
       if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
     }
-    std::vector<card> cards(static_cast<std::size_t>(size));
+    // only those of a node look at each other's pages, and who lives where was learnt with the world
+    std::vector<card> cards(members_.size());
     check(MPI_Allgather(&mine, static_cast<int>(sizeof(card)), MPI_BYTE, cards.data(), static_cast<int>(sizeof(card)),
-                        MPI_BYTE, everyone),
+                        MPI_BYTE, members_.communicator()),
           "MPI_Allgather");
     for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g, cards, static_cast<std::size_t>(id)));
   }
@@ -215,7 +215,6 @@ class group_ways {
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   struct card {
-    std::uint64_t node = 0;
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};
   };
 
@@ -223,33 +222,28 @@ class group_ways {
     group_way way;
     way.all = &g;
     way.ahead = ahead_;
-    std::vector<std::size_t> places;
+    std::vector<std::size_t> node(g.members.size()), places;
+    for (std::size_t k = 0; k < node.size(); ++k) node[k] = members_.node_of(g.members[k]);
+    const members_by_node nodes(node);
+    const std::size_t here = nodes.node_of(g.position);
+    const std::vector<std::size_t>& within = nodes.members(here);
+    way.on_one_node = nodes.nodes() == 1;
+    way.leads = within[0] == g.position;
+    way.across.position = way.leads ? here : 0;
+    way.across.members.reserve(nodes.nodes());
+    for (std::size_t n = 0; n < nodes.nodes(); ++n) way.across.members.push_back(g.members[nodes.members(n)[0]]);
+    way.within.root_is_large = within[0] != 0 || g.root_is_large;
     std::vector<group_page*> pages;
     bool shared = true;
-    for (std::size_t k = 0; k < g.members.size(); ++k) {
+    for (const std::size_t k : within) {
       const std::size_t member = g.members[k];
-      bool leads = true;
-      for (std::size_t before = 0; before < k && leads; ++before)
-        leads = cards[g.members[before]].node != cards[member].node;
-      if (leads) {
-        if (member == id) way.across.position = way.across.members.size();
-        way.across.members.push_back(member);
-      }
-      if (cards[member].node != cards[id].node) {
-        way.on_one_node = false;
-        continue;
-      }
-      if (member == id) {
-        way.leads = leads;
-        way.within.position = way.within.members.size();
-      }
-      if (leads) way.within.root_is_large = k != 0 || g.root_is_large;
+      if (member == id) way.within.position = way.within.members.size();
       way.within.members.push_back(member);
-      const std::size_t which = cards[member].group[0] == g.number ? 0 : 1;
-      const std::uint64_t shown = cards[member].page[which];
-      shared = shared && shown != none;
       places.push_back(members_.place_of(member));
-      if (shared) pages.push_back(reinterpret_cast<group_page*>(memory_.at(places.back(), shown)));
+      const card& shown = cards[places.back()];
+      const std::uint64_t page_there = shown.page[shown.group[0] == g.number ? 0 : 1];
+      shared = shared && page_there != none;
+      if (shared) pages.push_back(reinterpret_cast<group_page*>(memory_.at(places.back(), page_there)));
     }
     way.within.number = way.across.number = g.number;
     if (shared && way.within.members.size() > 1)

@@ -12,8 +12,8 @@ namespace partita {
 ///           has its extents. An inactive worker gets a copy of what it gave.
 /// Requires: dimensions below rank(p), each once; rank(x) == rank(p) [compile time]; blocks that fit together
 ///           [shape_error, on all workers].
-/// Cost:     on one node each worker writes its block straight into the g - 1 other results; otherwise one message per
-///           pair of workers on different nodes. Extents are exchanged once for each new structure.
+/// Cost:     on one node each worker writes its block straight into the g - 1 other results; to each other node it is
+///           sent once, and handed on there. Extents are exchanged once for each new structure.
 /// Adjoint:  reduce_scatter, back to the cut that x had.
 template <class Extents>
 class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_movement<Extents>> {

@@ -11,9 +11,10 @@ namespace partita {
 /// Shapes:   x is this worker's block; the blocks of one sum have one shape [shape_error, on all workers]. The result
 ///           is this worker's part of that shape. An inactive worker gets a copy of what it gave.
 /// Requires: dimensions below rank(p), each once; rank(x) == rank(p) [compile time].
-/// Cost:     each worker receives g - 1 pieces of |x| / g, written in place on one node, and adds them in ascending
-///           order of the workers: the sum depends on the partition alone. Extents are exchanged once for each new
-///           structure.
+/// Cost:     each worker receives g - 1 pieces of |x| / g, written in place on one node, and adds them in the order of
+///           the members; each node adds up first what goes to another, so that a node sends it |x| / g for each of its
+///           members. The sum depends on the partition and on who shares a node. Extents are exchanged once for each
+///           new structure.
 /// Adjoint:  all_gather of parts that are cut balanced.
 template <class Extents>
 class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detail::part_movement<Extents>> {

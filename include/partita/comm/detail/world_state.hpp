@@ -98,8 +98,9 @@ class world_state {
 
   /// The workers agree on `fingerprint` (what is called, with what), on having no failure, and on a set of choices of
   /// which the common ones are returned. `describe()` is called only if there is something to tell. Throws the same
-  /// error on all workers. Cost: on one node a look at one cache line of each worker, else (and at the first call) one
-  /// MPI_Iallreduce of 32 bytes. What is under way ends first.
+  /// error on all workers. Cost: on one node a look at one cache line of each worker; between N nodes besides log2 N
+  /// messages of 32 bytes from each; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
+  /// bytes. What is under way ends first.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
     const only_thread here(*this, describe);
@@ -338,7 +339,6 @@ class world_state {
     sought_shared_flags_ = true;
     if (size_ == 1) return;
     const node& members = node::of(communicator_);
-    if (members.size() != size_) return;  // somebody lives elsewhere: so everybody finds
     flags_ = std::make_unique<shared_flags>(communicator_, members, arena::of_environment(members));
     if (!flags_->shared()) flags_.reset();
   }

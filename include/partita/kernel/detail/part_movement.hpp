@@ -18,6 +18,7 @@
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/plan/block_group.hpp>
+#include <partita/plan/wholes_by_node.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -85,7 +86,7 @@ class part_movement {
               return trouble.any() ? structure{} : learnt(tensor);
             },
             [&] { return describe<T>(direction, x.shape); });
-    return move(s.there, s.gathering, element_kind::moved<T>(), x, wanted, [] {});
+    return move(s, s.there, s.gathering, element_kind::moved<T>(), x, wanted, [] {});
   }
 
   /// Begins: every worker gives a whole and gets its part of the sum, added up in the order of the members. The
@@ -117,12 +118,13 @@ class part_movement {
           return fresh;
         },
         [&] { return describe<T>(direction, x.shape); });
-    return move(s.back, s.scattering, element_kind::summed<T>(), x, wanted, fill);
+    return move(s, s.back, s.scattering, element_kind::summed<T>(), x, wanted, fill);
   }
 
  private:
   struct structure {
     exchange_plan<rank> there, back;  ///< parts to wholes, and wholes to sums of parts
+    parted_tensor<rank> tensor{};
     exchanges_by_kind gathering{}, scattering{};
     bool follows = true;  ///< the parts are those of the balanced cut
     std::shared_ptr<forgotten_cuts> forgotten{};
@@ -134,9 +136,9 @@ class part_movement {
   };
 
   template <class T, class Fill>
-  pending<pooled_tensor<T, rank>> move(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
-                                       const element_kind& kind, const strided<const T, rank>& x,
-                                       const target<T, rank>& wanted, Fill fill) {
+  pending<pooled_tensor<T, rank>> move(const structure& s, const exchange_plan<rank>& plan,
+                                       exchanges_by_kind& exchanges, const element_kind& kind,
+                                       const strided<const T, rank>& x, const target<T, rank>& wanted, Fill fill) {
     const shape_type& shape = group_.active() ? plan.destination_shape : x.shape;
     pooled_tensor<T, rank> y;
     strided<T, rank> to = wanted.block;
@@ -149,9 +151,38 @@ class part_movement {
       copy(to, x);
       return {std::move(y), nullptr, 0};
     }
-    last_ = exchanges.find(kind, [&] { return lasting_exchange(ways_, p_.world().state(), lowered(plan), kind); });
+    last_ = exchanges.find(kind, [&] { return exchange(s, plan, kind); });
     const std::uint64_t number = operation().begin(last_, x.data, x.strides.data(), to.data, to.strides.data(), fill);
     return {std::move(y), operation_, number};
+  }
+  /// Between nodes in two steps, so that no part (no sum of a node) travels more than once between two of them.
+  std::shared_ptr<box_exchange> exchange(const structure& s, const exchange_plan<rank>& plan,
+                                         const element_kind& kind) const {
+    const auto make = [&](const exchange_plan<rank>& one) {
+      return lasting_exchange(ways_, p_.world().state(), lowered(one), kind);
+    };
+    if constexpr (rank > 0)
+      if (!s.tensor.parts.empty()) {
+        const members_by_node nodes(nodes_of_members());
+        const std::size_t me = p_.world().id();
+        const auto steps = plan.accumulate ? plan_sums_by_node(group_, s.tensor, nodes, me)
+                                           : plan_wholes_by_node(group_, s.tensor, nodes, me);
+        auto both = make(steps.first);
+        both->then(ways_->exchange(lowered(steps.second), kind));
+        return both;
+      }
+    return make(plan);
+  }
+  std::vector<std::size_t> nodes_of_members() const {
+    std::vector<std::size_t> nodes(group_.members.size());
+    for (std::size_t k = 0; k < nodes.size(); ++k) nodes[k] = ways_->members().node_of(group_.members[k]);
+    return nodes;
+  }
+  /// Whether this worker's group lives on several nodes, on one of which there are two members of it.
+  bool on_several_nodes() const {
+    if (!ways_->members().is_one_of_many()) return false;
+    const members_by_node nodes(nodes_of_members());
+    return nodes.nodes() > 1 && nodes.nodes() < group_.members.size();
   }
   template <class T>
   static bool fits(const target<T, rank>& wanted, const shape_type& shape) {
@@ -176,6 +207,7 @@ class part_movement {
     structure s;
     s.there = partita::plan_wholes(group_, tensor, p_.world().id());
     s.back = reversed(s.there);
+    if (rank > 0 && on_several_nodes()) s.tensor = tensor;
     s.follows = !group_.active() || tensor.balanced(group_.shape);
     s.forgotten = forgotten_;
     return s;

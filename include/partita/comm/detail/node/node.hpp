@@ -14,7 +14,8 @@ namespace partita::detail {
 
 class arena;
 
-/// The workers of a communicator that can map one memory, in ascending order.
+/// The workers of a communicator that can map one memory, in ascending order, and which of the others share a node: a
+/// table that all kernels use, so that none of them has to gather it.
 ///
 /// `pretended` splits a machine into several nodes for tests and trials: workers that give different numbers do not
 /// share memory although they could.
@@ -22,8 +23,9 @@ class node {
  public:
   /// Collective over the communicator.
   explicit node(MPI_Comm everyone, int pretended = 0) {
-    int worker = 0, size = 0;
+    int worker = 0, size = 0, all = 0;
     MPI_Comm_rank(everyone, &worker);
+    MPI_Comm_size(everyone, &all);
     MPI_Comm real = MPI_COMM_NULL;
     check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, worker, MPI_INFO_NULL, &real), "MPI_Comm_split_type");
     MPI_Comm_size(real, &on_machine_);
@@ -34,6 +36,9 @@ class node {
     MPI_Comm_rank(communicator_, &place_);
     members_.resize(static_cast<std::size_t>(size));
     check(MPI_Allgather(&worker, 1, MPI_INT, members_.data(), 1, MPI_INT, communicator_), "MPI_Allgather");
+    if (size == all) return;
+    first_.resize(static_cast<std::size_t>(all));
+    check(MPI_Allgather(members_.data(), 1, MPI_INT, first_.data(), 1, MPI_INT, everyone), "MPI_Allgather");
   }
   node(const node&) = delete;
   node& operator=(const node&) = delete;
@@ -84,6 +89,19 @@ class node {
     }
     return low < members_.size() && static_cast<std::size_t>(members_[low]) == worker ? low : members_.size();
   }
+  /// Whether workers of the communicator live elsewhere; the same on all of them.
+  bool is_one_of_many() const { return !first_.empty(); }
+  /// What tells the node of any worker of the communicator from others: the lowest worker there.
+  std::size_t node_of(std::size_t worker) const {
+    return static_cast<std::size_t>(first_.empty() ? members_[0] : first_[worker]);
+  }
+  /// The lowest workers of all nodes, ascending; none if there is but one.
+  std::vector<int> firsts() const {
+    std::vector<int> all;
+    for (std::size_t k = 0; k < first_.size(); ++k)
+      if (first_[k] == static_cast<int>(k)) all.push_back(first_[k]);
+    return all;
+  }
   /// The arenas that were found for these workers, by the most that each worker may take.
   std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
   /// Whether there are more workers on this machine than cores, so that one that waits must let another run.
@@ -98,7 +116,7 @@ class node {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   unsigned tags_ = 0;
   int place_ = 0, on_machine_ = 1;
-  std::vector<int> members_;
+  std::vector<int> members_, first_;  // first_: by worker, if there are several nodes
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
 };
 

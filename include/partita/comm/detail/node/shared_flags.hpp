@@ -1,5 +1,5 @@
-// What every worker has to say in four words, and-ed for all of them at the price of a look at shared memory: how
-// workers find out, call by call, that all of them do the same.
+// What every worker has to say in four words, and-ed for all of them at the price of a look at shared memory, and of
+// log2 N messages where they live on N nodes: how workers find out, call by call, that all of them do the same.
 #pragma once
 
 #include <array>
@@ -14,69 +14,129 @@
 
 namespace partita::detail {
 
-/// Shared by all workers of a communicator that live on one node.
+/// Shared by all workers of a communicator, where those of each node share memory.
 ///
-/// Every worker writes words of its own, in two places in turn, and reads all others: whoever writes a place for the
-/// second time knows that all have read the first, because all have written the one in between. Nobody holds a lock and
-/// nothing is ever reset, so a worker that leaves can put up last words and go.
+/// Every worker writes words of its own, in two places in turn. On one small node each reads those of all others:
+/// whoever writes a place for the second time knows that all have read the first, because all have written the one in
+/// between. Else the first worker of a node reads those of the node, exchanges what it has with the first workers of
+/// other nodes, and puts up what came out for the others: nobody reads more than one line but he. Nobody holds a lock
+/// and nothing is ever reset, so a worker that leaves can put up last words and go.
 class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
   /// Collective over the communicator.
   shared_flags(MPI_Comm everyone, const node& members, arena& memory)
-      : arena_(&memory), oversubscribed_(members.oversubscribed()) {
-    int size = 0;
-    MPI_Comm_size(everyone, &size);
-    mine_ = static_cast<posted_words*>(arena_->allocate_signals(2 * sizeof(posted_words)));
-    check(MPI_Barrier(everyone), "MPI_Barrier");  // what was here before has been read for the last time
-    std::memset(static_cast<void*>(mine_), 0, 2 * sizeof(posted_words));
-    const bool together = members.size() == static_cast<std::size_t>(size) && arena_->holds(mine_);
-    std::vector<unsigned long long> offsets(static_cast<std::size_t>(size));
-    const unsigned long long offset = together ? arena_->offset(mine_) : ~0ULL;
-    check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG, everyone),
+      : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
+    mine_ = static_cast<posted_words*>(arena_->allocate_signals(lines * sizeof(posted_words)));
+    check(MPI_Barrier(members.communicator()), "MPI_Barrier");  // what was here before has been read for the last time
+    std::memset(static_cast<void*>(mine_), 0, lines * sizeof(posted_words));
+    const bool found = members.size() == 1 || arena_->holds(mine_);
+    std::vector<unsigned long long> offsets(members.size());
+    const unsigned long long offset = found ? arena_->offset(mine_) : 0;
+    check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
+                        members.communicator()),
           "MPI_Allgather");
-    for (unsigned long long other : offsets) shared_ = shared_ && other != ~0ULL;
-    for (std::size_t k = 0; shared_ && k < offsets.size(); ++k)
-      flag_pairs_.push_back(reinterpret_cast<const posted_words*>(arena_->at(k, offsets[k])));
+    int own = found ? 1 : 0, all = 0;
+    check(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
+    shared_ = all != 0;
+    if (!shared_) return;
+    by_first_ = members.is_one_of_many() || members.size() > most_readers;
+    const bool first = members.place() == 0;
+    const auto lines_of = [&](std::size_t k) {
+      return k == members.place() ? mine_ : reinterpret_cast<posted_words*>(arena_->at(k, offsets[k]));
+    };
+    for (std::size_t k = 0; k < members.size(); ++k)
+      if (k != members.place() && (first || !by_first_)) others_.push_back(lines_of(k));
+    if (by_first_ && !first) result_ = lines_of(0) + 2;
+    if (!members.is_one_of_many() || !first) return;
+    firsts_ = members.firsts();
+    while (firsts_[own_node_] != static_cast<int>(members.worker(0))) ++own_node_;
+    for (std::size_t step = 1; step < firsts_.size(); step *= 2) rounds_.emplace_back();
   }
   shared_flags(const shared_flags&) = delete;
   shared_flags& operator=(const shared_flags&) = delete;
-  ~shared_flags() { arena_->release_signals(mine_, 2 * sizeof(posted_words)); }
+  ~shared_flags() { arena_->release_signals(mine_, lines * sizeof(posted_words)); }
 
-  /// Whether all workers see each other's flags; the same on all of them. Else there are none to look at.
+  /// Whether the workers of every node see each other's flags; the same on all of them. Else there are none to look at.
   bool shared() const { return shared_; }
 
   /// The bitwise and of the words of all workers into `all`. False if one of them has not put up its words in time;
-  /// then the flags are of no further use. Requires shared(). Cost: one cache line from each worker.
+  /// then the flags are of no further use, and must not be destroyed: MPI may still write there. Requires shared().
+  /// Cost: one cache line from each worker of the node; between N nodes log2 N messages of 32 bytes one after another.
   bool all_and(const words& own, words& all, double most_seconds = 1e300) {
-    posted_words& n = mine_[++epoch_ % 2];
-    n.said = own;
-    n.epoch.store(epoch_, std::memory_order_release);
+    post(mine_[++epoch_ % 2], own);
+    if (result_ != nullptr) return seen(result_[epoch_ % 2], all = own, most_seconds);
     all = own;
-    double waited = 0;
-    for (const posted_words* both : flag_pairs_) {
-      const posted_words& other = both[epoch_ % 2];
-      backoff p(oversubscribed_);
-      for (; other.epoch.load(std::memory_order_acquire) < epoch_; p.pause())
-        if (waited + p.seconds() > most_seconds) return false;
-      waited += p.seconds();
-      for (std::size_t k = 0; k < all.size(); ++k) all[k] &= other.said[k];
-    }
+    for (const posted_words* both : others_)
+      if (!seen(both[epoch_ % 2], all, most_seconds)) return false;
+    for (std::size_t k = 0; k < rounds_.size(); ++k)
+      if (!meet_in_round(k, all, most_seconds)) return false;
+    if (by_first_) post(mine_[2 + epoch_ % 2], all);
     return true;
   }
 
  private:
+  /// More than so many workers do not read each other's flags: the lines that move in a call would grow with their
+  /// square. Chosen: two steps for all cost about what 16 lines do.
+  static constexpr std::size_t most_readers = 16;
+  static constexpr std::size_t lines = 4;          ///< own words in two places, and what came out in two
+  static constexpr int tag_of_agreements = 31001;  ///< beside that of parts
+
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;
     words said;
   };
   static_assert(sizeof(posted_words) == 64);
 
+  void post(posted_words& place, const words& said) const {
+    place.said = said;
+    place.epoch.store(epoch_, std::memory_order_release);
+  }
+  /// Waits for the words there, and ands them to `all`. False if they do not come before there are no seconds left.
+  bool seen(const posted_words& there, words& all, double& seconds_left) const {
+    backoff p(oversubscribed_);
+    for (; there.epoch.load(std::memory_order_acquire) < epoch_; p.pause())
+      if (p.seconds() > seconds_left) return false;
+    seconds_left -= p.seconds();
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] &= there.said[k];
+    return true;
+  }
+  /// After round k every node knows what 2^(k + 1) nodes up to it have said (Hensgen, Finkel and Manber's
+  /// dissemination): that some are heard of twice does not change an and.
+  bool meet_in_round(std::size_t k, words& all, double& seconds_left) {
+    round& r = rounds_[k];
+    const std::size_t nodes = firsts_.size(), step = std::size_t{1} << k;
+    const int to = firsts_[(own_node_ + step) % nodes], from = firsts_[(own_node_ + nodes - step) % nodes];
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    const auto count = static_cast<int>(all.size());
+    r.out = all;
+    check(MPI_Irecv(r.in.data(), count, MPI_UINT64_T, from, tag_of_agreements, everyone_, &requests[0]), "MPI_Irecv");
+    check(MPI_Isend(r.out.data(), count, MPI_UINT64_T, to, tag_of_agreements, everyone_, &requests[1]), "MPI_Isend");
+    backoff p(oversubscribed_);
+    for (int done = 0;; p.pause()) {
+      check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+      if (done != 0) break;
+      if (p.seconds() > seconds_left) return false;
+    }
+    seconds_left -= p.seconds();
+    for (std::size_t w = 0; w < all.size(); ++w) all[w] &= r.in[w];
+    return true;
+  }
+
+  struct round {
+    words out, in;
+  };
+
+  MPI_Comm everyone_;
   arena* arena_;
-  bool oversubscribed_, shared_ = true;
+  bool oversubscribed_, shared_ = true, by_first_ = false;
   posted_words* mine_ = nullptr;
-  std::vector<const posted_words*> flag_pairs_;
+  std::vector<const posted_words*> others_;  // whose words this worker reads
+  const posted_words* result_ = nullptr;     // or where it reads what came out
+  std::vector<int> firsts_;                  // the first workers of all nodes, of the first of a node
+  std::size_t own_node_ = 0;
+  std::vector<round> rounds_;
   std::uint64_t epoch_ = 0;
 };
 

@@ -1,0 +1,112 @@
+// All-gather and its reverse where a group lives on several nodes, in two steps: between nodes every part travels once
+// to each other node, to one of its members; on the node that one hands it on. Reversed, each node sums first.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <partita/plan/block_group.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <partita/plan/members_by_node.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// Two exchanges, the second of which takes what the first left.
+template <std::size_t Rank>
+struct two_steps {
+  exchange_plan<Rank> first, second;
+};
+
+/// As plan_wholes: the first step leaves parts in the whole, out of which the second, on the node, hands on those that
+/// came from elsewhere.
+template <std::size_t Rank>
+two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+                                    const members_by_node& nodes, std::size_t worker) {
+  two_steps<Rank> plan;
+  plan.first = plan_wholes(block_group<Rank>{{worker}, 0, group.shape},
+                           parted_tensor<Rank>{{}, tensor.whole, {tensor.parts[group.position]}}, worker);
+  exchange_plan<Rank>& second = plan.second;
+  second.worker = worker;
+  second.extents = second.source_shape = second.destination_shape = tensor.whole;
+  second.gives = second.takes = true;
+  second.one_to_one = false;
+  const std::size_t me = group.position, here = nodes.node_of(me);
+  const box<Rank>& own = tensor.parts[me];
+  const auto in_whole = [&](const box<Rank>& b) { return place_in_block<Rank>::of(b.start, tensor.whole); };
+  for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n) {
+    if (n != here) plan.first.sends.push_back({group.members[nodes.lane(me, n)], own, {}, in_whole(own)});
+    for (std::size_t mate : nodes.members(here))
+      if (n == here && mate != me) plan.first.sends.push_back({group.members[mate], own, {}, in_whole(own)});
+  }
+  for (std::size_t k = 0; k < group.members.size(); ++k) {
+    const box<Rank>& part = tensor.parts[k];
+    const std::size_t lane = nodes.lane(k, here);
+    if (k == me || part.empty()) continue;
+    if (nodes.node_of(k) == here || lane == me)
+      plan.first.receives.push_back({group.members[k], part, part.start, place_in_block<Rank>::of({}, part.shape())});
+    if (nodes.node_of(k) == here) continue;
+    if (lane != me) {
+      second.receives.push_back({group.members[lane], part, part.start, in_whole(part)});
+    } else {
+      for (std::size_t mate : nodes.members(here))
+        if (mate != me) second.sends.push_back({group.members[mate], part, part.start, in_whole(part)});
+    }
+  }
+  for (auto* moves : {&plan.first.sends, &plan.first.receives, &second.sends, &second.receives})
+    detail::group_by_peer(*moves);
+  return plan;
+}
+
+/// As the reverse of plan_wholes: the first step leaves each member the sums of the node's blocks for the parts that it
+/// stands for, one below the other, and the second sums those of all nodes. Members of a node are added up in their
+/// order, nodes in the order in which the members name them.
+template <std::size_t Rank>
+two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
+                                  const members_by_node& nodes, std::size_t worker) {
+  static_assert(Rank > 0, "partita: a tensor without dimensions has one part");
+  two_steps<Rank> plan;
+  exchange_plan<Rank>&first = plan.first, &second = plan.second;
+  const std::size_t me = group.position, here = nodes.node_of(me);
+  for (auto* step : {&first, &second}) {
+    step->worker = worker;
+    step->extents = tensor.whole;
+    step->gives = step->takes = true;
+    step->one_to_one = false;
+    step->accumulate = true;
+  }
+  first.source_shape = tensor.whole;
+  for (std::size_t mate : nodes.members(here)) first.order.push_back(group.members[mate]);
+  const box<Rank>& own = tensor.parts[me];
+  second.destination_shape = own.shape();
+  for (std::size_t n = 0; n < nodes.nodes(); ++n) second.order.push_back(group.members[nodes.lane(me, n)]);
+  for (auto* step : {&first, &second})  // ascending workers need not be named
+    if (std::is_sorted(step->order.begin(), step->order.end())) step->order.clear();
+  for (std::size_t k = 0; k < group.members.size(); ++k) {
+    const box<Rank>& part = tensor.parts[k];
+    const std::size_t lane = nodes.lane(k, here);
+    if (part.empty()) continue;
+    if (lane != me) {  // what arrives is staged and added: where it lies there is not the sender's concern
+      first.sends.push_back({group.members[lane], part, part.start, {}});
+      continue;
+    }
+    index<Rank> at{};
+    at[0] = first.destination_shape[0];
+    first.destination_shape[0] += part.shape()[0];
+    for (std::size_t d = 1; d < Rank; ++d)
+      if (part.shape()[d] > first.destination_shape[d]) first.destination_shape[d] = part.shape()[d];
+    first.kept.push_back({part, part.start, at});
+    for (std::size_t mate : nodes.members(here))
+      if (mate != me) first.receives.push_back({group.members[mate], part, at, {}});
+    if (k == me) second.kept.push_back({part, at, {}});
+    else second.sends.push_back({group.members[k], part, at, {}});
+  }
+  for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n)
+    if (n != here) second.receives.push_back({group.members[nodes.lane(me, n)], own, {}, {}});
+  second.source_shape = first.destination_shape;
+  for (auto* moves : {&first.sends, &first.receives, &second.sends, &second.receives}) detail::group_by_peer(*moves);
+  return plan;
+}
+
+}  // namespace partita
