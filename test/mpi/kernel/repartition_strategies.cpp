@@ -1,5 +1,6 @@
 // Whatever strategy a repartition is told, and whatever the machine has, its result is the same; and what it sends is
 // what its plan says.
+#include "../support/agreement_messages.hpp"
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"
 #include "../support/page_faults.hpp"
@@ -166,8 +167,8 @@ BOOST_AUTO_TEST_CASE(messages_are_one_for_each_pair_of_workers_on_different_node
     const auto pairs = static_cast<std::size_t>(std::count_if(
         plan.sends.begin(), plan.sends.end(), [&](const auto& t) { return t.worker % nodes != me % nodes; }));
     const auto x = c.block<float>(0);
-    // all workers find the structure together, with a message where they do not share one memory
-    const std::size_t agreement = nodes > 1 && test::number_of_workers() > 1 ? 1 : 0;
+    // all workers find the structure together
+    const std::size_t agreement = test::messages_of_an_agreement(c.everyone);
     for (const messages form : {messages::by_size, messages::packed, messages::typed}) {
       BOOST_TEST(messages_of_a_call(repartition(c.p_x, c.p_y, form), x) == pairs + agreement);
       BOOST_TEST(messages_of_a_call(repartition(c.p_x, c.p_y, strategy::message, form), x) ==
@@ -180,8 +181,7 @@ BOOST_AUTO_TEST_CASE(what_stays_where_it_is_sends_nothing_but_the_agreement) {
   const rows c(checks::local);
   const repartition r(c.p_x, c.p_x, strategy::message);
   BOOST_TEST(r.plan(std::array<std::size_t, 2>{c.height, c.width}).identity());
-  BOOST_TEST(messages_of_a_call(r, c.block<float>(0)) ==
-             (partita::detail::arena::shared_by_environment() || test::number_of_workers() == 1 ? 0U : 1U));
+  BOOST_TEST(messages_of_a_call(r, c.block<float>(0)) == test::messages_of_an_agreement(c.everyone));
 }
 
 /// A fault or an allocation of ours would come with every call; MPI's own come now and then.
