@@ -4,12 +4,17 @@
 #include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/pooled.hpp>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <cstddef>
 #include <fstream>
+#include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -179,6 +184,72 @@ BOOST_AUTO_TEST_CASE(sizes_waste_less_than_a_quarter_and_keep_their_class) {
     BOOST_TEST(partita::detail::spare_blocks::rounded(size) == size);
     if (bytes > 16384) BOOST_TEST(static_cast<double>(size) < 1.3 * static_cast<double>(bytes));
   }
+}
+
+/// Blocks of the sizes and in the orders that hurt: each class of sizes by itself, growing and shrinking, with every
+/// second block kept, and at random; never more than `most` bytes at once. Calls look() after each step.
+template <class Pool, class Look>
+void hurt(Pool& pool, std::size_t most, Look look) {
+  std::vector<std::pair<void*, std::size_t>> kept;
+  std::size_t used = 0;
+  const auto take = [&](std::size_t bytes) {
+    kept.emplace_back(pool.allocate(bytes), bytes);
+    used += bytes;
+    look(kept.back().first, bytes);
+  };
+  const auto drop = [&](std::size_t k) {
+    pool.release(kept[k].first, kept[k].second);
+    used -= kept[k].second;
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(k));
+  };
+  const auto drop_all = [&] {
+    while (!kept.empty()) drop(kept.size() - 1);
+  };
+  const auto fill = [&](std::size_t bytes) {
+    while (used + bytes <= most) take(bytes);
+  };
+  for (std::size_t bytes = 20000; bytes <= most; bytes += bytes / 5) fill(bytes), drop_all();
+  for (std::size_t bytes = most; bytes > 20000; bytes -= bytes / 6) fill(bytes), drop_all();
+  for (std::size_t bytes = 9000; bytes <= most / 2; bytes *= 2) {
+    fill(bytes);
+    for (std::size_t k = kept.size(); k-- > 0;)
+      if (k % 2 == 0) drop(k);
+    fill(2 * bytes);
+    drop_all();
+  }
+  std::minstd_rand random(5);
+  for (int step = 0; step < 2000; ++step) {
+    const std::size_t bytes = std::size_t{1} << (8 + random() % 15), more = bytes + random() % bytes;
+    if (used + more <= most) take(more);
+    else drop(random() % kept.size());
+  }
+  drop_all();
+}
+
+BOOST_AUTO_TEST_CASE(memory_follows_what_is_used_whatever_the_sizes) {
+  constexpr std::size_t most = std::size_t{8} << 20;
+  const partita::detail::node members(MPI_COMM_WORLD);
+  detail::arena& memory = detail::arena::of(members, (std::size_t{1} << 31) + (std::size_t{1} << 20));
+  std::size_t worst = 0, highest = 0;
+  hurt(memory, most, [&](void* block, std::size_t bytes) {
+    if (!memory.holds(block)) return;
+    worst = std::max(worst, memory.resident_bytes());
+    highest = std::max<std::size_t>(highest, memory.offset(block) + bytes);
+  });
+  BOOST_TEST(worst <= memory.most_used_bytes() / 2 * 3);
+  BOOST_TEST(memory.most_used_bytes() <= most + 1000 * 4096);  // in whole pages
+  if (memory.shared()) {                                       // the system says the same
+    std::vector<unsigned char> pages(highest / 4096 + 1);
+    BOOST_TEST(::mincore(memory.at(members.place(), 0), highest, pages.data()) == 0);
+    std::size_t there = 0;
+    for (const unsigned char p : pages) there += p % 2;
+    BOOST_TEST(there * 4096 <= memory.resident_bytes());
+    BOOST_TEST(highest < 40 * most);  // addresses: joined, they come again
+  }
+  detail::heap_pool heap;
+  worst = 0;
+  hurt(heap, most, [&](void*, std::size_t) { worst = std::max(worst, heap.resident_bytes()); });
+  BOOST_TEST(worst <= heap.most_used_bytes() / 2 * 3);
 }
 
 BOOST_AUTO_TEST_CASE(an_arena_that_is_used_up_goes_on_from_the_heap) {

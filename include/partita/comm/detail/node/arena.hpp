@@ -2,6 +2,7 @@
 // write them in place.
 #pragma once
 
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <algorithm>
@@ -15,8 +16,11 @@
 #include <new>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/node/free_ranges.hpp>
+#include <partita/comm/detail/node/heap_pool.hpp>
 #include <partita/comm/detail/node/node.hpp>
 #include <partita/comm/detail/node/shared_mapping.hpp>
+#include <partita/comm/detail/node/spare_blocks.hpp>
 #include <partita/comm/detail/spin_lock.hpp>
 #include <thread>
 #include <utility>
@@ -24,77 +28,14 @@
 
 namespace partita::detail {
 
-/// Blocks that were given back, by size. Sizes are whole pages, four to the octave, so that a pool of changing shapes
-/// wastes less than a quarter.
-class spare_blocks {
- public:
-  static constexpr std::size_t rounded(std::size_t bytes) {
-    const std::size_t pages = bytes / page + (bytes % page != 0 || bytes == 0 ? 1 : 0);
-    const std::size_t k = octave(pages), step = k < 2 ? 1 : std::size_t{1} << (k - 2);
-    return (pages + step - 1) / step * step * page;
-  }
-  void* take(std::size_t bytes) {
-    const std::size_t c = class_of(bytes);
-    if (c >= blocks_.size() || blocks_[c].empty()) return nullptr;
-    void* const block = blocks_[c].back();
-    blocks_[c].pop_back();
-    return block;
-  }
-  void give(void* block, std::size_t bytes) {
-    const std::size_t c = class_of(bytes);
-    if (blocks_.size() <= c) blocks_.resize(c + 1);
-    blocks_[c].push_back(block);
-  }
-
- private:
-  static constexpr std::size_t octave(std::size_t pages) {
-    std::size_t k = 0;
-    while (pages >> (k + 1) != 0) ++k;
-    return k;
-  }
-  static constexpr std::size_t class_of(std::size_t bytes) {
-    const std::size_t pages = rounded(bytes) / page, k = octave(pages);
-    return 4 * k + (k < 2 ? pages - (std::size_t{1} << k) : (pages >> (k - 2)) - 4);
-  }
-
-  std::vector<std::vector<void*>> blocks_;
-};
-
-/// Page-aligned blocks of the heap that come again: what serves where no memory is shared. For all threads.
-class heap_pool {
- public:
-  void* allocate(std::size_t bytes) {
-    {
-      const std::lock_guard<spin_lock> only(lock_);
-      if (void* const block = spare_.take(bytes)) return block;
-    }
-    ++fresh_;
-    return ::operator new(spare_blocks::rounded(bytes), std::align_val_t{page});
-  }
-  void release(void* block, std::size_t bytes) {
-    const std::lock_guard<spin_lock> only(lock_);
-    spare_.give(block, bytes);
-  }
-  std::size_t fresh_blocks() const { return fresh_; }
-
-  /// The one of this process. It is never destroyed: a tensor in static storage may outlive everything.
-  static heap_pool& instance() {
-    static heap_pool& pool = *new heap_pool;
-    return pool;
-  }
-
- private:
-  spin_lock lock_;
-  spare_blocks spare_;
-  std::atomic<std::size_t> fresh_ = 0;
-};
-
 /// One worker's part of its node's shared memory, and a view of everybody else's.
 ///
 /// The memory is reserved once, collectively, and far larger than what is used: pages that nobody touched cost nothing.
-/// Blocks are page-aligned, come from this worker's own part, go back to lists by size and are never returned to the
-/// system, so that a steady loop neither allocates nor faults. Where there is no shared memory, or too little, blocks
-/// come from the heap: `holds` tells, and nothing else changes for the caller. All threads of a process take from it.
+/// Blocks are page-aligned, come from this worker's own part and go back to lists by size, so that a steady loop
+/// neither allocates nor faults. When what lies there and what is used come to more than 1.5 times the most that was
+/// used at once, what lies there is joined and used first, and what does not fit goes back to the system. Where there
+/// is no shared memory, or too little, blocks come from the heap: `holds` tells, and nothing else changes for the
+/// caller. All threads of a process take from it.
 class arena {
  public:
   /// The arena of a node: made at the first call for these workers, found again afterwards, and kept until the process
@@ -142,7 +83,7 @@ class arena {
   void* allocate(std::size_t bytes) {
     {
       const std::lock_guard<spin_lock> only(lock_);
-      if (void* const block = spare_.take(bytes)) return block;
+      if (void* const block = spare_.take(bytes)) return use_.add(bytes), block;
     }
     return fresh_or_heap(bytes);
   }
@@ -150,6 +91,7 @@ class arena {
     if (!holds(block)) return heap_pool::instance().release(block, bytes);
     const std::lock_guard<spin_lock> only(lock_);
     spare_.give(block, bytes);
+    use_.remove(bytes);
   }
   /// Memory that other workers write signals to. Kept apart from results: a worker may still write to a block after its
   /// owner gave it back, so such a block only ever becomes memory for signals again, of the same thread, and only after
@@ -173,6 +115,9 @@ class arena {
     heap_pool::instance().release(block, bytes);
   }
 
+  /// Bytes of memory that this worker's part takes now, used or lying there, and the most that was used at once.
+  std::size_t resident_bytes() const { return resident_; }
+  std::size_t most_used_bytes() const { return use_.most(); }
   /// How many blocks were not found in a pool: a steady loop leaves this number alone.
   std::size_t fresh_blocks() const { return fresh_ + heap_pool::instance().fresh_blocks(); }
 
@@ -251,7 +196,7 @@ class arena {
   }
 
   void* fresh_or_heap(std::size_t bytes) {
-    if (void* const block = fresh(spare_blocks::rounded(bytes))) return block;
+    if (void* const block = fresh(bytes)) return block;
     try {
       return heap_pool::instance().allocate(bytes);
     } catch (const std::bad_alloc&) {
@@ -259,20 +204,44 @@ class arena {
       throw;
     }
   }
-  /// Memory that was never used, touched now so that its first use faults no more. All workers may ask at once, so each
-  /// is content with its share of what is free.
+  /// Memory that was not used before, or lay there in other pieces; touched now so that its first use faults no more.
+  /// All workers may ask at once, so each is content with its share of what is free.
   void* fresh(std::size_t bytes) {
-    if (!shared() || free_shared_bytes() / members_ < bytes) return nullptr;
+    if (!shared()) return nullptr;
+    const std::size_t size = spare_blocks::rounded(bytes);
     char* block = nullptr;
     {
       const std::lock_guard<spin_lock> only(lock_);
-      if (memory_.size() - used_ < bytes) return nullptr;
-      block = memory_.part(place_) + used_;
-      used_ += bytes;
+      if (char* const lay = joined(size)) return use_.add(bytes), lay;
+      if (free_shared_bytes() / members_ < size) return nullptr;
+      block = without_pages_.take(size);
+      if (block == nullptr) {
+        if (memory_.size() - used_ < size) return nullptr;
+        block = memory_.part(place_) + used_;
+        used_ += size;
+      }
+      use_.add(bytes);
+      resident_ += size;
     }
-    std::memset(block, 0, bytes);
+    std::memset(block, 0, size);
     ++fresh_;
     return block;
+  }
+  /// What lies there, if a piece of it is enough; if not, and it would be too much with another block, its memory goes
+  /// back to the system and only its addresses stay.
+  char* joined(std::size_t size) {
+    if (char* const block = with_pages_.take(size)) return block;
+    if (resident_ + size <= use_.bound(size)) return nullptr;
+    spare_.drain([this](void* spare, std::size_t bytes) { with_pages_.add(static_cast<char*>(spare), bytes); });
+    with_pages_.join();
+    if (char* const block = with_pages_.take(size)) return block;
+    with_pages_.drain([this](char* range, std::size_t bytes) {
+      resident_ -= bytes;
+      static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if not, it stays as it was
+      without_pages_.add(range, bytes);
+    });
+    without_pages_.join();
+    return nullptr;
   }
 
   std::size_t most_;
@@ -284,6 +253,9 @@ class arena {
   arena* older_ = nullptr;
   spin_lock lock_;
   spare_blocks spare_;
+  free_ranges with_pages_, without_pages_;  // what lay there when it was joined, and what went back to the system
+  memory_use use_;
+  std::size_t resident_ = 0;
   std::vector<std::pair<std::thread::id, spare_blocks>> spare_signals_;
 };
 

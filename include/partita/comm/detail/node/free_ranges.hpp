@@ -1,0 +1,53 @@
+// Ranges of addresses that nobody uses; neighbours become one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace partita::detail {
+
+class free_ranges {
+ public:
+  void add(char* first, std::size_t bytes) { ranges_.push_back({first, bytes}); }
+  /// Makes one of those that touch. Cost: a sort.
+  void join() {
+    std::sort(ranges_.begin(), ranges_.end(), [](const range& a, const range& b) { return a.first < b.first; });
+    std::size_t kept = 0;
+    for (const range& r : ranges_) {
+      if (kept > 0 && ranges_[kept - 1].first + ranges_[kept - 1].bytes == r.first) ranges_[kept - 1].bytes += r.bytes;
+      else ranges_[kept++] = r;
+    }
+    ranges_.resize(kept);
+  }
+  /// So many bytes of the smallest range that has them, or null.
+  char* take(std::size_t bytes) {
+    std::size_t best = ranges_.size();
+    for (std::size_t k = 0; k < ranges_.size(); ++k)
+      if (ranges_[k].bytes >= bytes && (best == ranges_.size() || ranges_[k].bytes < ranges_[best].bytes)) best = k;
+    if (best == ranges_.size()) return nullptr;
+    char* const taken = ranges_[best].first;
+    ranges_[best].first += bytes;
+    ranges_[best].bytes -= bytes;
+    if (ranges_[best].bytes == 0) {
+      ranges_[best] = ranges_.back();
+      ranges_.pop_back();
+    }
+    return taken;
+  }
+  /// Calls f(first, bytes) for all of them, and has none afterwards.
+  template <class F>
+  void drain(F f) {
+    for (const range& r : ranges_) f(r.first, r.bytes);
+    ranges_.clear();
+  }
+
+ private:
+  struct range {
+    char* first = nullptr;
+    std::size_t bytes = 0;
+  };
+  std::vector<range> ranges_;
+};
+
+}  // namespace partita::detail
