@@ -86,7 +86,6 @@ class Cluster:
         self.enter("switch", "ip", "link", "set", f"port{k}", "master", "br0", "up")
         self.enter(str(k), "ip", "addr", "add", f"{NET}{k + 1}/24", "dev", "eth0")
         self.enter(str(k), "ip", "link", "set", "eth0", "up")
-        # segments as large as the cards of today take them: fewer headers to take off what is counted
         if rate:
             self.enter(str(k), "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "256kb",
                        "latency", "50ms")
@@ -140,7 +139,9 @@ def main():
             print(f"no hosts can be made of network namespaces: {why}")
             sys.exit(SKIPPED)
         print(f"---- {hosts} hosts, {workers} workers on each", flush=True)
-        status |= cluster.mpirun(workers, *arguments[split + 1:])
+        # entering a host changes the working directory
+        program = [os.path.abspath(a) if os.path.exists(a) else a for a in arguments[split + 1:]]
+        status |= cluster.mpirun(workers, *program)
         cluster.down()
     sys.exit(1 if status else 0)
 
