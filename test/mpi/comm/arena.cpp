@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
