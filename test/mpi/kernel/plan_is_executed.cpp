@@ -138,8 +138,6 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_an_all_gather_and_its_adjoint_is_wh
   xt::xtensor<double, 2> x = given_block(everyone.partition(grid_shape(n, 1)), extents<13, 4>{});
   expect_boxes(plan, g(x));
   x.fill(1);
-  auto x = uninitialised<double, 2>(plan.source_shape);
-  for (double& value : x) value = 1;
   // between nodes a worker hands on what it got, for one that then need not send it: all together send the same
   const bool together = std::getenv("PARTITA_NODES") != nullptr;
   const auto expect_sent = [&](const auto& executed) {
