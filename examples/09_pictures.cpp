@@ -6,6 +6,7 @@
 #include <partita/explain/completion_picture.hpp>
 #include <partita/explain/linear_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
+#include <partita/explain/step_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 #include <partita/rule/sharding/rules.hpp>
 #include <string>
@@ -48,11 +49,13 @@ int main(int argc, char** argv) {
   const mesh m{axis{"data", 2}, axis{"model", 4}};
   graph g(m);
   const value x = g.input({8, 128, 64}, m.layout("data", "", ""), "x"),
-              up = g.input({64, 256}, m.layout("", "model").with_priority(1), "w_up");
-  const value down = g.input({256, 64}, "w_down");
+              up = g.parameter({64, 256}, m.layout("", "model").with_priority(1), "w_up");
+  const value down = g.parameter({256, 64}, "w_down");
   const value h = g.apply(rules::elementwise, {g.apply(rules::matmul, {x, up}, "up")}, "gelu");
   g.apply(rules::softmax(), {g.apply(rules::add, {x, g.apply(rules::matmul, {h, down}, "down")}, "residual")},
           "softmax");
-  save("program", to_svg(complete(g)));
+  const completion done = complete(g);
+  save("program", to_svg(done));
+  save("step", to_svg(plan_step(done)));
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -15,6 +15,7 @@
 #include <partita/plan/elementwise_plan.hpp>
 #include <partita/rule/broadcast_factors.hpp>
 #include <partita/rule/sharding/reshape_rule.hpp>
+#include <partita/rule/sharding/shardy.hpp>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -660,7 +661,40 @@ std::optional<standing> standing_of(const json& c, const std::vector<shape_list>
   return all;
 }
 
+/// The record as Shardy writes the rule, which ours reads and writes again.
+void expect_text_of_rule(const json& c) {
+  std::string written;
+  const auto tensors = [&](const json& all) {
+    written += "(";
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      written += t > 0 ? ", [" : "[";
+      for (std::size_t d = 0; d < all[t].size(); ++d) {
+        written += d > 0 ? ", " : "";
+        for (const std::string factor : all[t][d]) written += factor;
+      }
+      written += "]";
+    }
+    written += ")";
+  };
+  tensors(c.at("operand_factors"));
+  written += "->";
+  tensors(c.at("result_factors"));
+  std::string sizes;
+  for (const auto& [factor, size] : c.at("factor_sizes").items())
+    sizes += (sizes.empty() ? "" : ", ") + factor + "=" + size.dump();
+  written += " {" + sizes + "}";
+  for (const char* kind : {"reduction", "need_replication", "permutation"}) {
+    std::string factors;
+    for (const std::string factor : c.value(kind, json::array())) factors += (factors.empty() ? "" : ", ") + factor;
+    if (!factors.empty()) written += " " + (kind + ("={" + factors + "}"));
+  }
+  text again;
+  again << as_shardy{of_shardy(written.c_str())};
+  expect(again.c_str() == written, "is read from \"", written, "\" and written as \"", again.c_str(), "\"");
+}
+
 void run_sharding_rule(const json& c, tally&, const std::string&) {
+  expect_text_of_rule(c);
   std::vector<shape_list> tensors;
   json names = json::array();
   for (const char* side : {"operand", "result"})

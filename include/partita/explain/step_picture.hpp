@@ -12,8 +12,12 @@ namespace partita {
 template <class Graph>
 prose to_svg(const step_plan_of<Graph>& plan) {
   using px = drawing::px;
-  constexpr px row = 22, words = 420, wide = 480, column = words + wide + 24;
+  constexpr px row = 22, wide = 480;
   const drawing::style plain{13, drawing::anchor::start, detail::dark.ink, false, false};
+  px words = 0;
+  for (const step_event& one : plan.events)
+    if (const px own = drawing::width_of(detail::said_event(plan, one), plain) + 16; own > words) words = own;
+  const px column = words + wide + 24;
   drawing on;
   drawing::style title = plain;
   title.bold = true;

@@ -79,16 +79,19 @@ template <class Graph>
 prose to_text(const step_plan_of<Graph>& plan) {
   prose all;
   bool backward = false;
+  std::size_t wide = 0;
+  for (const step_event& one : plan.events)
+    if (const std::size_t own = detail::said_event(plan, one).columns() + 4; own > wide) wide = own;
   all << "forward\n";
   for (const step_event& one : plan.events) {
     if (one.backward && !backward) all << "backward\n";
     backward = one.backward;
     prose line("  ");
     line << detail::said_event(plan, one);
-    line.pad(58) << "  " << detail::in_seconds(one.seconds);
-    line.pad(70);
+    line.pad(wide) << detail::in_seconds(one.seconds);
+    line.pad(wide + 10);
     if (one.bytes > 0) line << detail::in_bytes(one.bytes);
-    line.pad(82) << detail::in_bytes(one.held) << " held";
+    line.pad(wide + 20) << detail::in_bytes(one.held) << " held";
     all << line << "\n";
   }
   return all << "a step takes " << detail::said_cost(plan.cost) << "\n";
@@ -105,9 +108,10 @@ prose explain(const search_answer_of<Graph>& found) {
     all << "the optimiser's state of " << detail::name_of(g, one.of) << " lies " << detail::said(one.layout) << "\n";
   if (found.runner_up.is_there) {
     const double more = found.runner_up.cost.seconds() - found.best.cost.seconds();
-    all << "runner-up: " << detail::in_seconds(found.runner_up.cost.seconds()) << ", "
-        << detail::in_percent(more > 0 ? more / found.best.cost.seconds() : 0) << " more, with\n"
-        << detail::differences(found, found.runner_up);
+    all << "runner-up: " << detail::in_seconds(found.runner_up.cost.seconds()) << ", ";
+    if (more > 1e-9 * found.best.cost.seconds()) all << detail::in_percent(more / found.best.cost.seconds()) << " more";
+    else all << "as fast";
+    all << ", with\n" << detail::differences(found, found.runner_up);
   }
   all << detail::what_binds(found) << found.judged << " candidates judged, ";
   return all << (found.is_exact ? "all there are\n" : "not all there are\n");

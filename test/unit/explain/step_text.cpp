@@ -46,11 +46,11 @@ BOOST_AUTO_TEST_CASE(a_step_is_told_event_by_event) {
   const step_plan plan = plan_step(done);
   BOOST_TEST(std::string(to_text(plan)) ==
              "forward\n"
-             "  y mk,kn->mn                                               1.56 us               12.3 kB held\n"
+             "  y mk,kn->mn                          1.56 us             12.3 kB held\n"
              "backward\n"
-             "  gradient of y mk,kn->mn                                   1.56 us               20.5 kB held\n"
-             "  all_reduce data of d w -> (, model)                       2.41 us   4.10 kB     12.3 kB held\n"
-             "  update w                                                  1.23 us               12.3 kB held\n"
+             "  gradient of y mk,kn->mn              1.56 us             20.5 kB held\n"
+             "  all_reduce data of d w -> (, model)  2.41 us   4.10 kB   12.3 kB held\n"
+             "  update w                             1.23 us             12.3 kB held\n"
              "a step takes 6.75 us: computing 4.34 us, moving 2.41 us (2.00 us of it to start messages); 4.10 kB "
              "received in 1 movements, at most 20.5 kB held\n");
 }

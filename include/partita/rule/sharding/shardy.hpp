@@ -1,0 +1,266 @@
+// Shardy's textual rules, read and written: ([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/rule.hpp>
+
+namespace partita {
+namespace detail {
+
+/// Shardy's factors are i to z, then z_1, z_2, …; in a rule these are i to z, then A, B, ….
+constexpr char shardy_letter(std::size_t k) {
+  return static_cast<char>(k < 18 ? 'i' + static_cast<int>(k) : 'A' + static_cast<int>(k - 18));
+}
+
+struct shardy_reader {
+  const char* written;
+  rule read{};
+  std::size_t at = 0;
+  std::uint8_t groups = 0;
+
+  template <class = void>
+  [[noreturn]] constexpr void refuse(const char* requirement) const {
+    throw shape_error(text("partita::of_shardy: requires ")
+                      << requirement << ", but character " << at << " of \"" << written
+                      << "\" is not; write for example \"([i, k], [k, j])->([i, j]) {i=8, j=8, k=8}\"");
+  }
+  static constexpr bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+  static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  constexpr char next() {
+    while (written[at] == ' ' || written[at] == '\n' || written[at] == '\t') ++at;
+    return written[at];
+  }
+  constexpr bool take(char c) {
+    if (next() != c) return false;
+    ++at;
+    return true;
+  }
+  constexpr void expect(char c, const char* requirement) {
+    if (!take(c)) refuse(requirement);
+  }
+  constexpr bool take_word(const char* word) {
+    next();
+    std::size_t k = 0;
+    while (word[k] != '\0' && written[at + k] == word[k]) ++k;
+    if (word[k] != '\0') return false;
+    at += k;
+    return true;
+  }
+  constexpr std::size_t number() {
+    if (!is_digit(next())) refuse("a number");
+    std::size_t n = 0;
+    for (; is_digit(written[at]); ++at) n = 10 * n + static_cast<std::size_t>(written[at] - '0');
+    return n;
+  }
+  constexpr std::size_t factor_here() {
+    char letter = next();
+    if (!is_letter(letter)) refuse("a factor, a letter or z_1");
+    ++at;
+    if (letter == 'z' && written[at] == '_') {
+      ++at;
+      letter = shardy_letter(17 + number());
+    }
+    for (std::size_t f = 0; f < read.factor_count; ++f)
+      if (read.factors[f].letter == letter) return f;
+    return read.add_factor(dynamic, letter);
+  }
+  /// [i, jk]: one dimension for each entry.
+  constexpr void tensor() {
+    expect('[', "\"[\" before the dimensions of a tensor");
+    if (take(']')) return;
+    do {
+      read.add_dimension();
+      const std::size_t begin = read.term_count;
+      do read.add_term(factor_here());
+      while (is_letter(next()));
+      if (read.term_count - begin > 1) merge(begin);
+    } while (take(','));
+    expect(']', "\",\" or \"]\" after a dimension");
+  }
+  constexpr void merge(std::size_t begin) {
+    ++groups;
+    for (std::size_t k = begin; k < read.term_count; ++k) {
+      const std::uint8_t old = read.factors[read.terms[k]].group;
+      read.factors[read.terms[k]].group = groups;
+      for (std::size_t f = 0; old != 0 && f < read.factor_count; ++f)
+        if (read.factors[f].group == old) read.factors[f].group = groups;
+    }
+  }
+  constexpr void tensors(bool results) {
+    expect('(', "\"(\" before the tensors");
+    if (take(')')) return;
+    do {
+      results ? read.begin_result() : read.begin_operand();
+      tensor();
+    } while (take(','));
+    expect(')', "\",\" or \")\" after a tensor");
+  }
+  constexpr void set_kind(factor_kind kind) {
+    expect('=', "\"=\"");
+    expect('{', "\"{\" before factors");
+    if (take('}')) return;
+    do read.factors[factor_here()].kind = kind;
+    while (take(','));
+    expect('}', "\"}\" after factors");
+  }
+  /// A factor of one operand alone is not summed unless that is written: the operation needs it whole.
+  constexpr void keep_whole() {
+    for (std::size_t f = 0; f < read.factor_count; ++f)
+      if (read.factors[f].kind == factor_kind::reduce && stands_alone(read, f))
+        read.factors[f].kind = factor_kind::replicate;
+  }
+  static constexpr bool stands_alone(const rule& r, std::size_t f) {
+    std::size_t operands = 0, results = 0;
+    for (std::size_t t = 0; t < r.tensor_count(); ++t)
+      if ((r.factors_of(t) >> f & 1U) != 0) ++(t < r.operand_count ? operands : results);
+    return operands == 1 && results == 0;
+  }
+  constexpr rule all() {
+    const bool whole = take_word("#sdy.op_sharding_rule<");
+    tensors(false);
+    if (!take_word("->")) refuse("\"->\" between operands and results");
+    tensors(true);
+    expect('{', "\"{\" before the sizes of the factors");
+    if (!take('}')) {
+      do {
+        const std::size_t f = factor_here();
+        expect('=', "\"=\" after a factor");
+        read.factors[f].size = number();
+      } while (take(','));
+      expect('}', "\"}\" after the sizes");
+    }
+    read.complete();
+    keep_whole();
+    for (bool any = true; any;) {
+      any = false;
+      if (take_word("reduction")) set_kind(factor_kind::reduce), any = true;
+      if (take_word("need_replication")) set_kind(factor_kind::replicate), any = true;
+      if (take_word("permutation")) set_kind(factor_kind::collective), any = true;
+      if (take(',')) any = true;
+      if (take_word("custom")) any = true;
+    }
+    if (whole) expect('>', "\">\" at the end");
+    if (next() != '\0') refuse("reduction={…}, need_replication={…} or permutation={…} after the sizes");
+    return read;
+  }
+};
+
+}  // namespace detail
+
+/// A rule as Shardy writes it, also within `#sdy.op_sharding_rule<…>`. Its reductions are sums; factors that need a
+/// permutation are those over which the operation itself communicates; one that stands in one operand alone and in no
+/// reduction must be whole.
+/// Shapes:   the factors have the sizes that are written.
+/// Requires: Shardy's notation without blocked propagation [shape_error].
+/// Cost:     no allocation; a constant expression where its argument is.
+/// Adjoint:  as_shardy(rule), which writes it again.
+constexpr rule of_shardy(const char* written) { return detail::shardy_reader{written}.all(); }
+
+/// A rule to be written as Shardy does: `text << as_shardy{r}`. Factors keep their letters if these are Shardy's, and
+/// are named anew in the order in which they stand if not; a dimension of one element is a factor of its own.
+struct as_shardy {
+  const rule& of;
+
+  template <std::size_t Capacity>
+  friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const as_shardy& written) {
+    names all(written.of);
+    return all.write(out);
+  }
+
+ private:
+  struct names {
+    static constexpr std::size_t most = rule::most_dimensions_in_all + most_factors;
+    const rule& r;
+    std::size_t number[most]{};  ///< of each factor, then of each dimension of one element
+    std::size_t size[most]{};
+    std::size_t count = 0, ones = 0;
+
+    constexpr explicit names(const rule& of) : r(of), count(of.factor_count) {
+      bool known = true;
+      for (std::size_t f = 0; f < r.factor_count; ++f) {
+        const char c = r.factors[f].letter;
+        number[f] = static_cast<std::size_t>(c >= 'i' && c <= 'z' ? c - 'i' : c >= 'A' && c <= 'Z' ? c - 'A' + 18 : 99);
+        for (std::size_t g = 0; g < f; ++g) known = known && number[g] != number[f];
+        known = known && number[f] != 99;
+        size[f] = r.factors[f].size == dynamic ? 1 : r.factors[f].size;
+      }
+      if (!known) name_anew();
+    }
+    constexpr void name_anew() {
+      bool done[most_factors]{};
+      std::size_t next = 0;
+      for (std::size_t t = 0; t < r.tensor_count(); ++t)
+        for (std::size_t d = 0; d < r.rank(t); ++d)
+          for (std::size_t k = 0; k < r.at(t, d).count; ++k)
+            if (const std::size_t f = r.term(r.at(t, d), k); !done[f]) done[f] = true, number[f] = next++;
+      for (std::size_t f = 0; f < r.factor_count; ++f)
+        if (!done[f]) number[f] = next++;
+    }
+    template <class Out>
+    static constexpr void name(Out& out, std::size_t n) {
+      if (n < 18) out << detail::shardy_letter(n);
+      else out << "z_" << n - 17;
+    }
+    constexpr std::size_t one_more() {
+      std::size_t n = 0;
+      for (std::size_t f = 0; f < count; ++f)
+        if (number[f] >= n) n = number[f] + 1;
+      number[count] = n;
+      size[count] = 1;
+      return count++;
+    }
+    template <class Out>
+    constexpr void tensors(Out& out, std::size_t first, std::size_t last) {
+      out << '(';
+      for (std::size_t t = first; t < last; ++t) {
+        out << (t > first ? ", [" : "[");
+        for (std::size_t d = 0; d < r.rank(t); ++d) {
+          if (d > 0) out << ", ";
+          const rule::dimension& here = r.at(t, d);
+          if (here.count == 0) name(out, number[one_more()]);
+          for (std::size_t k = 0; k < here.count; ++k) name(out, number[r.term(here, k)]);
+        }
+        out << ']';
+      }
+      out << ')';
+    }
+    template <class Out>
+    constexpr void kinds(Out& out, const char* word, factor_kind kind) const {
+      bool any = false;
+      for (std::size_t n = 0; n < most; ++n)
+        for (std::size_t f = 0; f < r.factor_count; ++f) {
+          if (number[f] != n || r.factors[f].kind != kind) continue;
+          if (kind == factor_kind::replicate && detail::shardy_reader::stands_alone(r, f)) continue;
+          out << (any ? ", " : word);
+          name(out, n);
+          any = true;
+        }
+      if (any) out << '}';
+    }
+    template <class Out>
+    constexpr Out& write(Out& out) {
+      tensors(out, 0, r.operand_count);
+      out << "->";
+      tensors(out, r.operand_count, r.tensor_count());
+      out << " {";
+      bool any = false;
+      for (std::size_t n = 0; n < most; ++n)
+        for (std::size_t f = 0; f < count; ++f) {
+          if (number[f] != n) continue;
+          if (any) out << ", ";
+          any = true;
+          name(out, n);
+          out << '=' << size[f];
+        }
+      out << '}';
+      kinds(out, " reduction={", factor_kind::reduce);
+      kinds(out, " need_replication={", factor_kind::replicate);
+      kinds(out, " permutation={", factor_kind::collective);
+      return out;
+    }
+  };
+};
+
+}  // namespace partita

@@ -1,0 +1,53 @@
+// Shardy's textual rules are read, and written again as they were.
+#include <partita/rule/sharding/rules.hpp>
+#include <partita/rule/sharding/shardy.hpp>
+
+using namespace partita;
+
+namespace {
+
+constexpr bool is_written(const text& out, const char* expected) {
+  const char* c = out.c_str();
+  while (*c != '\0' && *c == *expected) ++c, ++expected;
+  return *c == *expected;
+}
+constexpr bool comes_back(const char* written) {
+  text out;
+  out << as_shardy{of_shardy(written)};
+  return is_written(out, written);
+}
+constexpr bool writes(const rule& r, const char* expected) {
+  text out;
+  out << as_shardy{r};
+  return is_written(out, expected);
+}
+
+static_assert(comes_back("([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}"));
+static_assert(comes_back("([i, j, l], [i, l, k])->([i, j, k]) {i=4, j=8, k=16, l=32} reduction={l}"));
+static_assert(comes_back("([i], [i])->([]) {i=32} reduction={i}"));
+static_assert(comes_back("([ij])->([i, j]) {i=2, j=4}"));
+static_assert(comes_back("([i, lm, n])->([j, k, mn]) {i=3, j=2, k=3, l=2, m=2, n=4}"));
+static_assert(comes_back("([i, j, k, l])->([i, j, k, l]) {i=2, j=4, k=8, l=8} need_replication={k, l}"));
+static_assert(comes_back("([i, j, k, l])->([i, j, k, l]) {i=4, j=32, k=8, l=2} permutation={j, l}"));
+static_assert(comes_back("([i, j, k], [])->([i, k]) {i=2, j=64, k=13} reduction={j}"));
+static_assert(of_shardy("([i, j])->([i]) {i=2, j=64}").factors[1].kind == factor_kind::replicate);
+static_assert(comes_back("([], [i, j], [])->([i, j]) {i=4, j=8}"));
+static_assert(
+    comes_back("([i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x], [y, z, z_1, z_2])->([z_2]) "
+               "{i=1, j=1, k=1, l=1, m=1, n=1, o=1, p=1, q=1, r=1, s=1, t=1, u=1, v=1, w=1, x=1, y=1, z=1, "
+               "z_1=3, z_2=5} reduction={i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, z_1}"));
+
+// the same rule as the notation's, with sizes
+constexpr rule product = of_shardy("#sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32}>");
+constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
+constexpr spec x{m.layout("data", ""), {8, 32}}, w{m.layout("", "model"), {32, 16}};
+static_assert(propagate(m, product, {x, w}).results[0] == propagate(m, "ik,kj->ij", {x, w}).results[0]);
+static_assert(of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[0].group ==
+              of_shardy("([ij])->([i, j]) {i=2, j=4}").factors[1].group);
+// and what Shardy reads of the ready-made ones
+static_assert(writes(bound(rules::softmax()({{8, 64}}), shape_span{{8, 64}}),
+                     "([i, j])->([i, j]) {i=8, j=64} need_replication={j}"));
+static_assert(writes(bound(rule("a1->a"), shape_span{{8, 1}}), "([i, j])->([i]) {i=8, j=1}"));
+static_assert(writes(reshape_rule({8, 4}, {2, 16}), "([ij, k])->([i, jk]) {i=2, j=4, k=4}"));
+
+}  // namespace
