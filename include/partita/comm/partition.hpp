@@ -49,7 +49,14 @@ class partition {
   /// The id of the worker at a position, inside the extents [partition_error].
   template <class Index = partita::index<0>>  // {} names no type
   std::size_t worker(const Index& i) const {
-    return grid_.worker(index_from<rank()>(i));
+    static_assert(std::is_same_v<Index, partita::index<rank()>>,
+                  "partita::index: requires a position as a partita::index of that rank, or as one std::size_t for "
+                  "each dimension between braces");
+    if constexpr (std::is_same_v<Index, partita::index<rank()>>) {
+      return grid_.worker(i);
+    } else {
+      return 0;
+    }
   }
   /// The same of a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>
