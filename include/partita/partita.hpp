@@ -41,6 +41,8 @@
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/nn/batch_norm.hpp>
+#include <partita/nn/convolution.hpp>
+#include <partita/nn/convolution_sequentially.hpp>
 #include <partita/nn/cross_entropy.hpp>
 #include <partita/nn/dropout.hpp>
 #include <partita/nn/embedding.hpp>
@@ -58,6 +60,7 @@
 #include <partita/nn/upsampling.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
+#include <partita/plan/halo_cells.hpp>
 #include <partita/plan/mesh_groups.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>

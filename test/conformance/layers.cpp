@@ -18,6 +18,11 @@ using namespace conformance;
 const std::map<std::string, run_record> kinds{
     {"halo", run_halo}, {"loss", run_loss},         {"norm", run_norm},
     {"pool", run_pool}, {"upsample", run_upsample}, {"window", run_halo},
+    {"conv", run_conv},
+    {"halo", run_halo},
+    {"loss", run_loss_record},
+    {"norm", run_norm_record},
+    {"window", run_halo},
 };
 constexpr const char* files[] = {"conv", "halo", "loss", "norm", "pool", "refusals", "upsample"};
 

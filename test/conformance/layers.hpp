@@ -31,6 +31,7 @@ void run_norm(const json& c, const partita::world& everyone, complaints& wrong);
 void run_pool(const json& c, const partita::world& everyone, complaints& wrong);
 void run_upsample(const json& c, const partita::world& everyone, complaints& wrong);
 
+void run_conv(const json& c, const partita::world& everyone, complaints& wrong);
 void run_halo(const json& c, const partita::world& everyone, complaints& wrong);
 
 /// Whether the run has as many workers as the record.

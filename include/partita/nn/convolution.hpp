@@ -1,0 +1,284 @@
+// The distributed convolution over 1, 2 or 3 feature dimensions: batch, channels and features cut in any combination.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <partita/core/box.hpp>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/nn/convolution_options.hpp>
+#include <partita/nn/detail/convolution_movements.hpp>
+#include <partita/nn/detail/linear_movements.hpp>
+#include <partita/nn/detail/uniform.hpp>
+#include <partita/nn/parameter.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// y[n, o, i] = b[o] + sum over c, t of W[o, c, t] x[n, c, i * stride - padding + t * dilation], as PyTorch's Conv1d,
+/// Conv2d and Conv3d: `convolution<float, 2> c(p_x, p_y, p_w, {.in_channels = 8, .out_channels = 16, .kernel = {3,
+/// 3}})`.
+/// Shapes:   x is batch x in x features, cut in any way along each dimension, y is batch x out x features in balance;
+///           the padding surrounds the whole tensor. (p_x, options): p_x = batch x 1 x features, y is on p_x, every
+///           worker keeps all of W and b. (p_x, p_y, p_w, options): p_x = batch x in x features, p_y = batch x out x
+///           features, p_w = out x in x features on any workers; W is cut in balance over out x in (over out alone
+///           where there are groups) and kept by all workers along the features.
+/// Requires: T float or double, ranks [compile time]; partitions that fit [partition_error]; positive kernel, stride,
+///           dilation, channels that groups divide, a kernel that fits into the padded x, padding that x can fill
+///           [shape_error]; on all workers.
+/// Cost:     forward one exchange of the parts of x that workers need, with p_w a second one that sums; nothing for the
+///           weights. The adjoint reverses them and sums the gradients of each block of W in one all_sum_reduce.
+/// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), which are those of the whole
+///           layer's block on every worker that keeps it.
+template <class T, std::size_t Features>
+class convolution {
+  static constexpr std::size_t rank = Features + 2;
+  using anywhere = dynamic_extents<rank>;
+  using shape_type = std::array<std::size_t, rank>;
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "partita::convolution<T, Features>: requires elements of type float or double");
+  static_assert(Features >= 1 && Features <= 3,
+                "partita::convolution<T, Features>: requires 1, 2 or 3 feature dimensions");
+
+ public:
+  template <class X>
+  convolution(const partition<X>& p_x, const convolution_options<Features>& options) {
+    static_assert(X::rank() == rank,
+                  "partita::convolution(p_x, options): requires p_x = batch x 1 x features..., of rank Features + 2");
+    if constexpr (X::rank() == rank) {
+      const auto jobs = detail::jobs_by_output(p_x.grid(), options);
+      state_ =
+          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_x), partition<anywhere>(p_x), jobs);
+    }
+  }
+  template <class X, class Y, class W>
+  convolution(const partition<X>& p_x, const partition<Y>& p_y, const partition<W>& p_w,
+              const convolution_options<Features>& options) {
+    static_assert(
+        X::rank() == rank && Y::rank() == rank && W::rank() == rank,
+        "partita::convolution(p_x, p_y, p_w, options): requires p_x = batch x in x features..., p_y = batch x "
+        "out x features... and p_w = out x in x features..., of rank Features + 2");
+    if constexpr (X::rank() == rank && Y::rank() == rank && W::rank() == rank) {
+      const auto jobs = detail::jobs_by_weights(p_x.grid(), p_y.grid(), p_w.grid(), options);
+      if (!(p_x.world() == p_w.world() && p_y.world() == p_w.world()))
+        throw partition_error("partita::convolution(p_x, p_y, p_w, options): requires partitions of one world");
+      state_ =
+          std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_y), partition<anywhere>(p_w), jobs);
+    }
+  }
+
+  /// The layer's result on this worker, zero volume where it is not in p_y.
+  template <class X>
+  auto operator()(const X& x) {
+    if constexpr (takes<X>()) return here().forward(x);
+  }
+  template <class X>
+  auto forward(const X& x) {
+    return (*this)(x);
+  }
+  /// From dy, shaped as the last result, the gradient with respect to the last x; adds those of the weights and the
+  /// bias. A call that is refused has changed nothing.
+  template <class Y>
+  auto adjoint(const Y& dy) {
+    if constexpr (takes<Y>()) return here().adjoint(dy);
+  }
+
+  /// This worker's block of W (out x in / groups x kernel) and of the bias, assignable in the same shape, alike on all
+  /// workers that keep the block; of no element where it keeps none.
+  xt::xtensor<T, rank>& weight() { return here().weight; }
+  xt::xtensor<T, 1>& bias() { return here().bias; }
+  xt::xtensor<T, rank>& weight_gradient() { return here().weight_gradient; }
+  xt::xtensor<T, 1>& bias_gradient() { return here().bias_gradient; }
+  const xt::xtensor<T, rank>& weight() const { return here().weight; }
+  const xt::xtensor<T, 1>& bias() const { return here().bias; }
+  const xt::xtensor<T, rank>& weight_gradient() const { return here().weight_gradient; }
+  const xt::xtensor<T, 1>& bias_gradient() const { return here().bias_gradient; }
+  /// Where this worker's block stands in the global W; along dimension 0 the bias, too.
+  box<rank> weight_box() const { return here().w; }
+  const convolution_options<Features>& options() const { return here().jobs.options(); }
+
+  void zero_gradients() {
+    here().weight_gradient.fill(T(0));
+    here().bias_gradient.fill(T(0));
+  }
+  /// What an optimiser changes; valid as long as the layer lives, also when it is moved.
+  std::vector<parameter<T>> parameters() {
+    return {{here().weight, here().weight_gradient}, {here().bias, here().bias_gradient}};
+  }
+
+ private:
+  struct state {
+    state(const partition<anywhere>& x_on, const partition<anywhere>& y_on, const partition<anywhere>& w_on,
+          const detail::convolution_jobs<Features>& all_jobs)
+        : p_y(y_on),
+          p_j(w_on),
+          jobs(all_jobs),
+          input({x_on, jobs}),
+          output({y_on, jobs}),
+          sums(jobs.form() == detail::convolution_form::by_output
+                   ? over_all(p_j, std::make_index_sequence<rank>())
+                   : all_sum_reduce<anywhere>(p_j, all_dimensions_but<0, 1>)) {
+      std::size_t first_bias = 0;
+      if (p_j.active()) {
+        w = jobs.weights(p_j.index());
+        if (jobs.adds_bias(p_j.index())) first_bias = w.stop[0] - w.start[0];
+      }
+      weight_gradient = xt::zeros<T>(w.shape());
+      bias_gradient = xt::zeros<T>(std::array<std::size_t, 1>{first_bias});
+      weight = weight_gradient;
+      bias = bias_gradient;
+      if (jobs.options().initial == initial_values::uniform) set_uniform();
+      for (std::size_t d = by_output() ? 0 : 2; d < rank; ++d) sharers *= p_j.grid().shape()[d];
+    }
+    template <std::size_t... D>
+    static all_sum_reduce<anywhere> over_all(const partition<anywhere>& p, std::index_sequence<D...>) {
+      return all_sum_reduce<anywhere>(p, dimensions<D...>);
+    }
+    bool by_output() const { return jobs.form() == detail::convolution_form::by_output; }
+
+    /// Element k of the global W is number k of the random numbers; the bias follows W.
+    void set_uniform() {
+      const auto& o = jobs.options();
+      const shape_type whole = o.weight_shape(), own = w.shape();
+      const std::size_t fan = whole[1] * o.taps();
+      const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
+      for (std::size_t k = 0; k < weight.size(); ++k) {
+        auto i = index_of(k, own);
+        for (std::size_t d = 0; d < rank; ++d) i[d] += w.start[d];
+        weight.data()[k] = detail::uniform_at<T>(bound, o.seed, number_of(i, whole));
+      }
+      for (std::size_t k = 0; k < bias.size(); ++k)
+        bias(k) = detail::uniform_at<T>(bound, o.seed, volume_of(whole) + w.start[0] + k);
+    }
+    text objection_to_weights(const char* call) const {
+      if (detail::as_array<rank>(weight.shape()) == w.shape() &&
+          detail::as_array<rank>(weight_gradient.shape()) == w.shape() && bias.size() == bias_gradient.size())
+        return {};
+      return text("partita::convolution")
+             << call << ": requires weights of the shape " << w.shape() << " on worker " << p_j.world().id()
+             << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight.shape())
+             << "; assign blocks of the shapes that they replace";
+    }
+    detail::convolver<T, Features> local() const {
+      return detail::convolver<T, Features>(detail::local_sizes(jobs, p_j.index(), x_shape, job_shape));
+    }
+
+    template <class X>
+    pooled_tensor<T, rank> forward(const X& given) {
+      const text objection = objection_to_weights("(x)");
+      forward_done = false;
+      x = pooled_tensor<T, rank>();
+      {
+        const block_argument<X> argument(given);
+        x = input.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection)).finish();
+      }
+      const shape_type extents = input.last_cuts().extents(), all = jobs.extents_of_y(extents);
+      x_shape = detail::as_array<rank>(x.shape());
+      job_shape = {};
+      if (p_j.active()) {
+        const auto part = jobs.part_of_y(p_j.index());
+        for (std::size_t d = 0; d < rank; ++d)
+          job_shape[d] = balanced_part(all[d], jobs.parts_of_y()[d], part[d]).size();
+      } else {
+        job_shape[0] = x_shape[0];
+      }
+      auto y = detail::room<T, rank>(input.memory(), job_shape);
+      if (p_j.active()) local().forward(x.data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr, y.data());
+      if (!by_output()) {
+        if (fresh.is_new(all)) {
+          const auto own =
+              p_y.active() ? decomposition<rank>::balanced(all, p_y.grid().shape()).shape(p_y.index()) : shape_type{};
+          output.template prepare<T>(own, "(x)", {});
+        }
+        y = output.template collect<T>(block_of(std::as_const(y)), {}, "(x)", {}, [] {}).finish();
+      }
+      y_shape = detail::as_array<rank>(y.shape());
+      forward_done = true;
+      return y;
+    }
+
+    template <class Y>
+    pooled_tensor<T, rank> adjoint(const Y& dy) {
+      const text objection = objection_to(detail::as_array<rank>(dy.shape()));
+      if (by_output()) {
+        const detail::dense_argument<Y> argument(dy);
+        return back(argument.data(), objection);
+      }
+      const block_argument<Y> argument(dy);
+      const auto there =
+          output.template spread<T>(argument.block(), {}, ".adjoint(dy)", detail::complaint(objection)).finish();
+      return back(there.data(), {});
+    }
+    pooled_tensor<T, rank> back(const T* dy, const text& objection) {
+      const bool computes = p_j.active() && objection.empty();
+      auto dx = detail::room<T, rank>(input.memory(), x_shape);
+      auto later =
+          input.template collect<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", detail::complaint(objection), [&] {
+            if (computes) local().adjoint(dy, weight.data(), dx.data());
+          });
+      xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight.size() + bias.size()});
+      T* const db = bias.size() > 0 ? own.data() + weight.size() : nullptr;
+      if (computes) local().gradients(x.data(), dy, own.data(), db);
+      auto result = later.finish();
+      const auto add = [&](const T* sum) {
+        for (std::size_t k = 0; k < weight.size(); ++k) weight_gradient.data()[k] += sum[k];
+        for (std::size_t k = 0; k < bias.size(); ++k) bias_gradient.data()[k] += sum[weight.size() + k];
+      };
+      if (sharers == 1) add(own.data());
+      else add(sums(own).data());
+      return result;
+    }
+    text objection_to(const shape_type& dy) const {
+      if (!forward_done) return "partita::convolution.adjoint(dy): requires a forward call before; call layer(x) first";
+      if (text t = objection_to_weights(".adjoint(dy)"); !t.empty()) return t;
+      if (!p_y.active() || dy == y_shape) return {};
+      return text("partita::convolution.adjoint(dy): requires dy of the shape of the last result ")
+             << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
+    }
+
+    partition<anywhere> p_y, p_j;
+    detail::convolution_jobs<Features> jobs;
+    detail::window_movement<detail::convolution_planner<Features, true>> input;
+    detail::window_movement<detail::convolution_planner<Features, false>> output;
+    all_sum_reduce<anywhere> sums;
+    detail::prepared_tensors<rank> fresh;
+    std::size_t sharers = 1;
+    bool forward_done = false;
+    box<rank> w{};
+    xt::xtensor<T, rank> weight, weight_gradient;
+    xt::xtensor<T, 1> bias, bias_gradient;
+    pooled_tensor<T, rank> x;  ///< the last window of x, kept for the adjoint
+    shape_type x_shape{}, job_shape{}, y_shape{};
+  };
+
+  template <class X>
+  static consteval bool takes() {
+    static_assert(ranked_array<X>,
+                  "partita::convolution<T, Features>(x): requires an x whose rank is part of its type, as an "
+                  "xt::xtensor; give as_rank<4>(x)");
+    static_assert(!ranked_array<X> || rank_of<X> == rank,
+                  "partita::convolution<T, Features>(x): requires x of rank Features + 2: batch x channels x features");
+    if constexpr (ranked_array<X>) {
+      static_assert(std::is_same_v<element_of<X>, T>,
+                    "partita::convolution<T, Features>(x): requires elements of type T; cast x first");
+      return rank_of<X> == rank && std::is_same_v<element_of<X>, T>;
+    } else {
+      return false;
+    }
+  }
+  /// Requires a layer that was not moved from [partition_error].
+  state& here() const {
+    if (!state_)
+      throw partition_error(
+          "partita::convolution: requires a layer that is there, this one was moved from; call the layer that it was "
+          "moved to");
+    return *state_;
+  }
+
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace partita

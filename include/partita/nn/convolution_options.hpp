@@ -1,0 +1,114 @@
+// What is to be said of a convolution beside its partitions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/error.hpp>
+#include <partita/nn/linear_options.hpp>
+#include <partita/rule/boundary.hpp>
+#include <partita/rule/sliding.hpp>
+
+namespace partita {
+
+/// What lies in the padding around the whole tensor (not around blocks).
+enum class padding_mode {
+  zeros,
+  circular,  ///< the cells at the other end
+  reflect,   ///< mirrored, the border not repeated
+  replicate  ///< the cell at the border
+};
+
+namespace detail {
+template <std::size_t N>
+constexpr std::array<std::size_t, N> ones() {
+  std::array<std::size_t, N> all{};
+  all.fill(1);
+  return all;
+}
+}  // namespace detail
+
+/// A convolution over `Features` dimensions, of the whole tensors: `{.in_channels = 8, .out_channels = 16, .kernel =
+/// {3, 3}, .padding = {1, 1}}`. Layers of one seed and one shape begin alike: give each its own.
+template <std::size_t Features>
+struct convolution_options {
+  std::size_t in_channels = 0;
+  std::size_t out_channels = 0;
+  std::array<std::size_t, Features> kernel{};
+  std::array<std::size_t, Features> stride = detail::ones<Features>();
+  std::array<std::size_t, Features> padding{};  ///< on both sides
+  std::array<std::size_t, Features> dilation = detail::ones<Features>();
+  std::size_t groups = 1;  ///< channels are mapped within groups; as many as channels is depthwise
+  bool bias = true;
+  padding_mode mode = padding_mode::zeros;
+  initial_values initial = initial_values::uniform;  ///< in (-b, b), b = 1 / sqrt(weights of one output)
+  std::uint64_t seed = 0;
+
+  constexpr sliding along(std::size_t feature) const {
+    return {kernel[feature], stride[feature], padding[feature], dilation[feature]};
+  }
+  constexpr std::size_t taps() const {
+    std::size_t all = 1;
+    for (const std::size_t k : kernel) all *= k;
+    return all;
+  }
+  /// The shape of W: out x in / groups x kernel.
+  constexpr std::array<std::size_t, Features + 2> weight_shape() const {
+    std::array<std::size_t, Features + 2> shape{out_channels, in_channels / groups};
+    for (std::size_t f = 0; f < Features; ++f) shape[2 + f] = kernel[f];
+    return shape;
+  }
+};
+
+/// Why there is no such convolution, or nothing.
+template <std::size_t Features>
+text convolution_objection(const convolution_options<Features>& o) {
+  text problem;
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few stay countable
+  if (o.groups == 0 || o.in_channels % o.groups != 0 || o.out_channels % o.groups != 0)
+    return problem << "requires channels that are multiples of groups, got " << o.in_channels << " in_channels and "
+                   << o.out_channels << " out_channels in " << o.groups << " groups";
+  for (std::size_t f = 0; f < Features; ++f) {
+    for (const auto& [name, value] :
+         {std::pair("kernel", o.kernel[f]), {"stride", o.stride[f]}, {"dilation", o.dilation[f]}})
+      if (value == 0 || value > most)
+        return problem << "requires a " << name << " of at least 1 along every feature dimension, got " << value
+                       << " along dimension " << f << " of the features";
+    if (o.padding[f] > most)
+      return problem << "requires a padding of at least 0, got " << o.padding[f] << " along dimension " << f
+                     << " of the features; a negative padding is none";
+  }
+  return problem;
+}
+
+/// Why a tensor of these extents (batch x channels x features) cannot be convolved so, or nothing.
+template <std::size_t Features>
+text convolution_objection(const convolution_options<Features>& o,
+                           const std::array<std::size_t, Features + 2>& extents) {
+  text problem;
+  if (extents[1] != o.in_channels)
+    return problem << "requires x of " << o.in_channels << " channels, got extents " << extents;
+  for (std::size_t f = 0; f < Features; ++f) {
+    const std::size_t n = extents[2 + f];
+    if (n > 0 && ((o.mode == padding_mode::circular && o.padding[f] > n) ||
+                  (o.mode == padding_mode::reflect && o.padding[f] >= n)))
+      return problem << "requires a padding that x can fill (circular: at most its extent, reflect: less), got "
+                     << o.padding[f] << " along dimension " << f << " of the features of extents " << extents;
+    if (o.along(f).places(n) == 0)
+      return problem << "requires a kernel that fits into the padded x, got one that reaches over "
+                     << o.along(f).reach() << " cells and a padded x of " << n + 2 * o.padding[f] << " along dimension "
+                     << f << " of the features of extents " << extents;
+  }
+  return problem;
+}
+
+/// What the padding is for the cells of a window.
+template <std::size_t Features>
+halo_boundaries<Features + 2> padding_of(const convolution_options<Features>& o) {
+  constexpr boundary all[] = {boundary::zero, boundary::periodic, boundary::reflect, boundary::replicate};
+  halo_boundaries<Features + 2> beyond(all[static_cast<std::size_t>(o.mode)]);
+  for (std::size_t d = 0; d < 2; ++d) beyond.before[d] = beyond.after[d] = boundary::none;
+  return beyond;
+}
+
+}  // namespace partita

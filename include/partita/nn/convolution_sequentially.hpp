@@ -1,0 +1,100 @@
+// Convolutions for all workers of a world inside one process, from the plans that the workers follow.
+#pragma once
+
+#include <partita/kernel/sequentially.hpp>
+#include <partita/nn/detail/convolution_jobs.hpp>
+#include <vector>
+
+namespace partita::sequentially {
+
+/// `sequentially::convolution<double, 2> c(p_x, p_y, p_w, options)`: what partita::convolution gives each worker, from
+/// the whole W (out x in / groups x kernel) and b (empty for none). p_x, p_y and p_w are grids.
+/// Shapes:   vectors of one block for each worker of the world; gradients are those of the whole W and b.
+/// Adjoint:  adjoint(dy) of the last x.
+template <class T, std::size_t Features>
+class convolution {
+  static constexpr std::size_t rank = Features + 2;
+  using places = grid<dynamic_extents<rank>>;
+  using block = xt::xtensor<T, rank>;
+
+ public:
+  convolution(const places& p_x, const convolution_options<Features>& options)
+      : p_x_(p_x), p_y_(p_x), jobs_(partita::detail::jobs_by_output(p_x, options)) {}
+  convolution(const places& p_x, const places& p_y, const places& p_w, const convolution_options<Features>& options)
+      : p_x_(p_x), p_y_(p_y), jobs_(partita::detail::jobs_by_weights(p_x, p_y, p_w, options)) {}
+
+  std::vector<block> operator()(const std::vector<block>& x, const block& w, const xt::xtensor<T, 1>& b) {
+    const auto cuts = detail::cut_of_blocks(p_x_, x, "convolution");
+    const text problem = convolution_objection(jobs_.options(), cuts.extents());
+    if (!problem.empty()) throw shape_error(text("partita::sequentially::convolution: ") << problem);
+    const auto extents = jobs_.extents_of_y(cuts.extents());
+    const auto of_y = decomposition<rank>::balanced(extents, p_y_.shape());
+    input_.clear(), output_.clear();
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      input_.push_back(plan_convolution_input(jobs_, p_x_, cuts, k));
+      output_.push_back(plan_convolution_output(jobs_, p_y_, of_y, k));
+    }
+    x_ = detail::spread_windows(input_, x, padding_of(jobs_.options()));
+    w_ = w, b_ = b;
+    std::vector<block> y(x.size(), zero_volume<T, rank>());
+    for_jobs([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
+      y[k] = uninitialised<T, rank>(output_[k].exchange.destination_shape);
+      local.forward(x_[k].data(), own.data(), bias.size() > 0 ? bias.data() : nullptr, y[k].data());
+    });
+    return detail::collect_windows(output_, y, "convolution");
+  }
+  std::vector<block> adjoint(const std::vector<block>& dy) {
+    const auto there = detail::spread_windows(output_, dy, halo_boundaries<rank>(boundary::none));
+    std::vector<block> dx(dy.size(), zero_volume<T, rank>());
+    dw_ = xt::zeros<T>(w_.shape()), db_ = xt::zeros<T>(b_.shape());
+    for_jobs([&](std::size_t k, auto& local, const block& own, const xt::xtensor<T, 1>& bias) {
+      dx[k] = uninitialised<T, rank>(input_[k].exchange.destination_shape);
+      local.adjoint(there[k].data(), own.data(), dx[k].data());
+      block dw = xt::zeros<T>(own.shape());
+      xt::xtensor<T, 1> db = xt::zeros<T>(bias.shape());
+      local.gradients(x_[k].data(), there[k].data(), dw.data(), bias.size() > 0 ? db.data() : nullptr);
+      const auto at = jobs_.weights(jobs_.places().index(jobs_.places().place(k))).start;
+      for (std::size_t e = 0; e < dw.size(); ++e) whole(dw_, dw, at, e) += dw.data()[e];
+      for (std::size_t e = 0; e < db.size(); ++e) db_(at[0] + e) += db(e);
+    });
+    return detail::collect_windows(input_, dx, "convolution");
+  }
+  const block& weight_gradient() const { return dw_; }
+  const xt::xtensor<T, 1>& bias_gradient() const { return db_; }
+
+ private:
+  /// The element of the whole that element e of a part is.
+  template <class Whole>
+  static auto& whole(Whole& all, const block& part, const index<rank>& at, std::size_t e) {
+    auto i = index_of(e, detail::shape_of(part));
+    for (std::size_t d = 0; d < rank; ++d) i[d] += at[d];
+    return all.data()[number_of(i, detail::shape_of(all))];
+  }
+  template <class F>
+  void for_jobs(F f) {
+    for (std::size_t k = 0; k < input_.size(); ++k) {
+      if (!jobs_.places().contains(k)) continue;
+      const auto i = jobs_.places().index(jobs_.places().place(k));
+      const box<rank> mine = jobs_.weights(i);
+      auto own = uninitialised<T, rank>(mine.shape());
+      for (std::size_t e = 0; e < own.size(); ++e) own.data()[e] = whole(w_, own, mine.start, e);
+      xt::xtensor<T, 1> bias = xt::zeros<T>(std::array<std::size_t, 1>{0});
+      if (b_.size() > 0 && jobs_.adds_bias(i)) {
+        bias = xt::zeros<T>(std::array<std::size_t, 1>{mine.stop[0] - mine.start[0]});
+        for (std::size_t e = 0; e < bias.size(); ++e) bias(e) = b_(mine.start[0] + e);
+      }
+      partita::detail::convolver<T, Features> local(partita::detail::local_sizes(
+          jobs_, i, input_[k].exchange.destination_shape, output_[k].exchange.destination_shape));
+      f(k, local, own, bias);
+    }
+  }
+
+  places p_x_, p_y_;
+  partita::detail::convolution_jobs<Features> jobs_;
+  std::vector<halo_plan<rank>> input_, output_;
+  std::vector<block> x_;
+  block w_, dw_;
+  xt::xtensor<T, 1> b_, db_;
+};
+
+}  // namespace partita::sequentially

@@ -1,0 +1,213 @@
+// Which part of a convolution each worker computes: its outputs, the inputs that they need, and its weights.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/nn/convolution_options.hpp>
+#include <partita/nn/detail/convolve.hpp>
+#include <partita/plan/grid.hpp>
+#include <partita/plan/halo_plan.hpp>
+
+namespace partita::detail {
+
+/// How the parts of a convolution follow from a worker's position.
+enum class convolution_form {
+  by_output,   ///< workers batch x 1 x features: each computes its block of y with all weights
+  by_weights,  ///< workers out x in x features: a block of weights each, partial sums over the in channels
+  by_groups    ///< the same, but the channels of y are cut over out and in together: no partial sums
+};
+
+/// The parts of a position: along batch, out channels, in channels within a group, and features.
+template <std::size_t Features>
+class convolution_jobs {
+ public:
+  static constexpr std::size_t rank = Features + 2;
+  using position = index<rank>;
+  using shape_type = std::array<std::size_t, rank>;
+
+  convolution_jobs(const grid<dynamic_extents<rank>>& places, convolution_form form,
+                   const convolution_options<Features>& options)
+      : places_(places), form_(form), options_(options) {}
+
+  const grid<dynamic_extents<rank>>& places() const { return places_; }
+  convolution_form form() const { return form_; }
+  const convolution_options<Features>& options() const { return options_; }
+
+  /// How many parts there are of y and of x along each dimension.
+  shape_type parts_of_y() const {
+    shape_type parts = places_.shape();
+    if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
+    if (form_ == convolution_form::by_weights) parts[1] = parts[0], parts[0] = 1;
+    return parts;
+  }
+  shape_type parts_of_x() const {
+    shape_type parts = places_.shape();
+    if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
+    if (form_ == convolution_form::by_weights) parts[0] = 1;
+    return parts;
+  }
+  position part_of_y(const position& i) const {
+    position part = i;
+    if (form_ == convolution_form::by_groups) part[1] = i[0] * places_.shape()[1] + i[1], part[0] = 0;
+    if (form_ == convolution_form::by_weights) part[1] = i[0], part[0] = 0;
+    return part;
+  }
+  position part_of_x(const position& i) const {
+    position part = i;
+    if (form_ == convolution_form::by_groups) return part_of_y(i);
+    if (form_ == convolution_form::by_weights) part[0] = 0;
+    return part;
+  }
+  /// Calls f(worker) for those that want a part of x, or of y.
+  template <class F>
+  void for_workers(bool of_x, const position& part, F f) const {
+    position i = part;
+    if (form_ == convolution_form::by_output) return f(places_.worker(i));
+    if (form_ == convolution_form::by_groups) {
+      i[0] = part[1] / places_.shape()[1], i[1] = part[1] % places_.shape()[1];
+      return f(places_.worker(i));
+    }
+    const std::size_t free = of_x ? 0 : 1;
+    i[1 - free] = part[1];
+    for (i[free] = 0; i[free] < places_.shape()[free]; ++i[free]) f(places_.worker(i));
+  }
+
+  /// The channels of y that a part holds, and those of x that are mapped to them.
+  interval out_channels(std::size_t part) const { return balanced_part(options_.out_channels, parts_of_y()[1], part); }
+  interval in_channels(std::size_t part_of_x) const {
+    if (form_ == convolution_form::by_weights)
+      return balanced_part(options_.in_channels, places_.shape()[1], part_of_x);
+    const interval out = out_channels(form_ == convolution_form::by_output ? 0 : part_of_x);
+    if (out.size() == 0) return {};
+    const std::size_t of_y = options_.out_channels / options_.groups, of_x = options_.in_channels / options_.groups;
+    return {out.start / of_y * of_x, ((out.stop - 1) / of_y + 1) * of_x};
+  }
+  /// This position's block of W. The bias is added where in channels start at 0.
+  box<rank> weights(const position& i) const {
+    box<rank> w{{}, options_.weight_shape()};
+    const interval out = out_channels(part_of_y(i)[1]);
+    w.start[0] = out.start, w.stop[0] = out.stop;
+    if (form_ != convolution_form::by_weights) return w;
+    const interval in = in_channels(i[1]);
+    w.start[1] = in.start, w.stop[1] = in.stop;
+    return w;
+  }
+  bool adds_bias(const position& i) const {
+    return options_.bias && (form_ != convolution_form::by_weights || i[1] == 0);
+  }
+
+  shape_type extents_of_y(const shape_type& x) const {
+    shape_type y{x[0], options_.out_channels};
+    for (std::size_t f = 0; f < Features; ++f) y[2 + f] = options_.along(f).places(x[2 + f]);
+    return y;
+  }
+  /// The windows of all parts of an x, or a y, of these extents.
+  windows_of_parts<rank> windows_of_x(const shape_type& x) const {
+    const shape_type y = extents_of_y(x), parts = parts_of_x();
+    windows_of_parts<rank> windows;
+    for (std::size_t part = 0; part < parts[0]; ++part)
+      windows[0].push_back(as_window(balanced_part(x[0], parts[0], part)));
+    for (std::size_t part = 0; part < parts[1]; ++part) windows[1].push_back(as_window(in_channels(part)));
+    for (std::size_t d = 2; d < rank; ++d)
+      for (std::size_t part = 0; part < parts[d]; ++part)
+        windows[d].push_back(window_under(options_.along(d - 2), balanced_part(y[d], parts[d], part)));
+    return windows;
+  }
+  windows_of_parts<rank> windows_of_y(const shape_type& y) const {
+    const shape_type parts = parts_of_y();
+    windows_of_parts<rank> windows;
+    for (std::size_t d = 0; d < rank; ++d)
+      for (std::size_t part = 0; part < parts[d]; ++part)
+        windows[d].push_back(as_window(balanced_part(y[d], parts[d], part)));
+    return windows;
+  }
+
+ private:
+  static window as_window(interval i) {
+    return {static_cast<std::ptrdiff_t>(i.start), static_cast<std::ptrdiff_t>(i.stop)};
+  }
+
+  grid<dynamic_extents<rank>> places_;
+  convolution_form form_;
+  convolution_options<Features> options_;
+};
+
+/// Who wants the windows of x, or of y.
+template <std::size_t Features>
+struct windows_of_jobs {
+  const convolution_jobs<Features>* jobs;
+  bool of_x;
+
+  bool wants(std::size_t worker) const { return jobs->places().contains(worker); }
+  index<Features + 2> parts(std::size_t worker) const {
+    const auto i = jobs->places().index(jobs->places().place(worker));
+    return of_x ? jobs->part_of_x(i) : jobs->part_of_y(i);
+  }
+  template <class F>
+  void for_workers(const index<Features + 2>& part, F f) const {
+    jobs->for_workers(of_x, part, f);
+  }
+};
+
+/// From the blocks of x on `p` to what each job needs, and from those of y.
+template <std::size_t Features, class P>
+halo_plan<Features + 2> plan_convolution_input(const convolution_jobs<Features>& jobs, const grid<P>& p,
+                                               const decomposition<Features + 2>& x, std::size_t worker) {
+  return plan_windows(p, x, jobs.windows_of_x(x.extents()), padding_of(jobs.options()),
+                      windows_of_jobs<Features>{&jobs, true}, worker);
+}
+template <std::size_t Features, class P>
+halo_plan<Features + 2> plan_convolution_output(const convolution_jobs<Features>& jobs, const grid<P>& p,
+                                                const decomposition<Features + 2>& y, std::size_t worker) {
+  return plan_windows(p, y, jobs.windows_of_y(y.extents()), halo_boundaries<Features + 2>(boundary::none),
+                      windows_of_jobs<Features>{&jobs, false}, worker);
+}
+
+/// The sizes of the convolution at a position, for a window of x and a block of y of these shapes.
+template <std::size_t Features>
+local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, const index<Features + 2>& i,
+                                        const std::array<std::size_t, Features + 2>& window,
+                                        const std::array<std::size_t, Features + 2>& y) {
+  const auto& o = jobs.options();
+  const box<Features + 2> w = jobs.weights(i);
+  local_convolution<Features> s;
+  s.batch = y[0], s.in = window[1], s.out = y[1];
+  s.in_of_group = w.stop[1] - w.start[1];
+  s.first_out = w.start[0], s.out_of_group = o.out_channels / o.groups;
+  for (std::size_t f = 0; f < Features; ++f) s.window[f] = window[2 + f], s.places[f] = y[2 + f];
+  s.kernel = o.kernel, s.stride = o.stride, s.dilation = o.dilation;
+  if (window[1] == 0) s.in_of_group = 0;
+  return s;
+}
+
+/// The jobs of workers that hold x and y alike. Throws what is wrong with the partition or the options.
+template <std::size_t Features, class P>
+convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_options<Features>& options) {
+  const text problem = convolution_objection(options);
+  if (!problem.empty()) throw shape_error(text("partita::convolution(p_x, options): ") << problem);
+  if (p_x.shape()[1] != 1)
+    throw partition_error(text("partita::convolution(p_x, options): requires p_x = batch x 1 x features..., whose "
+                               "channels are not cut, got p_x = ")
+                          << p_x.shape() << "; give p_y and p_w, too: convolution(p_x, p_y, p_w, options)");
+  return {grid<dynamic_extents<Features + 2>>(dynamic_extents<Features + 2>(p_x.shape()), p_x.workers()),
+          convolution_form::by_output, options};
+}
+/// The jobs of workers that hold blocks of the weights.
+template <std::size_t Features, class X, class Y, class W>
+convolution_jobs<Features> jobs_by_weights(const grid<X>& p_x, const grid<Y>& p_y, const grid<W>& p_w,
+                                           const convolution_options<Features>& options) {
+  const text problem = convolution_objection(options);
+  if (!problem.empty()) throw shape_error(text("partita::convolution(p_x, p_y, p_w, options): ") << problem);
+  const auto x = p_x.shape(), y = p_y.shape(), w = p_w.shape();
+  bool fits = options.groups > 1 || (x[1] == w[1] && y[1] == w[0]);
+  for (std::size_t d = 2; d < Features + 2; ++d) fits = fits && x[d] == w[d] && y[d] == w[d];
+  if (!fits)
+    throw partition_error(text("partita::convolution(p_x, p_y, p_w, options): requires p_x = batch x in x features, "
+                               "p_y = batch x out x features and p_w = out x in x features with equal features (of "
+                               "several groups the channels may be cut in any way), got p_x = ")
+                          << x << ", p_y = " << y << " and p_w = " << w << "; choose partitions that match");
+  return {grid<dynamic_extents<Features + 2>>(dynamic_extents<Features + 2>(w), p_w.workers()),
+          options.groups > 1 ? convolution_form::by_groups : convolution_form::by_weights, options};
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,116 @@
+// Random convolutions by the sequential executor against loops over every output and every tap: partitions of every
+// form, uneven and empty blocks, strides beyond the kernel, dilation, groups and depthwise, every padding.
+#include <partita/nn/convolution_sequentially.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <vector>
+
+#include "convolution_oracle.hpp"
+#include "random_cases.hpp"
+
+namespace {
+
+using namespace partita;
+std::size_t below(std::mt19937& random, std::size_t n) { return random() % n; }
+
+template <std::size_t Rank>
+grid<dynamic_extents<Rank>> placed(std::mt19937& random, const std::array<std::size_t, Rank>& shape,
+                                   std::size_t world) {
+  std::vector<std::size_t> ids(world);
+  for (std::size_t k = 0; k < world; ++k) ids[k] = k;
+  std::shuffle(ids.begin(), ids.end(), random);
+  ids.resize(volume_of(shape));
+  return {dynamic_extents<Rank>(shape), workers(ids)};
+}
+template <std::size_t Rank>
+std::vector<xt::xtensor<double, Rank>> blocks_of(const xt::xtensor<double, Rank>& whole,
+                                                 const decomposition<Rank>& cuts, const grid<dynamic_extents<Rank>>& p,
+                                                 std::size_t world) {
+  std::vector<xt::xtensor<double, Rank>> all;
+  for (std::size_t k = 0; k < world; ++k)
+    all.push_back(p.contains(k) ? test::part(whole, cuts.block(p.index(p.place(k)))) : zero_volume<double, Rank>());
+  return all;
+}
+
+struct census {
+  std::size_t grouped = 0, by_weights = 0, empty = 0, far = 0, padded = 0;
+};
+
+template <std::size_t Features>
+void one_case(std::mt19937& random, census& seen) {
+  constexpr std::size_t rank = Features + 2;
+  using shape = std::array<std::size_t, rank>;
+  convolution_options<Features> o;
+  o.groups = below(random, 3) == 0 ? 1 + below(random, 3) : 1;
+  o.in_channels = o.groups * (1 + below(random, 2)), o.out_channels = o.groups * (1 + below(random, 2));
+  o.bias = below(random, 2) == 0;
+  o.mode = static_cast<padding_mode>(below(random, 4));
+  shape extents{1 + below(random, 3), o.in_channels};
+  for (std::size_t f = 0; f < Features; ++f) {
+    o.kernel[f] = 1 + below(random, 3), o.stride[f] = 1 + below(random, 4), o.dilation[f] = 1 + below(random, 2);
+    extents[2 + f] = o.along(f).reach() + below(random, Features == 1 ? 9 : 4);
+    o.padding[f] = below(random, std::min<std::size_t>(3, extents[2 + f]));
+    seen.far += o.stride[f] > o.kernel[f] ? 1 : 0, seen.padded += o.padding[f] > 0 ? 1 : 0;
+  }
+  const bool by_weights = below(random, 2) == 0;
+  shape at_x{}, at_y{}, at_w{};
+  for (std::size_t d = 2; d < rank; ++d) at_x[d] = at_y[d] = at_w[d] = 1 + below(random, Features == 1 ? 4 : 2);
+  at_x[0] = 1 + below(random, 2), at_x[1] = by_weights ? 1 + below(random, 2) : 1;
+  at_y[0] = 1 + below(random, 2), at_y[1] = 1 + below(random, 3);
+  at_w[0] = at_y[1], at_w[1] = at_x[1];
+  if (!by_weights) at_y = at_x;
+  const std::size_t world = std::max({volume_of(at_x), volume_of(at_y), by_weights ? volume_of(at_w) : 1});
+  const auto p_x = placed<rank>(random, at_x, world);
+  const auto p_y = by_weights ? placed<rank>(random, at_y, world) : p_x;
+  const auto cuts = decomposition<rank>::make([&](std::size_t d) {
+    std::vector<std::size_t> sizes(at_x[d], 0);
+    for (std::size_t k = 0; k < extents[d]; ++k) ++sizes[below(random, at_x[d])];
+    for (const std::size_t n : sizes) seen.empty += n == 0 ? 1 : 0;
+    return cut::at(sizes);
+  });
+  seen.grouped += o.groups > 1 ? 1 : 0, seen.by_weights += by_weights ? 1 : 0;
+
+  test::whole_convolution<Features> oracle{o, test::small_integers<rank>(o.weight_shape(), 1),
+                                           test::small_integers<1>({o.bias ? o.out_channels : 0}, 2)};
+  const auto x = test::small_integers<rank>(extents, 3);
+  const auto y = oracle.forward(x);
+  const auto dy = test::small_integers<rank>(oracle.result(extents), 4);
+  typename test::whole_convolution<Features>::tensor dw;
+  xt::xtensor<double, 1> db;
+  const auto dx = oracle.adjoint(x, dy, dw, db);
+
+  using layer_type = sequentially::convolution<double, Features>;
+  auto layer = by_weights ? layer_type(p_x, p_y, placed<rank>(random, at_w, world), o) : layer_type(p_x, o);
+  const auto of_y = decomposition<rank>::balanced(oracle.result(extents), at_y);
+  const auto got = layer(blocks_of<rank>(x, cuts, p_x, world), oracle.w, oracle.b);
+  const auto wanted = blocks_of<rank>(y, of_y, p_y, world);
+  for (std::size_t k = 0; k < world; ++k)
+    if (p_y.contains(k)) BOOST_REQUIRE(got[k] == wanted[k]);
+  const auto back = layer.adjoint(blocks_of<rank>(dy, of_y, p_y, world));
+  const auto given = blocks_of<rank>(dx, cuts, p_x, world);
+  for (std::size_t k = 0; k < world; ++k)
+    if (p_x.contains(k)) BOOST_REQUIRE(back[k] == given[k]);
+  BOOST_REQUIRE(layer.weight_gradient() == dw);
+  BOOST_REQUIRE(layer.bias_gradient() == db);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(random_convolutions)
+
+BOOST_AUTO_TEST_CASE(six_thousand_random_convolutions_are_what_loops_over_every_tap_give) {
+  std::mt19937 random(20261123);
+  census seen;
+  const std::size_t wanted = test::random_cases(6'000);
+  for (std::size_t k = 0; k < wanted; ++k) {
+    if (k % 3 == 0) one_case<1>(random, seen);
+    if (k % 3 == 1) one_case<2>(random, seen);
+    if (k % 3 == 2) one_case<3>(random, seen);
+  }
+  for (const std::size_t kind : {seen.grouped, seen.by_weights, seen.empty, seen.far, seen.padded})
+    BOOST_TEST(kind > wanted / 8);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
