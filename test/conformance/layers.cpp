@@ -16,13 +16,8 @@ using namespace conformance;
 
 /// What runs the records of each kind.
 const std::map<std::string, run_record> kinds{
-    {"halo", run_halo}, {"loss", run_loss},         {"norm", run_norm},
+    {"conv", run_conv}, {"halo", run_halo},         {"loss", run_loss},   {"norm", run_norm},
     {"pool", run_pool}, {"upsample", run_upsample}, {"window", run_halo},
-    {"conv", run_conv},
-    {"halo", run_halo},
-    {"loss", run_loss_record},
-    {"norm", run_norm_record},
-    {"window", run_halo},
 };
 constexpr const char* files[] = {"conv", "halo", "loss", "norm", "pool", "refusals", "upsample"};
 
