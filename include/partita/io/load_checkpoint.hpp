@@ -120,7 +120,8 @@ class checkpoint {
                                                        << path.c_str() << " has " << bytes << " bytes, and had "
                                                        << entry.bytes << "; load an earlier step"));
     }
-    const std::vector<std::uint32_t> sums = checksums_of_file(call, where, front, data, contents_.slab_bytes);
+    const std::vector<std::uint32_t> sums =
+        checksums_of_file(call, where, own_checksums(where, front, data, contents_.slab_bytes), contents_.slab_bytes);
     for (std::size_t k = 0; k < sums.size() && trouble.empty(); ++k)
       if (sums[k] != entry.checksums[k])
         trouble = call.refuse(file_trouble::kind::io,

@@ -193,4 +193,55 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
   BOOST_TEST(says(refused<io_error>([&] { saved.load<double, 1>("bias", s.last); }), "bias.npy: No such file"));
 }
 
+BOOST_AUTO_TEST_CASE(saving_behind_the_back_of_the_program_keeps_what_was_there_at_the_call) {
+  const setting s;
+  checkpoint_options two = crowded;
+  two.keep_last = 2;
+  {
+    checkpoint_saver saver(s.path(), two);
+    auto w = numbered<float>(s.rows, {7, 12});
+    auto b = numbered<double>(s.last, {5});
+    for (std::uint64_t step = 1; step <= 4; ++step) {
+      saver.save(step, named("weight", s.rows, extents<7, 12>{}, w), named("bias", s.last, extents<5>{}, b + 1.0));
+      w *= 2.0F, b *= 0.0;  // while it is written
+      BOOST_TEST((checkpoint_steps(s.path(), s.everyone).size() == std::min<std::size_t>(step - 1, 2)));
+    }
+    saver.finish(), saver.finish();
+    BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{3, 4}));
+    BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone), 8));
+    saver.save(5, named("weight", s.rows, extents<7, 12>{}, w));
+  }  // ended here
+  BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone, 5), 16));
+  try {
+    checkpoint_saver saver(s.path(), two);
+    saver.save(6, named("weight", s.rows, extents<7, 12>{}, numbered<float>(s.rows, {7, 12})));
+    throw 17;
+  } catch (int) {  // left out
+  }
+  s.everyone.communicator().barrier();
+  BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{4, 5}));
+}
+
+BOOST_AUTO_TEST_CASE(what_could_not_be_saved_behind_the_back_is_told_by_the_next_call_on_all_workers) {
+  const setting s;
+  checkpoint_saver saver(s.path(), crowded);
+  const auto w = numbered<float>(s.rows, {7, 12});
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit little{100, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &little);
+  saver.save(1, named("weight", s.rows, extents<7, 12>{}, w));
+  const std::string full = refused<io_error>([&] { saver.finish(); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  BOOST_TEST(says(full, "File too large"), full);
+  BOOST_TEST(says(full, "partita::checkpoint_saver::save(\""), full);
+  saver.save(1, named("weight", s.rows, extents<7, 12>{}, w));
+  saver.finish();
+  BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone), 1));
+  BOOST_TEST(says(refused<io_error>([&] { saver.save(1, named("weight", s.rows, extents<7, 12>{}, w)); }),
+                  "requires a step that is not there yet"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

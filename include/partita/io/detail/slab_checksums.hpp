@@ -25,33 +25,40 @@ void for_shares(std::size_t first, std::size_t last, std::size_t slab, F f) {
   }
 }
 
-/// The checksums of all slabs of a file, on the leader of the call; nothing on the others. `data` are the elements that
-/// this worker owns, `front` what the first owner has before them. Collective.
-/// Cost: one message of 4 bytes a slab from each owner.
+/// The checksums of the shares that this worker has in the slabs of a file. `data` are the elements that it owns,
+/// `front` what the first owner has before them.
+template <std::size_t Rank>
+std::vector<std::uint32_t> own_checksums(const slab_partition<Rank>& where, const std::string& front,
+                                         const unsigned char* data, std::size_t slab_bytes) {
+  std::vector<std::uint32_t> own;
+  if (!where.owns()) return own;
+  const file_domains& d = where.domains;
+  const std::size_t place = where.place(), data_at = d.held[place];
+  for_shares(place == 0 ? 0 : data_at, d.held[place + 1], slab_bytes,
+             [&](std::size_t, std::size_t first, std::size_t last) {
+               std::uint32_t sum = 0;
+               if (first < data_at) sum = crc32c(front.data() + first, (last < data_at ? last : data_at) - first);
+               if (last > data_at) {
+                 const std::size_t from = first < data_at ? data_at : first;
+                 sum = crc32c(data + (from - data_at), last - from, sum);
+               }
+               own.push_back(sum);
+             });
+  return own;
+}
+
+/// The checksums of all slabs of a file, on the leader of the call; nothing on the others. `own` are those of this
+/// worker. Collective. Cost: one message of 4 bytes a slab from each owner.
 template <std::size_t Rank>
 std::vector<std::uint32_t> checksums_of_file(const file_call& call, const slab_partition<Rank>& where,
-                                             const std::string& front, const unsigned char* data,
-                                             std::size_t slab_bytes) {
+                                             const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {
   const file_domains& d = where.domains;
   const auto begin_of = [&](std::size_t k) { return k == 0 ? std::size_t{0} : d.held[k]; };
-  const std::size_t n = d.owners(), place = where.place();
+  const std::size_t n = d.owners();
   std::vector<std::size_t> counts(n);
   std::size_t all = 0;
   for (std::size_t k = 0; k < n; ++k)
     all += counts[k] = sizeof(std::uint32_t) * slabs_touched(begin_of(k), d.held[k + 1], slab_bytes);
-
-  std::vector<std::uint32_t> own;
-  if (where.owns())
-    for_shares(begin_of(place), d.held[place + 1], slab_bytes, [&](std::size_t, std::size_t first, std::size_t last) {
-      std::uint32_t sum = 0;
-      const std::size_t data_at = d.held[place];
-      if (first < data_at) sum = crc32c(front.data() + first, (last < data_at ? last : data_at) - first);
-      if (last > data_at) {
-        const std::size_t from = first < data_at ? data_at : first;
-        sum = crc32c(data + (from - data_at), last - from, sum);
-      }
-      own.push_back(sum);
-    });
   auto mine = uninitialised<std::uint8_t, 1>({sizeof(std::uint32_t) * own.size()});
   if (mine.size() != 0) std::memcpy(mine.data(), own.data(), mine.size());
   const auto one = call.everyone().partition(extents<dynamic>(std::size_t{1}), workers{call.leader()});

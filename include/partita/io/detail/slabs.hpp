@@ -1,6 +1,7 @@
 // A tensor on a partition as the slabs of a file, and back: one repartition, and for what straddles a page another.
 #pragma once
 
+#include <algorithm>
 #include <cfloat>
 #include <cstddef>
 #include <cstring>
@@ -148,13 +149,21 @@ class slab_to_write {
       else return repartition(p, where.owners, to)(x);
     });
     if (where.owns()) clear_padding(slab.moved_.data(), slab.moved_.size());
-    slab.data_ = slab.moved_.data();
     return slab;
   }
 
   const std::string& header() const { return header_; }
   const slab_partition<Rank>& where() const { return where_; }
-  const unsigned char* bytes() const { return reinterpret_cast<const unsigned char*>(data_); }
+  const unsigned char* bytes() const {
+    return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_.data());
+  }
+  /// Copies the slab if it is the caller's block, which may change from now on.
+  void keep() {
+    if (data_ == nullptr) return;
+    moved_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where_.shape()));
+    std::copy_n(data_, moved_.size(), moved_.data());
+    data_ = nullptr;
+  }
 
  private:
   /// Why this worker's block is not what the given cuts say; a kernel in a world of checks::local would say it alone.
@@ -180,7 +189,7 @@ class slab_to_write {
   std::string header_;
   slab_partition<Rank> where_;
   pooled_tensor<T, Rank> moved_;
-  const T* data_ = nullptr;
+  const T* data_ = nullptr;  // the caller's block, if that is the slab
 };
 
 /// Brings what straddles a page to the owner of the page: what this worker takes, to be written behind its own slab.

@@ -1,0 +1,197 @@
+// A checkpoint on its way to the disk: begun by all workers together, written by each alone, ended together.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/io/detail/checkpoint_folder.hpp>
+#include <partita/io/detail/slab_checksums.hpp>
+#include <partita/io/detail/slabs.hpp>
+#include <partita/io/file_policy.hpp>
+#include <partita/io/manifest.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// One tensor of a checkpoint to be saved; it refers to what it was made from.
+template <class Extents, std::size_t Rank, class X, class... Policies>
+struct named_tensor {
+  std::string name;
+  const partition<Extents>& p;
+  std::array<std::size_t, Rank> global;
+  const X& x;
+  detail::file_request<Rank> request;
+};
+
+/// How checkpoints are kept. Every worker gives the same.
+struct checkpoint_options {
+  std::size_t keep_last = 0;                       ///< remove all but so many of the highest steps; 0 keeps all
+  std::size_t slab_bytes = std::size_t{1} << 22U;  ///< one checksum for so many bytes of a file
+  file_options files{};
+};
+
+namespace detail {
+
+/// A file of a checkpoint, of any elements.
+class file_in_writing {
+ public:
+  virtual ~file_in_writing() = default;
+  /// Without the other workers: 0 or an errno.
+  virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
+  /// Its entry of the manifest, complete on the leader. Collective.
+  virtual manifest_tensor end(const file_call& call, const checkpoint_options& options) const = 0;
+  virtual const std::string& name() const = 0;
+};
+
+template <class T, std::size_t Rank>
+class tensor_in_writing final : public file_in_writing {
+ public:
+  /// Brings the tensor to its slabs. Collective.
+  template <class Extents, class X, class... Policies>
+  static std::unique_ptr<file_in_writing> of(const file_call& call,
+                                             const named_tensor<Extents, Rank, X, Policies...>& tensor,
+                                             const file_options& options, bool copies) {
+    auto request = tensor.request;
+    request.options = options;
+    auto slab = slab_to_write<T, Rank>::template of<false, (sizeof...(Policies) > 0)>(call, tensor.p, tensor.global,
+                                                                                      tensor.x, request);
+    if (copies) slab.keep();
+    auto taken = bring_to_pages(slab.where().owners, slab.where().domains, slab.bytes());
+    return std::unique_ptr<file_in_writing>(
+        new tensor_in_writing(tensor.name, tensor.global, std::move(slab), std::move(taken)));
+  }
+  int write(const std::string& folder, const checkpoint_options& options) override {
+    const auto& where = slab_.where();
+    const file_domains& domains = where.domains;
+    const std::size_t place = where.place();
+    sums_ = own_checksums(where, slab_.header(), slab_.bytes(), options.slab_bytes);
+    if (!where.owns() || domains.written[place] >= domains.written[place + 1]) return 0;
+    posix_file file;
+    int error = file.open(folder + "/" + name_ + ".npy", O_WRONLY | O_CREAT);
+    if (error == 0 && place == 0) error = file.reserve(domains.bytes());
+    if (error == 0) error = write_domain(file, where, slab_.header(), slab_.bytes(), taken_);
+    if (error == 0 && options.files.sync) error = file.sync();
+    return error == 0 ? file.close() : error;
+  }
+  manifest_tensor end(const file_call& call, const checkpoint_options& options) const override {
+    manifest_tensor entry;
+    entry.checksums = checksums_of_file(call, slab_.where(), sums_, options.slab_bytes);
+    entry.name = name_;
+    const text type = npy_type_of<T>();
+    entry.type.assign(type.begin(), type.end());
+    entry.extents.assign(global_.begin(), global_.end());
+    entry.bytes = slab_.where().domains.bytes();
+    return entry;
+  }
+  const std::string& name() const override { return name_; }
+
+ private:
+  tensor_in_writing(std::string name, const std::array<std::size_t, Rank>& global, slab_to_write<T, Rank> slab,
+                    std::vector<unsigned char> taken)
+      : name_(std::move(name)), global_(global), slab_(std::move(slab)), taken_(std::move(taken)) {}
+
+  std::string name_;
+  std::array<std::size_t, Rank> global_;
+  slab_to_write<T, Rank> slab_;
+  std::vector<unsigned char> taken_;
+  std::vector<std::uint32_t> sums_;
+};
+
+/// All of it. What goes without having been ended is removed.
+class checkpoint_in_writing {
+ public:
+  checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
+                        const checkpoint_options& options)
+      : call_(call), folder_(std::move(folder)), step_(step), options_(options) {
+    if (options_.slab_bytes == 0) options_.slab_bytes = 1;
+  }
+
+  /// Makes a folder that nobody else knows. Collective.
+  void begin() {
+    const std::string path = folder_ + "/" + step_name(step_);
+    temporary_ = temporary_name(path, call_.word_of(call_.leader(), random_word() >> 1U));
+    file_trouble trouble;
+    if (call_.leads()) {
+      int error = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
+      const checkpoint_list there = error == 0 ? list_checkpoints(folder_) : checkpoint_list{};
+      if (error == 0) error = there.error;
+      for (const std::string& name : there.leftovers)
+        if (error == 0) error = remove_folder(folder_ + "/" + name);
+      if (error == 0) error = guard_.make(temporary_);
+      trouble = call_.cannot("make", temporary_, error, way_out);
+      if (std::binary_search(there.steps.begin(), there.steps.end(), step_))
+        trouble =
+            call_.refuse(file_trouble::kind::io, text("requires a step that is not there yet; there is ")
+                                                     << path.c_str() << "; remove it first, or save another step");
+    }
+    call_.settle(trouble);
+  }
+  /// Takes a tensor as it is now; if it does not copy, as it is when it is written. Collective.
+  template <class Extents, std::size_t Rank, class X, class... Policies>
+  void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies) {
+    using T = element_of<X>;
+    if constexpr (!strided_array<const X>) {
+      const xt::xtensor<T, Rank> values(tensor.x);
+      files_.push_back(tensor_in_writing<T, Rank>::of(call_,
+                                                      named_tensor<Extents, Rank, xt::xtensor<T, Rank>, Policies...>{
+                                                          tensor.name, tensor.p, tensor.global, values, tensor.request},
+                                                      options_.files, true));
+    } else {
+      files_.push_back(tensor_in_writing<T, Rank>::of(call_, tensor, options_.files, copies));
+    }
+  }
+  /// What this worker has to write. It meets nobody: any thread may do it.
+  void write() noexcept {
+    for (const auto& file : files_) {
+      if (!trouble_.empty()) return;
+      try {
+        trouble_ = call_.cannot("write", temporary_ + "/" + file->name() + ".npy", file->write(temporary_, options_),
+                                "free some space; the checkpoints saved before are untouched");
+      } catch (const std::exception& e) {
+        trouble_ = call_.refuse(file_trouble::kind::io, text("cannot write: ") << e.what());
+      }
+    }
+  }
+  /// Makes it a step, or throws the same on all workers. Collective.
+  void end() {
+    call_.settle(trouble_);
+    manifest contents{step_, options_.slab_bytes, {}};
+    for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
+    const std::string path = folder_ + "/" + step_name(step_);
+    file_trouble trouble;
+    if (call_.leads()) {
+      const bool sync = options_.files.sync;
+      int error = write_small_file(temporary_ + "/manifest.json", to_json(contents), sync);
+      if (error == 0 && sync) error = sync_folder(temporary_);
+      if (error == 0) error = guard_.rename_to(path);
+      if (error == 0 && sync) error = sync_folder(folder_);
+      trouble = call_.cannot("complete", path, error, way_out);
+      if (error == 0 && options_.keep_last > 0) {
+        const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
+        for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)
+          if (steps[k] != step_) error = remove_step(folder_, steps[k]);
+        trouble = call_.cannot("remove old steps of", folder_, error, "remove them yourself; the new one is saved");
+      }
+    }
+    call_.settle(trouble);
+  }
+
+ private:
+  static constexpr const char* way_out = "check the folder; the checkpoints saved before are untouched";
+
+  file_call call_;
+  std::string folder_, temporary_;
+  std::uint64_t step_;
+  checkpoint_options options_;
+  temporary_folder guard_;  // the leader removes what it made, whatever happens
+  std::vector<std::unique_ptr<file_in_writing>> files_;
+  file_trouble trouble_;
+};
+
+}  // namespace detail
+
+}  // namespace partita
