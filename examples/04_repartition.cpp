@@ -41,6 +41,10 @@ int main(int argc, char** argv) {
   const auto again = later.finish();
   // [/overlap]
 
+  if (everyone.id() == 1)
+    std::cout
+        << "Look at: this was printed before anything was sent. Each line is a box of the 7 x 9 tensor; what lies in\n"
+        << "many short runs takes longer to pack than what lies in few long ones.\n";
   bool right = dx == x && again == y;
   const auto after = decomposition<2>::balanced({7, 9}, {1, 3});
   if (p_y.active()) right = right && y == values_in(after.block(p_y.index()));

@@ -37,6 +37,10 @@ int main(int argc, char** argv) {
   if (p_y.active())
     std::cout << "worker " << everyone.id() << " holds outputs " << 4 * p_y.index()[1] << " to "
               << 4 * p_y.index()[1] + 3 << " of 12, off by " << farthest << " at most\n";
+  if (everyone.id() == 0)
+    std::cout
+        << "Look at: the weights are cut in 3 x 4 blocks and never move. x is copied down the columns of workers, the\n"
+        << "products are summed along the rows; the numbers are those of one worker.\n";
   const bool right = farthest < 1e-12 && dx.shape(1) == (p_x.active() ? 4U : 0U);
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

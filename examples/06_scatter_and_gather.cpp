@@ -28,6 +28,9 @@ int main(int argc, char** argv) {
   const auto some = gather(xt::view(mine, xt::range(everyone.id() % 2, std::size_t{2}), xt::all()));
   // [/uneven]
 
+  if (everyone.id() == 0)
+    std::cout << "A tensor of 10 rows went from worker 0 to four workers, was squared there, and came back.\n"
+              << "Look at: 3, 3, 2 and 2 rows. Scatter and gather are repartitions with one worker on one side.\n";
   bool right = mine.shape(0) == (everyone.id() < 2 ? 3U : 2U);
   if (root.active()) {
     right = right && some.shape(0) == 6;

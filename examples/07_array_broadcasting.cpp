@@ -45,5 +45,8 @@ int main() {
   // [picture]
   std::cout << to_text(broadcast_picture({1, 2}, {4, 3, 1}, {1, 2}));
   // [/picture]
+  std::cout
+      << "Look at: the refusal lists the broadcast_dimensions that fit. In the table, * is repeated and 1 > 3 is\n"
+         "expanded; the adjoint sums over just these dimensions.\n";
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

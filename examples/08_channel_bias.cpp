@@ -29,6 +29,10 @@ int main(int argc, char** argv) {
   const auto dbias = add_bias.rhs().adjoint(xt::ones_like(z));  // summed here, then over the workers
   // [/call]
 
+  if (everyone.id() == 0)
+    std::cout
+        << "Eight images of three channels lie on four workers, the three biases on worker 0.\n"
+        << "Look at: the plan moves the bias to the images, never the images; its gradient is summed the other way.\n";
   bool right = true;
   for (std::size_t image = 0; image < z.shape(0); ++image)
     for (std::size_t channel = 0; channel < 3; ++channel)

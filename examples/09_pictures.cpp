@@ -1,5 +1,6 @@
 // Draws partitions and movements as SVG, without any of the workers, on 1 worker.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <partita/explain/broadcast_picture.hpp>
@@ -14,11 +15,13 @@
 using namespace partita;
 
 int main(int argc, char** argv) {
-  // into the folder given; without one, what would be drawn is named
+  // into the folder given; without one, into a folder of its own among the temporary ones
   bool right = true;
+  const std::filesystem::path folder = argc > 1 ? argv[1] : std::filesystem::temp_directory_path() / "partita-pictures";
+  std::filesystem::create_directories(folder);
   const auto save = [&](const char* name, const prose& svg) {
     std::cout << name << ".svg, " << svg.size() << " bytes\n";
-    if (argc > 1) right = right && (std::ofstream(std::string(argv[1]) + "/" + name + ".svg") << svg).good();
+    right = right && (std::ofstream(folder / (std::string(name) + ".svg")) << svg).good();
   };
 
   // [movements]
@@ -57,5 +60,8 @@ int main(int argc, char** argv) {
   const completion done = complete(g);
   save("program", to_svg(done));
   save("step", to_svg(plan_step(done)));
+  std::cout
+      << "The pictures are in " << folder.string() << ".\n"
+      << "Look at: repartition.svg in a browser. The plan beneath the picture is the one that the kernel follows.\n";
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -36,6 +36,11 @@ int main(int argc, char** argv) {
   // [/transpose]
   if (me == 1) std::cout << to_text(turn.plan(extents<10, 7>{}), sizeof(double));
 
+  if (me == 1)
+    std::cout
+        << "A 10 x 7 matrix went from rows to ScaLAPACK's block-cyclic layout and back, and was transposed.\n"
+        << "Look at: the plan of worker 1. A transpose is a repartition whose boxes are written with turned axes;\n"
+        << "every element travels once.\n";
   const auto cuts = decomposition<2>{{cut::at({1, 3, 3, 3}), cut::balanced(7, 1)}};
   const auto transposed = [](std::size_t i, std::size_t j) { return a_at(j, i); };
   const bool right = again == a && back == a && at == block_from(rows, extents<7, 10>{}, transposed) &&

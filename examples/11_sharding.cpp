@@ -98,5 +98,8 @@ int main() {
     std::cout << e.what() << '\n';
   }
   // [/conflict]
+  std::cout
+      << "Look at: no number was computed and no worker was needed. The first lines say what follows from two\n"
+         "shardings and why, the next how a sum over slow links is cheapest, the last what a strict policy refuses.\n";
   return right && plan.size() == 3 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
     std::cout << "A 6 x 8 matrix on 2 x 2 workers went into one file, w.npy, and came back as columns on 3 workers.\n"
               << "Worker 0 now holds " << columns.shape(1) << " of its 8 columns; element (5, 0) is " << columns(5, 0)
               << ".\nAsked for numbers of another type, all workers throw the same error:\n  " << sentence << '\n';
+    std::cout << "Look at: the file is one plain .npy; numpy.load reads it, and no worker ever held all of it.\n";
     std::remove("w.npy");
   }
   return right ? EXIT_SUCCESS : EXIT_FAILURE;

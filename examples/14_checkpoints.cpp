@@ -48,9 +48,11 @@ int main(int argc, char** argv) {
   for (std::size_t k = 0; k < w.size(); ++k) right = right && w.data()[k] == 42;
   everyone.communicator().barrier();
   if (everyone.id() == 0) {
-    std::cout << "35 steps on 2 x 2 workers, a checkpoint every 10. Then the same on 3 x 1 workers: it began at step "
-              << second << ".\nEvery element is " << w(0, 0)
-              << " after 42 steps. The last two checkpoints are kept: " << steps[0] << " and " << steps[1] << ".\n";
+    std::cout
+        << "35 steps on 2 x 2 workers, a checkpoint every 10. Then the same on 3 x 1 workers: it began at step "
+        << second << ".\nEvery element is " << w(0, 0)
+        << " after 42 steps. The last two checkpoints are kept: " << steps[0] << " and " << steps[1] << ".\n"
+        << "Look at: the second run has other workers, and began where the first was saved, not where it ended.\n";
     std::filesystem::remove_all("run");
   }
   return right ? EXIT_SUCCESS : EXIT_FAILURE;

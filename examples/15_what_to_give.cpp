@@ -1,5 +1,6 @@
 // What may be given to a kernel: blocks by global index, arrays without a rank in their type, ranges, on 4 workers.
 #include <cstdlib>
+#include <iostream>
 #include <partita/partita.hpp>
 #include <vector>
 
@@ -27,12 +28,25 @@ int main(int argc, char** argv) {
   const auto of_numbers = sum(as_rank<1>({2.0, 3.0}));
   // [/ranks]
 
+  // [memory]
+  double* const memory = v.data();                                // of any library
+  const auto square = sum(as_rank<1>(memory, {2}, {2}));          // 2 numbers, 2 apart
+  const auto table = b.adjoint(b(as_rank<2>(v, {2, 2})));         // a vector as 2 x 2
+  const auto by_columns = b(as_rank<2>(memory, {2, 2}, {1, 2}));  // as LAPACK and Fortran keep it: leading dimension 2
+  // [/memory]
+
   // [results]
   const xt::xtensor<double, 2> own = b(x);  // one copy, out of the pool
   const auto of_the_row = row.active() ? y : zero_volume<double, 2>();
   // [/results]
 
   const bool right = own == y && of_the_row.size() == (row.active() ? y.size() : 0) && xt::all(xt::equal(z, 2.0 * y)) &&
-                     from_any == y && of_vectors(3) == 4.0 && of_numbers(1) == 12.0;
+                     from_any == y && of_vectors(3) == 4.0 && of_numbers(1) == 12.0 && square(1) == 4.0 &&
+                     by_columns(0, 1) == 1.0 && table.size() == (row.active() ? 4U : 0U);
+  if (everyone.id() == 0)
+    std::cout
+        << "Blocks came from a function of the global index, from xtensor arrays of both kinds, and from a vector.\n"
+        << "Look at: each worker gave a vector of four ones; their sum, " << of_vectors(3)
+        << ", came back on every worker.\n";
   return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/array/as_rank.hpp>
+#include <partita/array/as_rank_of_memory.hpp>
 #include <partita/array/broadcast_in_dim.hpp>
 #include <partita/array/broadcast_operator.hpp>
 #include <partita/array/functions.hpp>

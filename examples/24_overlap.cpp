@@ -1,0 +1,64 @@
+// Computes while a tensor travels, and draws when each worker did what, on 4 workers.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <partita/partita.hpp>
+#include <string>
+
+using namespace partita;
+using clock_type = std::chrono::steady_clock;
+
+/// Something to do that has nothing to do with what travels.
+double work(std::size_t times) {
+  double sum = 0;
+  for (std::size_t k = 1; k <= times; ++k) sum += std::sqrt(static_cast<double>(k));
+  return sum;
+}
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+  constexpr std::size_t edge = 512, effort = 3'000'000;
+  auto rows = everyone.partition<4, 1>();
+  auto columns = everyone.partition<1, 4>();
+  repartition turn(rows, columns);
+  const auto x = block_from(rows, extents<edge, edge>{}, [](auto i, auto j) { return double(i) - double(j); });
+  const auto warm = turn(x);  // the first call exchanges shapes and faults memory in
+
+  const auto begin = clock_type::now();
+  const auto since = [&] { return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count(); };
+  xt::xtensor<double, 1> times = xt::zeros<double>({std::size_t{5}});
+  // [overlap]
+  auto later = turn.start(x);  // all workers call it; what it takes is on its way when it returns
+  times(0) = since();
+  const double sum = work(effort);
+  times(1) = since();
+  const auto y = later.finish();  // each worker where it likes
+  times(2) = since();
+  // [/overlap]
+  const auto again = turn(x);  // the same one after the other, to compare
+  times(3) = since();
+  const double sum_again = work(effort);
+  times(4) = since();
+
+  // [gathered]
+  const auto p = everyone.partition<4>();
+  const auto all = repartition(p, everyone.partition<1>())(times);  // 5 numbers of each worker, on worker 0
+  // [/gathered]
+  if (everyone.id() == 0) {
+    const double longest = *std::max_element(all.begin(), all.end());
+    std::cout << "Each line is a worker, from left to right its time: > start, # compute, < finish,\n"
+              << "then the same without overlap: = the whole movement, # compute. In all " << longest << " us.\n";
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::string line;
+      for (std::size_t part = 0; part < 5; ++part)  // up to where each part ends
+        line.resize(static_cast<std::size_t>(72.0 * all(5 * k + part) / longest), ">#<=#"[part]);
+      std::cout << "  worker " << k << " |" << line << "|\n";
+    }
+    std::cout << "Look at: < is short or not there where the boxes came while the worker computed. Between start and\n"
+              << "finish no other kernel is called: it would wait for what is under way.\n";
+  }
+  return y == again && y == warm && sum == sum_again ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,92 @@
+// Memory that somebody else owns, as an array: a pointer with extents and strides, a range with extents, and what has
+// the members of an Eigen matrix or of an mdspan. No header of theirs is needed.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <partita/array/as_rank.hpp>
+#include <ranges>
+#include <type_traits>
+
+namespace partita {
+namespace detail {
+
+template <class M>
+concept matrix_in_memory = requires(M& m) {
+  { *m.data() };
+  { m.rows() } -> std::convertible_to<std::ptrdiff_t>;
+  { m.cols() } -> std::convertible_to<std::ptrdiff_t>;
+  { m.rowStride() } -> std::convertible_to<std::ptrdiff_t>;
+  { m.colStride() } -> std::convertible_to<std::ptrdiff_t>;
+};
+
+template <class M>
+concept span_of_dimensions = requires(M& m) {
+  { *m.data_handle() };
+  { m.extent(0) } -> std::convertible_to<std::size_t>;
+  { m.stride(0) } -> std::convertible_to<std::size_t>;
+  { std::remove_cvref_t<M>::rank() } -> std::convertible_to<std::size_t>;
+};
+
+template <std::size_t Rank>
+std::array<std::ptrdiff_t, Rank> dense_strides(const std::array<std::size_t, Rank>& shape) {
+  std::array<std::ptrdiff_t, Rank> strides{};
+  std::ptrdiff_t step = 1;
+  for (std::size_t d = Rank; d-- > 0;) {
+    strides[d] = step;
+    step *= static_cast<std::ptrdiff_t>(shape[d]);
+  }
+  return strides;
+}
+
+}  // namespace detail
+
+/// `as_rank<2>(pointer, {rows, columns})`, `as_rank<2>(pointer, {rows, columns}, {1, leading_dimension})`: memory as an
+/// array, read and written where it is. Strides count elements; without them the last dimension runs fastest.
+/// Requires: memory that lives as long as the result. Cost: none, nothing is copied.
+template <std::size_t Rank, detail::number T>
+auto as_rank(T* first, const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {
+  return detail::lent_array(first, shape, strides);
+}
+template <std::size_t Rank, detail::number T>
+auto as_rank(T* first, const std::array<std::size_t, Rank>& shape) {
+  return detail::lent_array(first, shape, detail::dense_strides(shape));
+}
+
+/// `as_rank<2>(v, {rows, columns})`: a contiguous range (std::vector, std::span) under other extents.
+/// Requires: as many elements as the extents have places [shape_error, on this worker]; a range that lives on.
+template <std::size_t Rank, std::ranges::contiguous_range R>
+  requires(std::ranges::sized_range<R> && (std::is_lvalue_reference_v<R&&> || std::ranges::borrowed_range<R>))
+auto as_rank(R&& range, const std::array<std::size_t, Rank>& shape) {
+  const std::size_t places = product_of(shape, "partita::as_rank<Rank>(range, extents)");
+  if (const auto elements = static_cast<std::size_t>(std::ranges::size(range)); elements != places)
+    throw shape_error(text("partita::as_rank<")
+                      << Rank << ">(range, extents): requires as many elements as the extents " << shape
+                      << " have places (" << places << "), got " << elements << "; give other extents");
+  return as_rank<Rank>(std::ranges::data(range), shape);
+}
+
+/// `as_rank<2>(m)` of an Eigen matrix or map m, by rows or by columns; nothing is copied. m lives on.
+template <std::size_t Rank, detail::matrix_in_memory M>
+auto as_rank(M& m) {
+  static_assert(Rank == 2, "partita::as_rank<Rank>(m): requires Rank 2 for a matrix; write as_rank<2>(m)");
+  return as_rank<2>(m.data(), {static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())},
+                    {static_cast<std::ptrdiff_t>(m.rowStride()), static_cast<std::ptrdiff_t>(m.colStride())});
+}
+
+/// `as_rank<N>(m)` of an mdspan, or of what has its members; nothing is copied.
+template <std::size_t Rank, detail::span_of_dimensions M>
+auto as_rank(M& m) {
+  static_assert(std::remove_cvref_t<M>::rank() == Rank,
+                "partita::as_rank<Rank>(m): requires the rank of the span; write as_rank<M::rank()>(m)");
+  std::array<std::size_t, Rank> shape{};
+  std::array<std::ptrdiff_t, Rank> strides{};
+  for (std::size_t d = 0; d < Rank; ++d) {
+    shape[d] = static_cast<std::size_t>(m.extent(d));
+    strides[d] = static_cast<std::ptrdiff_t>(m.stride(d));
+  }
+  return as_rank<Rank>(&*m.data_handle(), shape, strides);
+}
+
+}  // namespace partita
