@@ -28,6 +28,7 @@ xt::xtensor<double, 2> block(const world& everyone, const place<2>& at, std::siz
 
 BOOST_AUTO_TEST_SUITE(laws_of_all_to_all)
 
+// [law]
 BOOST_AUTO_TEST_CASE(it_is_what_one_process_computes_and_has_the_adjoint_that_it_names) {
   const world everyone(test::workers());
   for_each_row(everyone, table, [&](const row<2, 2>& r) {
@@ -39,6 +40,7 @@ BOOST_AUTO_TEST_CASE(it_is_what_one_process_computes_and_has_the_adjoint_that_it
     expect_adjoint_of_adjoint(there, back, x(everyone.id()), dy(everyone.id()));
   });
 }
+// [/law]
 
 BOOST_AUTO_TEST_CASE(an_objection_of_one_worker_is_thrown_by_all) {
   const world everyone(test::workers());

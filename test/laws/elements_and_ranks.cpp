@@ -27,9 +27,22 @@ struct particle {
   }
 };
 
+/// One that MPI knows nothing of: it moves as bytes.
+struct pixel {
+  std::uint8_t red = 0, green = 0, blue = 0;
+  pixel() = default;
+  explicit pixel(int n) : red(static_cast<std::uint8_t>(n)), blue(3) {}
+  friend bool operator==(const pixel&, const pixel&) = default;
+};
+
 }  // namespace
 
-BOOST_IS_MPI_DATATYPE(particle)
+// [element]
+BOOST_IS_MPI_DATATYPE(particle)  // of Boost.MPI, by a serialize() of its own
+
+template <>
+inline constexpr bool partita::moves_as_bytes<pixel> = true;  // trivially copyable: nothing else is needed
+// [/element]
 
 namespace {
 
@@ -38,7 +51,7 @@ using namespace law;
 using numbers = boost::mpl::list<signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
                                  long long, unsigned long long, float, double, long double, std::complex<float>,
                                  std::complex<double>, std::complex<long double>>;
-using others = boost::mpl::list<bool, char, wchar_t, char16_t, particle>;
+using others = boost::mpl::list<bool, char, wchar_t, char16_t, std::byte, particle, pixel>;
 
 /// From the last worker to all, rank by rank; what a worker of neither kind gives is not looked at.
 template <class T, std::size_t Rank>

@@ -26,6 +26,7 @@ struct place_of_value {
     archive& value& worker;
   }
 };
+// [own]
 struct first_largest {
   static constexpr place_of_value identity() { return {-std::numeric_limits<float>::infinity(), 0}; }
   constexpr place_of_value operator()(const place_of_value& a, const place_of_value& b) const {
@@ -33,6 +34,7 @@ struct first_largest {
     return a.worker < b.worker ? a : b;
   }
 };
+// [/own]
 
 }  // namespace
 

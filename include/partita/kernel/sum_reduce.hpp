@@ -32,6 +32,7 @@ class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>
       "extent of p_x; pass transpose_src or transpose_dest to reverse a partition, or reshape() one of them");
 
  public:
+  // [movement]
   sum_reduce(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)
       : detail::group_kernel<sum_reduce>(
             detail::make_group_movement(p_y, p_x,
@@ -40,13 +41,16 @@ class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>
                                          .transpose_large = from_transposed,
                                          .to_root = true,
                                          .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
+  // [/movement]
 
  private:
   friend detail::group_kernel<sum_reduce>;
+  // [members]
   static constexpr auto there = detail::group_direction::to_root, back = detail::group_direction::spread;
   static constexpr bool shares = has_policy<shared_view_t, Policies...>,
                         exact = has_policy<reproducible_t, Policies...>;
   using reduction = sum_t;
+  // [/members]
 
   template <class X>
   static consteval bool takes() {

@@ -111,6 +111,7 @@ struct minimum_t {
     return elementwise_of(*this, std::forward<L>(l), std::forward<R>(r), dims...);
   }
 };
+// [any]
 /// Whether an element is true, or not 0, on any worker: true and false, of integers 1 and 0.
 struct any_t {
   static constexpr const char* name = "any";
@@ -131,6 +132,7 @@ struct any_t {
     return static_cast<T>(all != 0);
   }
 };
+// [/any]
 /// Whether an element is true, or not 0, on all workers: true and false, of integers 1 and 0.
 struct all_t {
   static constexpr const char* name = "all";

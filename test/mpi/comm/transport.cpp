@@ -71,6 +71,7 @@ class simulated_network {
     std::size_t next_ = 0;
   };
 };
+// [simulated]
 /// One worker's access to it.
 class simulated_way : public partita::detail::way {
  public:
@@ -85,6 +86,7 @@ class simulated_way : public partita::detail::way {
   simulated_network* net_;
   std::size_t own_;
 };
+// [/simulated]
 
 const auto floats = partita::detail::element_kind::moved<float>();
 

@@ -23,6 +23,7 @@ static_assert(kernel<broadcast<small_ones, large_ones>>);
 static_assert(kernel<broadcast<small_ones, large_ones, shared_view_t>>);
 static_assert(kernel<sum_reduce<large_ones, small_ones>>);
 static_assert(kernel<sum_reduce<large_ones, small_ones, reproducible_t>>);
+// [list]
 static_assert(kernel<all_sum_reduce<large_ones>>);
 static_assert(kernel<reduce<large_ones, small_ones, sum_t>>);
 static_assert(kernel<reduce<large_ones, small_ones, mean_t>>);
@@ -30,6 +31,7 @@ static_assert(kernel<all_reduce<large_ones, mean_t>>);
 static_assert(kernel<halo_exchange<large_ones>>);
 
 static_assert(!kernel<reduce<large_ones, small_ones, maximum_t>>);
+// [/list]
 static_assert(!kernel<reduce<large_ones, small_ones, product_t>>);
 static_assert(!kernel<all_reduce<large_ones, minimum_t>>);
 static_assert(!kernel<all_reduce<large_ones, any_t>>);

@@ -42,6 +42,7 @@ class carrier {
   virtual carried counts() const = 0;
 };
 
+// [way]
 /// A way between the workers of one kernel: the memory of a node, messages, or what a test or another machine offers.
 class way {
  public:
@@ -54,5 +55,6 @@ class way {
   /// A carrier for these boxes, all of which it reaches. Collective for those that they move between.
   virtual std::unique_ptr<carrier> prepare(lowered_plan boxes, const element_kind& kind) = 0;
 };
+// [/way]
 
 }  // namespace partita::detail

@@ -34,9 +34,11 @@ constexpr rule expert_dispatch_rule(const shape_span& shapes, const attributes& 
   r.factors[h].kind = r.factors[e].kind = factor_kind::pass;  // results without them do not depend on them
   return r.with(linearity::none);
 }
+// [rule]
 constexpr rule expert_combine_rule(const shape_span&, const attributes&) {
   return rule("rh,sk,sk->sh").replicate("r").linear_in({0, 1});
 }
+// [/rule]
 
 }  // namespace detail
 
@@ -50,9 +52,11 @@ constexpr operation expert_dispatch(std::size_t chosen, std::size_t places) {
   with.count = places;
   return {"expert_dispatch", &detail::expert_dispatch_rule, with};
 }
+// [operation]
 /// rows [r,h], weights [s,k], places [s,k] -> tokens [s,h]: the weighted sum of the rows at k places. Tokens and
 /// columns may be cut; what is cut in k is partial.
 inline constexpr operation expert_combine{"expert_combine", &detail::expert_combine_rule, {}};
+// [/operation]
 
 }  // namespace rules
 }  // namespace partita
