@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
+#include <partita/core/short_list.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -15,7 +16,7 @@ namespace partita::detail {
 template <class Extents>
 text difference_of_batches(const partition<Extents>& p_x, const std::vector<std::size_t>& batch) {
   const world& everyone = p_x.world();
-  constexpr std::size_t length = 1 + 8;  // how many extents, and the extents: blocks of kernels have 8 at most
+  constexpr std::size_t length = 1 + most_dimensions;  // how many extents, and the extents
   std::vector<std::uint64_t> all(length * everyone.size()), incoming(all.size());
   all[length * everyone.id()] = batch.size();
   for (std::size_t d = 0; d < batch.size(); ++d) all[length * everyone.id() + 1 + d] = batch[d];
