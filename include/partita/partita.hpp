@@ -70,4 +70,5 @@
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/registry.hpp>
 #include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>

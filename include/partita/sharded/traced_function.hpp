@@ -1,0 +1,181 @@
+// A program as a function: traced into a graph, completed from what is annotated, and executed as completion says.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/plan/complete.hpp>
+#include <partita/sharded/call.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+namespace detail {
+
+/// A graph, and for each of its operations what is done on blocks.
+struct traced_program {
+  graph operations;
+  std::vector<applied_operation> work;
+
+  explicit traced_program(const mesh& m) : operations(m) {}
+};
+
+}  // namespace detail
+
+/// A value of a program that is being traced: it has extents and no elements.
+class traced {
+ public:
+  using value_type = double;  ///< of traced programs all have the elements of what they are called with
+
+  traced(std::shared_ptr<detail::traced_program> program, value v) : program_(std::move(program)), value_(v) {}
+  const shape_list& extents() const { return program_->operations[value_].shape; }
+  value number_in_graph() const { return value_; }
+  const std::shared_ptr<detail::traced_program>& program() const { return program_; }
+
+ private:
+  std::shared_ptr<detail::traced_program> program_;
+  value value_;
+};
+
+/// Says how a value lies: an annotation while a program is traced, a reshard where it is executed, nothing of an array.
+inline traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0) {
+  x.program()->operations.constrain(x.number_in_graph(), layout, priority);
+  return x;
+}
+template <class T>
+sharded_tensor<T> constrain(const sharded_tensor<T>& x, const sharding& layout) {
+  return reshard(x, layout);
+}
+template <ranked_array X>
+const X& constrain(const X& x, const sharding&) {
+  return x;
+}
+inline traced stop_gradient(const traced& x) { return x; }
+
+namespace detail {
+
+template <class Op, class... X>
+traced trace_call(const Op& op, const X&... x) {
+  static_assert(((tensor_kind<X> == 3) && ...),
+                "partita: requires traced values only while a program is traced; give constants as its arguments");
+  const std::shared_ptr<traced_program> programs[] = {x.program()...};
+  const shape_list shapes[] = {x.extents()...};
+  const shape_span span(shapes, sizeof...(X));
+  const applied_operation work = op.on(bound(Op::rule(span), span));
+  if (work.labels) throw error("partita::trace: labels are not traced; call the loss with the program's result");
+  traced_program& p = *programs[0];
+  const partita::applied y = p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name());
+  p.work.push_back(work);
+  p.work.back().how = p.operations.operation(p.operations.operations() - 1).how;
+  return {programs[0], y};
+}
+
+}  // namespace detail
+
+/// A traced function of tensors. `complete()` finds how all of its values lie; `program(x...)` executes it so, and is
+/// differentiable as any other function of tensors.
+class traced_function {
+ public:
+  traced_function(std::shared_ptr<detail::traced_program> program, std::vector<value> inputs, value result)
+      : program_(std::move(program)), inputs_(std::move(inputs)), result_(result) {}
+
+  const graph& operations() const { return program_->operations; }
+  value input(std::size_t i) const { return inputs_.at(i); }
+  value result() const { return result_; }
+  /// Says how an argument (or any value of `operations()`) lies. What was completed before is completed anew.
+  traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0) {
+    program_->operations.constrain(v, layout, priority);
+    completed_ = nullptr;
+    return *this;
+  }
+  /// How all values lie and what moves: found once, for explain, to_text and to_svg.
+  const completion& complete() const {
+    if (!completed_) completed_ = std::make_shared<completion>(partita::complete(program_->operations));
+    return *completed_;
+  }
+
+  /// Executes the program on tensors of its mesh: arguments are brought to where completion has them, operations read
+  /// and leave their tensors as it says.
+  /// Shapes:   those that were traced [shape_error].
+  /// Requires: arguments on the traced mesh [partition_error].
+  template <class T, class... X>
+  sharded_tensor<T> operator()(const sharded_tensor<T>& first, const X&... more) const {
+    const std::vector<sharded_tensor<T>> arguments{first, detail::as_run_time(more)...};
+    if (arguments.size() != inputs_.size())
+      throw shape_error(text("partita::trace: the program has ")
+                        << inputs_.size() << " arguments, got " << arguments.size() << "; give those");
+    const completion& done = complete();
+    std::vector<sharded_tensor<T>> values(operations().values());
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (!(arguments[i].extents() == operations()[inputs_[i]].shape))
+        throw shape_error(text("partita::trace: argument ")
+                          << i << " was traced with extents " << operations()[inputs_[i]].shape << ", got "
+                          << arguments[i].extents() << "; trace the function with these");
+      values[inputs_[i].number] = reshard(arguments[i], laid(done[inputs_[i]]));
+    }
+    std::size_t next = 0;  // among the moves, which are in the order of the program
+    for (std::size_t o = 0; o < operations().operations(); ++o) {
+      const auto& node = operations().operation(o);
+      std::vector<sharded_tensor<T>> operands;
+      std::vector<sharding> needs;
+      for (std::size_t i = 0; i < node.operands; ++i) {
+        const value v = operations().operand(node, i);
+        operands.push_back(values[v.number]);
+        needs.push_back(laid(done[v]));
+      }
+      const value y = operations().of(node, node.operands);
+      sharding made = laid(done[y]);
+      for (; next < done.reshards.size() && done.reshards[next].operation == o; ++next) {
+        const graph_reshard& move = done.reshards[next];
+        if (move.tensor < node.operands) needs[move.tensor] = laid(move.to);
+        else made = laid(move.from);
+      }
+      values[y.number] =
+          reshard(detail::run_operation<T>(program_->work[o], operands, {needs.data(), &made}), laid(done[y]));
+    }
+    return values[result_.number];
+  }
+  /// The same of typed tensors; the result's layout is the completed one, known at run time.
+  template <class T, auto Layout, class... X>
+  sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
+    return (*this)(first.at_run_time(), more...);
+  }
+
+ private:
+  static sharding laid(const sharding& s) {
+    sharding closed = s;
+    closed.open = closed.kept_whole = 0;
+    closed.priority = 0;
+    return closed;
+  }
+
+  std::shared_ptr<detail::traced_program> program_;
+  std::vector<value> inputs_;
+  value result_;
+  mutable std::shared_ptr<const completion> completed_;
+};
+
+/// Calls f with values that only have extents, and writes down what it does: `auto program = trace(mlp, spec(layout,
+/// {64, 784}), spec({784, 256}), …)`. A spec without a layout is left to completion.
+/// Requires: a spec with a layout, which says on what mesh [partition_error].
+template <class F, class... Spec>
+  requires(std::is_convertible_v<const Spec&, spec> && ...)
+traced_function trace(const F& f, const Spec&... specs) {
+  const spec all[] = {specs...};
+  const spec* known = nullptr;
+  for (const spec& one : all)
+    if (one.known && known == nullptr) known = &one;
+  if (known == nullptr)
+    throw partition_error("partita::trace: requires a spec with a layout, which says on what mesh; annotate one");
+  const auto program = std::make_shared<detail::traced_program>(known->layout.on);
+  std::vector<value> inputs;
+  for (const spec& one : all)
+    inputs.push_back(one.known ? program->operations.input(one.shape, one.layout)
+                               : program->operations.input(one.shape));
+  const traced result = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return traced(f(traced(program, inputs[I])...));
+  }(std::index_sequence_for<Spec...>());
+  return {program, inputs, result.number_in_graph()};
+}
+
+}  // namespace partita

@@ -1,0 +1,76 @@
+// A traced program does what its function does, and moves what its completion says.
+#include "layouts.hpp"
+
+#include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/traced_function.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+
+using namespace partita;
+
+namespace {
+const auto mlp = [](const auto& x, const auto& w1, const auto& w2) { return matmul(relu(matmul(x, w1)), w2); };
+long long small(const short_list<std::size_t>& i, long long salt) { return test::numbered(i, salt) * 7 % 11 - 5; }
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_program_is_completed_executed_and_differentiated) {
+  world everyone(test::workers());
+  for (const mesh& m : test::meshes(everyone.size())) {
+    const sharding rows = sharding(m, 2).cut(0, axis_list(0)), last = sharding(m, 2).cut(1, axis_list(m.rank() - 1));
+    auto program = trace(mlp, spec(rows, {5, 4}), spec({4, 6}), spec({6, 3}));
+    BOOST_TEST(program.operations().operations() == 3U);
+    if (m.rank() == 2) program.constrain(program.input(1), last);
+    const auto& done = program.complete();
+    if (m.rank() == 2) BOOST_TEST((done[program.input(2)][0] == axis_list(1)));
+    const sharding whole(m, 2);
+    const auto make = [&](const shape_list& e, long long salt) {
+      return shard<long long>(everyone, whole, e, [&](const auto& i) { return small(i, salt); });
+    };
+    const auto x = make({5, 4}, 1), w1 = make({4, 6}, 2), w2 = make({6, 3}, 3);
+    const auto y = mlp(x, w1, w2), z = reshard(program(x, w1, w2), whole);
+    bool same = true;
+    for (std::size_t k = 0; k < y.size(); ++k) same = same && y.data()[k] == z.data()[k];
+    BOOST_TEST(same);
+    const auto loss = [&](const auto& f) {
+      return [&](const auto& a, const auto& b) { return sum(square(f(x, a, b))); };
+    };
+    const auto plain = value_and_gradient(loss(mlp), w1, w2), completed = value_and_gradient(loss(program), w1, w2);
+    const auto &g = std::get<0>(plain.gradients), &h = std::get<0>(completed.gradients);
+    same = g.layout().lies_as(h.layout()) && (everyone.id() >= m.size() || plain.value == completed.value);
+    for (std::size_t k = 0; k < g.size(); ++k) same = same && g.data()[k] == h.data()[k];
+    BOOST_TEST(same);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_more_is_received_than_the_completion_says, *test::at_least(4)) {
+  world everyone(test::workers());
+  const mesh m{axis{"data", 2}, axis{"model", 2}};
+  const auto layout = [&](const char* a, const char* b) { return m.layout(a, b); };
+  auto program = trace(mlp, spec(layout("data", ""), {8, 4}), spec(layout("", "model"), {4, 8}), spec({8, 4}));
+  const completion& done = program.complete();
+  const auto make = [&](value v) {
+    return shard<int>(
+        everyone,
+        [&] {
+          auto s = done[v];
+          s.open = 0;
+          return s;
+        }(),
+        program.operations()[v].shape, [](const auto& i) { return test::numbered(i); });
+  };
+  const auto x = make(program.input(0)), w1 = make(program.input(1)), w2 = make(program.input(2));
+  const std::size_t before = detail::movements.bytes;
+  const auto y = program(x, w1, w2);
+  BOOST_TEST(detail::movements.bytes - before <= done.bytes());
+  BOOST_TEST((y.layout() == layout("data", "").partial("model") || done.bytes() > 0));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_programs_are_refused) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  BOOST_CHECK_THROW(trace(mlp, spec({5, 4}), spec({4, 6}), spec({6, 3})), partition_error);
+  BOOST_CHECK_THROW(trace(mlp, spec(m.layout("a", ""), {5, 4}), spec({7, 6}), spec({6, 3})), shape_error);
+  const auto program = trace(mlp, spec(m.layout("a", ""), {5, 4}), spec({4, 6}), spec({6, 3}));
+  const auto x = shard<int>(everyone, m.layout("a", ""), {5, 4}, [](const auto&) { return 1; });
+  BOOST_CHECK_THROW(program(x, x), shape_error);
+  BOOST_CHECK_THROW(program(x, x, x), shape_error);
+}
