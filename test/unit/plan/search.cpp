@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "random_cases.hpp"
+#include "transformer.hpp"
 
 namespace {
 
@@ -197,6 +198,21 @@ BOOST_AUTO_TEST_CASE(a_limit_gives_the_fastest_of_those_that_fit) {
     const search_answer found = search(g, model.links, memory);
     BOOST_TEST(found.best.cost.peak <= memory);
     BOOST_TEST(found.best.cost.seconds() <= least * (1 + 1e-9));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_transformer_is_laid_out_no_slower_than_columns_then_rows) {
+  constexpr mesh cluster{axis{"data", 4}, axis{"model", 8}};
+  search_options how;
+  how.model.states = 2;
+  how.most = 300;
+  const mesh_links links{{1e-5, 1e-10}, {1e-6, 1e-11}};
+  for (const std::size_t batch : {std::size_t{4}, std::size_t{32}}) {
+    const graph g = test::transformer(cluster, 2, batch, false), by_hand = test::transformer(cluster, 2, batch, true);
+    const search_answer found = search(g, links, ~std::size_t{0}, how);
+    const completion done = complete(by_hand);
+    BOOST_TEST(found.best.cost.seconds() <= plan_step(done, found.model).seconds());
+    BOOST_TEST(found.judged <= how.most);
   }
 }
 
