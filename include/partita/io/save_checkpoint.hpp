@@ -134,8 +134,8 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
 /// Saves checkpoints while the program goes on computing: `save` copies, a thread of each worker writes, and the next
 /// `save` or `finish` makes it a step. At most one is on its way.
 /// Shapes:   as save_checkpoint.
-/// Requires: as save_checkpoint, told by the call that ends the saving; all workers make the same calls. The object goes
-///           while its world is there.
+/// Requires: as save_checkpoint, told by the call that ends the saving; all workers make the same calls. The object
+///           goes while its world is there.
 /// Cost:     a copy of what this worker writes, and its memory until it is written. Writing takes a core now and then.
 /// Adjoint:  none; load_checkpoint is the way back.
 class checkpoint_saver {
