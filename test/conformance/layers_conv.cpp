@@ -141,13 +141,11 @@ void refuse(const json& c, const world& everyone, complaints& wrong) {
 void run_conv(const json& c, const world& everyone, complaints& wrong) {
   const std::size_t features = rank_of_partition(c, "px") - 2;
   if (must_be_refused(c)) {
-    if (c.at("x_shape").size() != features + 2)
-      throw departure("refused by the compiler: a tensor of another rank than the partition");
+    // refused by the compiler: ranks and the length of lists are those of the types, and p_y does not come without p_w
+    bool compiles = c.at("x_shape").size() == features + 2 && c.contains("py") == c.contains("pw");
     for (const char* name : {"kernel", "stride", "padding", "dilation"})
-      if (c.at(name).size() != features)
-        throw departure("refused by the compiler: as many numbers as there are feature dimensions");
-    if (c.contains("py") != c.contains("pw"))
-      throw departure("refused by the compiler: p_y without p_w, or p_w without p_y");
+      compiles = compiles && c.at(name).size() == features;
+    if (!compiles) return;
     if (!runs_here(c, everyone)) throw departure("needs more workers than the run has");
     with_constant<1, 3>(features, "the number of features", [&](auto f) { refuse<f>(c, everyone, wrong); });
     return;

@@ -134,9 +134,9 @@ void refuse(const json& c, const world& everyone, complaints& wrong) {
 
 void run_refusal(const json& c, const world& everyone, complaints& wrong) {
   const std::size_t rank = c.at("global").size(), of_p = rank_of_partition(c, "px");
-  if (rank != of_p) throw departure("refused by the compiler: a tensor of another rank than the partition");
-  if (c.at("before").size() != rank || c.at("after").size() != rank || c.at("boundary").size() != rank)
-    throw departure("refused by the compiler: as many widths and boundaries as the partition has dimensions");
+  // refused by the compiler: ranks, and numbers of widths and boundaries, are those of the partition's type
+  if (rank != of_p || c.at("before").size() != rank || c.at("after").size() != rank || c.at("boundary").size() != rank)
+    return;
   if (!runs_here(c, everyone)) throw departure("needs more workers than the run has");
   with_constant<1, 4>(rank, "the rank of the tensor", [&](auto r) { refuse<r>(c, everyone, wrong); });
 }
