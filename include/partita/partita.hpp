@@ -11,6 +11,7 @@
 #include <partita/array/select_and_clamp.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/comm/stop_signal.hpp>
 #include <partita/core/version.hpp>
 #include <partita/explain/broadcast_picture.hpp>
 #include <partita/explain/completion_picture.hpp>

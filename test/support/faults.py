@@ -39,6 +39,10 @@ MEMORY = {
     "/dev/shm read-only": "mount -t tmpfs -o ro none /dev/shm\n",
     "no /dev/shm": EMPTY_DEV,
 }
+# what an environment may say by mistake: the default, or what comes nearest, and never a wrong value
+HOSTILE = [(name, value) for name in ("PARTITA_PATIENCE", "PARTITA_NODES", "PARTITA_SHARED", "PARTITA_SHARED_FREE",
+                                      "PARTITA_TRACE")
+           for value in ("", "/nowhere/x", "-1", "nan", "99999999999999999999999", "/nowhere/%s%n")]
 
 
 def run(command, prelude="", seconds=60, **environment):
@@ -115,9 +119,17 @@ def main():
             status, said, seconds = run([given.mpirun, "-n", workers, given.faulty, "ends", 1000], prelude,
                                         OMPI_MCA_btl_vader_backing_directory="/tmp")
             judge(f"{name} on {workers} workers", status, said, seconds, "it failed" if status else None)
+    status, said, seconds = run([given.mpirun, "-n", 3, given.faulty, "is told to end", 50])
+    saved = sorted(re.findall(r"^worker (\d) saves after call (\d+)$", said, re.M))
+    judge("told to end", status, said, seconds,
+          None if status == 0 and saved == [(str(k), "51") for k in range(3)] else f"saved {saved}")
+
+    for name, value in HOSTILE[::1 if given.trials > 12 else 4]:
+        status, said, seconds = run([given.mpirun, "-n", 2, given.faulty, "ends", 50], **{name: value})
+        judge(f"{name}={value!r}", status, said, seconds, "it failed" if status else None)
     if given.report:
         with open(given.report, "a") as report:
-            print(json.dumps({"name": "faults", "faults": len(ROWS) + len(MEMORY), "jobs": jobs, "hangs": hangs,
+            print(json.dumps({"name": "faults", "faults": len(ROWS) + len(MEMORY) + len(HOSTILE) + 1, "jobs": jobs, "hangs": hangs,
                               "wrong": wrong, "failed": failed}), file=report)
     print(f"{jobs} jobs; those killed at a random call took at most {longest:.1f} s in all")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <partita/comm/stop_signal.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <stdexcept>
@@ -38,12 +40,19 @@ int main(int argc, char** argv) {
                          everyone.partition(extents(std::size_t{1}, n)));
   const xt::xtensor<double, 1> x{1, 2, 3};
   const xt::xtensor<float, 2> rows = xt::ones<float>({std::size_t{2}, 3 * n});
+  std::optional<stop_signal> stop;
+  if (argv[1] == std::string("is told to end")) stop.emplace(everyone);
   for (long k = 0, most = std::atol(argv[2]);; ++k) {
     if (sum(x)(2) != 3.0 * static_cast<double>(n) || turn(rows).size() != 6 * n) {
       std::printf("WRONG VALUES\n");
       return 1;
     }
+    if (stop && stop->on_any()) {
+      std::printf("worker %zu saves after call %ld\n", everyone.id(), k);
+      return 0;
+    }
     if (k < most) continue;
+    if (stop && k == most && everyone.id() + 1 == n) ::raise(SIGTERM);
     if (argv[1] == std::string("ends")) return 0;
     if (everyone.id() + 1 == n) go_wrong(argv[1]);
   }

@@ -1,0 +1,23 @@
+// A signal that one worker gets is known to all of them at the same point.
+#include "mpi_test.hpp"
+
+#include <csignal>
+#include <partita/comm/stop_signal.hpp>
+
+BOOST_AUTO_TEST_SUITE(stop_signals)
+
+BOOST_AUTO_TEST_CASE(one_worker_is_told_and_all_know) {
+  using namespace partita;
+  const world everyone(test::workers());
+  for (const int number : {SIGTERM, SIGUSR1}) {
+    const stop_signal stop(everyone, number);
+    BOOST_TEST(!stop.on_any());
+    if (everyone.id() + 1 == everyone.size()) std::raise(number);
+    BOOST_TEST(stop.on_any());
+    BOOST_TEST(stop.on_any());
+  }
+  const stop_signal again(everyone);
+  BOOST_TEST(!again.on_any());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
