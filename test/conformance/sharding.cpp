@@ -873,8 +873,9 @@ propagation answer(const record& c, const call& asked) {
   for (std::size_t i = 0; i < c.count(); ++i)
     if (asked.position[i] != not_passed) {
       shape_list shape = c.shape(i);
-      if (c.name.starts_with("scatter") && i == (c.name == "scatter" ? 2U : 1U))
-        shape[0] = c.shape(c.name == "scatter" ? 1 : 0)[0];
+      const bool of_rows = c.name == "scatter", has_rows = of_rows || c.name == "scatter_grad";
+      const std::size_t index = of_rows ? 1 : 0;
+      if (has_rows && i == index + 1 && c.rank(index) > 0) shape[0] = c.shape(index)[0];
       operands[asked.position[i]] = spec_of(m, c.inputs[i], shape, ambiguous, !classic);
     }
   if (backward) {

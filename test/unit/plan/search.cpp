@@ -216,6 +216,29 @@ BOOST_AUTO_TEST_CASE(a_transformer_is_laid_out_no_slower_than_columns_then_rows)
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
+  std::mt19937_64 random(14);
+  const std::vector<sharding> layouts = all_layouts(square, 16);
+  for (std::size_t k = 0; k < 20; ++k) {
+    graph g = random_program(random, 16, 3, 1 + random() % 6);
+    for (std::uint32_t v = 0; v < 3; ++v)
+      if (random() % 3 != 0) g.constrain(value{v}, layouts[random() % layouts.size()]);
+    step_model model;
+    model.states = random() % 3;
+    const completion done = complete(g);
+    const step_plan plan = plan_step(done, model);
+    std::size_t kept = 0, gradients = 0;  // what is there before the step, and the gradients, as large as they may be
+    for (std::uint32_t v = 0; v < 3; ++v) {
+      const value one{v};
+      kept += detail::block_bytes(done[one], g[one].shape, 4) * (g[one].is_parameter ? 1 + model.states : 1);
+      if (g[one].is_parameter) gradients += 16 * 16 * 4;
+    }
+    if (plan.events.back().done != step_event::what::update && gradients > 0) continue;  // the last is a move
+    if (gradients > 0) BOOST_TEST((plan.events.back().held >= kept && plan.events.back().held <= kept + gradients));
+    for (const step_event& one : plan.events) BOOST_TEST((one.held >= kept && one.held <= plan.peak()));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(layers_that_are_alike_are_laid_out_alike_first) {
   graph g(square);
   value x = g.input({64, 64}, "x");

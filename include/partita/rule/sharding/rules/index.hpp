@@ -70,8 +70,8 @@ constexpr rule take_along_rule(const shape_span& shapes, const attributes& with)
   }
   return r.complete().linear_in({0});
 }
-/// x, indices, updates -> x with rows replaced, or added to. Every worker has all updates of its columns: were they
-/// cut, every worker would count the rows of x that it holds.
+/// x, indices, updates -> x with rows replaced, or added to; one index without a dimension has one row. Every worker
+/// has all updates of its columns: were they cut, every worker would count the rows of x that it holds.
 constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter");
   const shape_list& x = shapes[0];
@@ -85,7 +85,8 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
         d == 0 ? r.add_dimension(i) : r.add_whole_dimension(shapes[1][d]);
       continue;
     }
-    for (std::size_t d = 0; d < x.size(); ++d) r.add_dimension(d == 0 && t == 2 ? i : f[d]);
+    const bool one_row = t == 2 && shapes[1].empty() && shapes[2].size() + 1 == x.size();  // for an index of rank 0
+    for (std::size_t d = one_row ? 1 : 0; d < x.size(); ++d) r.add_dimension(d == 0 && t == 2 ? i : f[d]);
   }
   return r.complete().with(linearity::none).followed_by({0});
 }

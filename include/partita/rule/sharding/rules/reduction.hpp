@@ -46,7 +46,9 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
     throw shape_error(
         "partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise");
   rule r;
-  const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : dimensions_of(with.axes, x.size(), "along"));
+  // a scalar is its own softmax, and its own cumulative sum: its axis is 0 or -1, as if it had one dimension
+  const std::uint32_t axes = dimensions_of(with.axes, x.empty() ? 1 : x.size(), "along");
+  const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : axes);
   for (std::size_t t = 0; t < shapes.size() + (with.count == 0 ? 1 : with.count); ++t) {
     t < shapes.size() ? r.begin_operand() : r.begin_result();
     f.write(r);
