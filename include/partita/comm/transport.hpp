@@ -47,7 +47,7 @@ class transport {
         members_(pretended_ ? *pretended_ : node::of(everyone)),
         tag_(node::of(everyone).next_tag()),
         memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
-        channel_(members_, memory_),
+        channel_(members_, memory_, tag_),
         memory_way_(members_, channel_),
         message_way_(everyone, tag_, policy.message, members_.oversubscribed()),
         ways_{&memory_way_, &message_way_} {

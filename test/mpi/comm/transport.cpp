@@ -2,6 +2,7 @@
 // plan's.
 #include "../support/allocation_count.hpp"
 #include "../support/page_faults.hpp"
+#include "pretended.hpp"
 
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
@@ -270,6 +271,46 @@ BOOST_AUTO_TEST_CASE(a_third_way_carries_the_same_plans_and_sums_what_is_reverse
   for (std::size_t k = 0; k < n; ++k) back[k]->finish();
   for (std::size_t k = 0; k < n; ++k)
     for (std::size_t i = 0; i < sums[k].size(); ++i) BOOST_TEST(sums[k][i] == static_cast<float>(n) * x[k][i]);
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_takes_flags_for_each_worker_of_the_node_and_no_ring_before_one_is_needed) {
+  const partita::detail::node& members = partita::detail::node::of(MPI_COMM_WORLD);
+  partita::detail::arena& memory = partita::detail::arena::of(members, partita::detail::transport_policy{}.arena_bytes);
+  const std::size_t before = memory.resident_bytes();
+  std::vector<std::unique_ptr<partita::detail::transport>> kernels;
+  constexpr std::size_t made = 20;
+  for (std::size_t k = 0; k < made; ++k)
+    kernels.push_back(std::make_unique<partita::detail::transport>(MPI_COMM_WORLD));
+  const std::size_t flags = partita::detail::spare_blocks::rounded(256 * members.size());
+  BOOST_TEST(memory.resident_bytes() - before <= made * flags);
+  if (all_workers() <= 16) BOOST_TEST(flags == 4096U);
+}
+
+BOOST_AUTO_TEST_CASE(boxes_go_by_message_where_no_room_is_left_for_a_ring) {
+  const std::size_t n = all_workers(), me = own_worker(), each = 300001;  // slots of a size that no other test takes
+  partita::detail::transport ways(MPI_COMM_WORLD);
+  const test::pretended none("PARTITA_SHARED_FREE", "0");
+  std::vector<std::pair<void*, std::size_t>> taken;  // what lies there from before
+  for (std::size_t bytes = std::size_t{1} << 24; bytes > 2048; bytes -= bytes / 9) do
+      taken.emplace_back(ways.memory().allocate(bytes), bytes);
+    while (ways.memory().holds(taken.back().first));
+  const grid<dynamic_extents<1>> p{dynamic_extents<1>(n)};
+  const auto group = block_group_of(p, {false}, me);
+  const auto plan = plan_wholes(group, balanced_parts<1>({each * n}, group.shape), me);
+  const auto exchange = ways.exchange(partita::detail::lowered(plan), floats);
+  std::vector<float> x(each), y(each * n);
+  const std::ptrdiff_t one = 1;
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < each; ++i)
+      x[i] = static_cast<float>((me * each + i) % 65537) + static_cast<float>(round);
+    exchange->start(x.data(), &one, y.data(), &one);
+    exchange->finish();
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < y.size(); ++i)
+      wrong += y[i] == static_cast<float>(i % 65537) + static_cast<float>(round) ? 0 : 1;
+    BOOST_TEST(wrong == 0U);
+  }
+  for (const auto& [block, bytes] : taken) ways.memory().release(block, bytes);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,12 +12,15 @@
 
 namespace partita::detail {
 
-/// Where a receiver wants its boxes: in a block that the sender can reach, or passed through slots of a ring.
+/// Where a receiver wants its boxes: in a block that the sender can reach, passed through slots of a ring, or, where no
+/// shared memory is left for one, in messages of a slot each.
 struct destination {
+  static constexpr std::size_t bytes_by_message = 127 * page;  ///< no ring has such slots
   char* address = nullptr;
   std::size_t slot_bytes = 0;  ///< 0: `address` is the block itself
 
   bool in_place() const { return slot_bytes == 0; }
+  bool by_message() const { return slot_bytes == bytes_by_message; }
 };
 
 /// In each exchange every receiver announces to its senders where boxes shall go, each sender waits for that, writes,
@@ -30,12 +33,16 @@ class node_channel {
   /// slot has.
   static constexpr std::size_t granule = 128;
 
-  /// Collective over the node.
-  node_channel(const node& members, arena& memory)
-      : arena_(&memory), place_(members.place()), oversubscribed_(members.oversubscribed()), pairs_(members.size()) {
+  /// Collective over the node. `tag` tells its messages from those of others on the node's communicator.
+  node_channel(const node& members, arena& memory, int tag)
+      : arena_(&memory),
+        communicator_(members.communicator()),
+        tag_(tag),
+        place_(members.place()),
+        oversubscribed_(members.oversubscribed()),
+        pairs_(members.size()) {
     const std::size_t n = members.size();
-    signal_bytes_ = (n * sizeof(pair_flags) + page - 1) / page * page;
-    bytes_ = signal_bytes_ + n * slots * least_slot;
+    bytes_ = n * sizeof(pair_flags);
     base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
     check(MPI_Barrier(members.communicator()),
           "MPI_Barrier");  // what was here before has been written for the last time
@@ -62,6 +69,9 @@ class node_channel {
   /// Whether every worker of the node has its signals in shared memory; the same on all of them.
   bool usable() const { return usable_; }
   bool oversubscribed() const { return oversubscribed_; }
+  /// Of the messages that stand in for a ring: between the workers at the places of the node.
+  MPI_Comm communicator() const { return communicator_; }
+  int tag() const { return tag_; }
 
   // The receiver's side.
 
@@ -71,7 +81,7 @@ class node_channel {
     pair& p = pairs_[from];
     destination at{static_cast<char*>(block), 0};
     if (!arena_->holds(block)) at = ring_of(from, wish);
-    p.there->ready.post(++p.announced, arena_->offset(at.address) | at.slot_bytes / page);
+    p.there->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
     return at;
   }
   void await_arrival(std::size_t from) { pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_); }
@@ -93,7 +103,8 @@ class node_channel {
   destination await_destination(std::size_t to) {
     pair& p = pairs_[to];
     const std::uint64_t value = p.here->ready.wait(++p.awaited, oversubscribed_);
-    return {arena_->at(to, value / granule * granule), value % granule * page};
+    const destination at{arena_->at(to, value / granule * granule), value % granule * page};
+    return at.by_message() ? destination{nullptr, at.slot_bytes} : at;
   }
   void arrive(std::size_t to) { pairs_[to].there->done.post(++pairs_[to].pushed); }
   /// Whether the ring at `to` has an empty slot; where it stands; and that it has been filled.
@@ -108,8 +119,6 @@ class node_channel {
   }
 
  private:
-  static constexpr std::size_t least_slot = page;
-
   /// What one worker reads: as a sender `ready` and `drained`, as a receiver `done` and `filled`.
   struct pair_flags {
     flag ready, done, filled, drained;
@@ -122,7 +131,7 @@ class node_channel {
     std::size_t slot_bytes = 0;
   };
 
-  /// The ring that `from` writes to; where the arena is used up, a small one beside the signals.
+  /// The ring that `from` writes to, made when it is needed; where the arena is used up, messages.
   destination ring_of(std::size_t from, std::size_t wish) {
     pair& p = pairs_[from];
     wish = (wish + page - 1) / page * page;
@@ -136,14 +145,16 @@ class node_channel {
       }
     }
     if (p.ring != nullptr) return {p.ring, p.slot_bytes};
-    return {base_ + signal_bytes_ + from * slots * least_slot, least_slot};
+    return {nullptr, destination::bytes_by_message};
   }
 
   arena* arena_;
+  MPI_Comm communicator_;
+  int tag_;
   std::size_t place_;
   bool oversubscribed_, usable_ = true;
   std::vector<pair> pairs_;
-  std::size_t signal_bytes_ = 0, bytes_ = 0;
+  std::size_t bytes_ = 0;
   char* base_ = nullptr;
 };
 

@@ -1,10 +1,12 @@
 // Boxes for a block that senders on the same node cannot reach: passed through a ring of slots in shared memory, packed
-// by the one side while the other unpacks.
+// by the one side while the other unpacks; as messages where there is no memory for a ring.
 #pragma once
 
 #include <cstddef>
 #include <partita/comm/detail/box_list.hpp>
+#include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/channel.hpp>
+#include <vector>
 
 namespace partita::detail {
 
@@ -31,6 +33,7 @@ class ring_boxes {
 
   /// Fills slots while there are empty ones; true when every box has left.
   bool send(node_channel& channel, const block_memory& block, bool streaming) {
+    if (at_.by_message()) return send_messages(channel, block);
     for (; !done() && channel.has_slot(place_); ++next_) {
       pack(block, channel.next_filled(place_), true, streaming);
       channel.fill(place_);
@@ -40,6 +43,7 @@ class ring_boxes {
 
   /// Empties slots that were filled; true when every box has come.
   bool receive(node_channel& channel, const block_memory& block, bool streaming) {
+    if (at_.by_message()) return receive_messages(channel, block);
     for (; !done() && channel.filled(place_) > 0; ++next_) {
       pack(block, channel.next_taken(place_), false, streaming);
       channel.take(place_);
@@ -51,6 +55,40 @@ class ring_boxes {
   bool done() const { return at_.in_place() || next_ == cut_.size(); }
 
  private:
+  /// A piece after the other: this is for when memory is short.
+  bool send_messages(const node_channel& channel, const block_memory& block) {
+    for (; !done(); ++next_) {
+      if (request_ == MPI_REQUEST_NULL) {
+        packed_.resize(at_.slot_bytes);
+        pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), true, stores::cached);
+        check(MPI_Isend(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
+                        channel.communicator(), &request_),
+              "MPI_Isend");
+      }
+      if (!has_moved()) return false;
+    }
+    return true;
+  }
+  bool receive_messages(const node_channel& channel, const block_memory& block) {
+    for (; !done(); ++next_) {
+      if (request_ == MPI_REQUEST_NULL) {
+        packed_.resize(at_.slot_bytes);
+        check(MPI_Irecv(packed_.data(), piece_bytes(), MPI_BYTE, static_cast<int>(place_), channel.tag(),
+                        channel.communicator(), &request_),
+              "MPI_Irecv");
+      }
+      if (!has_moved()) return false;
+      pack_box(kind_, cut_[next_], cut_.rank(), block, packed_.data(), false, stores::cached);
+    }
+    return true;
+  }
+  int piece_bytes() const { return static_cast<int>(cut_.volume(next_) * kind_.bytes); }
+  bool has_moved() {
+    int moved = 0;
+    check(MPI_Test(&request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
+    return moved != 0;
+  }
+
   void pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
     pack_box(kind_, cut_[next_], cut_.rank(), block, at_.address + slot * at_.slot_bytes, out,
              streaming ? stores::streaming : stores::cached);
@@ -61,6 +99,8 @@ class ring_boxes {
   box_list whole_, cut_;
   std::size_t cut_for_ = 0, next_ = 0;
   destination at_;
+  std::vector<char> packed_;  // what a message carries, if there are messages
+  MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 }  // namespace partita::detail
