@@ -6,6 +6,7 @@
 #include <partita/explain/broadcast_picture.hpp>
 #include <partita/explain/completion_picture.hpp>
 #include <partita/explain/linear_picture.hpp>
+#include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/explain/step_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   const grid p_w(extents<3, 4>{});
   save("linear", to_svg(linear_picture(grid(extents<1, 4>{}), grid(extents<1, 3>{}, workers(4, 7)), p_w)));
   save("transposed", to_svg(worker_broadcast_picture(grid(extents<1, 3>{}), grid(extents<3, 2>{}), transpose_src)));
+  save("refused", to_svg(refused_broadcast_picture(p_x, grid(extents<4, 3>{}), transpose_dest)));
   const grid root(extents<1, 1>{});
   save("gather", to_svg(repartition_picture(grid(extents<4, 1>{}), root, extents<10, 3>{}), 0));
   save("middle", to_svg(repartition_picture(grid(extents<3, 3>{}), grid(extents<4, 4>{}), extents<12, 12>{}), 4));

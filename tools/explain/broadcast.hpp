@@ -1,6 +1,7 @@
 // broadcast and sum_reduce: is it legal and why, who pairs with whom, what it costs.
 #pragma once
 
+#include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 #include <partita/plan/binomial_tree.hpp>
 
@@ -33,6 +34,18 @@ inline std::size_t rounds(std::size_t members) {
   std::size_t below = 0;
   partita::binomial_tree{members}.for_below(0, [&](std::size_t) { ++below; });
   return below;
+}
+
+template <template <class, class> class Picture, class P, class Q>
+void draw(const arguments& given, const P& p, const Q& q, bool small_turned, bool large_turned) {
+  using partita::transpose_dest, partita::transpose_src;
+  using picture = Picture<partita::detail::extents_in<P>, partita::detail::extents_in<Q>>;
+  if (!given.has("--svg")) return;
+  if (p.size() > 100 || q.size() > 100) throw usage_error("--svg draws up to 100 workers");
+  given.save(small_turned && large_turned ? to_svg(picture(p, q, transpose_src, transpose_dest))
+             : small_turned               ? to_svg(picture(p, q, transpose_src))
+             : large_turned               ? to_svg(picture(p, q, transpose_dest))
+                                          : to_svg(picture(p, q)));
 }
 
 template <std::size_t Small, std::size_t Large>
@@ -71,12 +84,7 @@ void explain_pairs(const arguments& given, const place& small, const place& larg
   });
   cost.print();
   print_model();
-  if (!given.has("--svg")) return;
-  if (q.size() > 100) throw usage_error("--svg draws up to 100 workers");
-  if (small_turned && large_turned) given.save(to_svg(worker_broadcast_picture(p, q, transpose_src, transpose_dest)));
-  else if (small_turned) given.save(to_svg(worker_broadcast_picture(p, q, transpose_src)));
-  else if (large_turned) given.save(to_svg(worker_broadcast_picture(p, q, transpose_dest)));
-  else given.save(to_svg(worker_broadcast_picture(p, q)));
+  draw<worker_broadcast_picture>(given, p, q, small_turned, large_turned);
 }
 
 inline int explain_broadcast(int argc, char** argv, bool reduction) {
@@ -104,6 +112,8 @@ inline int explain_broadcast(int argc, char** argv, bool reduction) {
                          reduction ? "p_x" : "p_y");
         if (verdict) explain_pairs<S, L>(given, small, large, small_turned, large_turned, reduction);
       }
+      if (!verdict)
+        draw<refused_broadcast_picture>(given, small.grid<S>(), large.grid<L>(), small_turned, large_turned);
       return verdict ? 0 : 1;
     });
   });

@@ -1,0 +1,4 @@
+// Nothing but the front door.
+#include <partita/partita.hpp>
+
+int main() {}
