@@ -1,7 +1,10 @@
 // The type of what kernels return: a tensor of xtensor that converts in one direction only.
 #pragma once
 
+#include <cstddef>
+#include <partita/array/strided.hpp>
 #include <partita/array/xtensor.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace partita {
@@ -62,5 +65,16 @@ class result_tensor : public Tensor {
     return Tensor::scalar_computed_assign(e, std::forward<F>(f)), *this;
   }
 };
+
+/// `b += k(x)`: in one pass and without the temporary that xtensor makes for expressions which may speak of b.
+template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag, class Tensor>
+  requires(rank_of<Tensor> == Rank && std::is_same_v<typename Storage::value_type, element_of<Tensor>>)
+auto& operator+=(xt::xtensor_container<Storage, Rank, Layout, Tag>& b, const result_tensor<Tensor>& y) {
+  const auto to = block_of(b);
+  const auto from = block_of(y);
+  if (to.shape != from.shape) b += static_cast<const Tensor&>(y);  // which repeats what has extent 1
+  else if (to.size() != 0) add_block(to.data, to.strides.data(), from.data, from.strides.data(), to.shape.data(), Rank);
+  return b;
+}
 
 }  // namespace partita

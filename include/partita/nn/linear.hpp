@@ -89,6 +89,7 @@ class linear {
     state& s = here();
     const text objection = s.objection_to(x.shape());
     s.forget();
+    s.expect_one_batch(x.shape(), objection);
     auto block = s.of_one_batch(x.shape(), [&] { return s.movements.bring(x, objection); });
     if (s.p_w.active() && objection.empty()) {
       auto shape = detail::as_array<rank>(block.shape());

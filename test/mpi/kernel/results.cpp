@@ -85,7 +85,16 @@ BOOST_AUTO_TEST_CASE(are_row_major_expressions_that_can_be_assigned_to) {
   matrix wanted = 6.0 * x;
   xt::view(wanted, 0, xt::all()) = xt::row(x, 0);
   BOOST_TEST((y == wanted));
+  matrix sum = x;
+  xt::xtensor<double, 2, xt::layout_type::column_major> turned = x;
+  sum += a(x);
+  turned += a(x);
+  BOOST_TEST((sum == x + a(x)));
+  BOOST_TEST((turned == sum));
+  sum += a(xt::view(x, xt::range(0, 1), xt::all()));  // repeated, as xtensor does
+  BOOST_TEST((sum == turned + a(xt::view(x, xt::range(0, 1), xt::all()))));
   y = zero_volume<double, 2>();
+  y += zero_volume<double, 2>();
   BOOST_TEST(y.size() == 0U);
   y = a(x);
   const auto z = std::move(y);

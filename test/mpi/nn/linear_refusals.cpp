@@ -133,6 +133,13 @@ void expect_one_batch(std::size_t f_out, std::size_t f_in) {
   };
   expect_one_sentence(everyone, refused<shape_error>([&] { layer(pictures(everyone.id() == 0 ? 5 : 3)); }),
                       "got [5, 2] on worker 0 and [3, 2] on worker 1");
+  // as many rows, but not the same
+  const auto turned = [&](std::size_t images) {
+    return xt::xtensor<double, 3>(xt::ones<double>({images, std::size_t{6 / images}, std::size_t{2}}));
+  };
+  expect_one_sentence(everyone, refused<shape_error>([&] { layer(turned(everyone.id() == 0 ? 2 : 3)); }),
+                      "got [2, 3] on worker 0 and [3, 2] on worker 1");
+  BOOST_TEST(layer(turned(2)).dimension() == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(batches_that_differ_are_named_in_the_call_of_the_user, *test::at_least(2)) {
@@ -140,6 +147,16 @@ BOOST_AUTO_TEST_CASE(batches_that_differ_are_named_in_the_call_of_the_user, *tes
   expect_one_batch<weight_stationary>(1, n);
   expect_one_batch<column_parallel>(n, 1);
   expect_one_batch<row_parallel>(1, n);
+}
+
+BOOST_AUTO_TEST_CASE(batches_that_differ_are_refused_in_the_name_of_the_layer_at_local_checks_too, *test::at_least(2)) {
+  const world everyone(test::workers(), checks::local);
+  const auto p_x = everyone.partition(extents(1, everyone.size()));
+  const auto p_y = everyone.partition<1, 1>();
+  linear<double> layer(p_x, p_y, p_x, {.in_features = 2 * everyone.size(), .out_features = 2});
+  const std::string said = refused<shape_error>([&] { layer(block(p_x, everyone.id() == 0 ? 4 : 3)); });
+  if (p_y.active())  // who sums is who sees it
+    BOOST_TEST(said.find("partita::linear(x): requires x of one batch on all workers of p_x") == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_layer_that_was_moved_from_says_so) {

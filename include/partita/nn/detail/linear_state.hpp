@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <partita/array/gemm.hpp>
+#include <partita/comm/agreement.hpp>
 #include <partita/nn/detail/batches.hpp>
 #include <partita/nn/detail/linear_movements.hpp>
 #include <partita/nn/detail/uniform.hpp>
@@ -100,6 +101,32 @@ struct linear_state {
            << y_shape << " on worker " << p_y.world().id() << ", got " << given;
   }
 
+  /// Where x travels as a matrix, batches that differ may have as many rows: all workers compare them, and throw alike.
+  /// Cost: one agreement, for x of more than one batch dimension.
+  template <class Shape>
+  void expect_one_batch(const Shape& x_shape, const text& objection) const {
+    if constexpr (Algorithm != weight_stationary) {
+      world_state& everyone = *p_x.world().state();
+      if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
+      constexpr std::uint64_t half = 0xffffffffU;
+      std::uint64_t hash = x_shape.size();
+      for (std::size_t d = 0; d + 1 < x_shape.size(); ++d) hash = mixed(hash, static_cast<std::uint64_t>(x_shape[d]));
+      // a number and its complement: what all have in common are both halves of it, or not all bits of either
+      const std::uint64_t word = (hash ^ hash >> 32U) & half,
+                          own = p_x.active() ? word | (word ^ half) << 32U : ~std::uint64_t{0};
+      const std::uint64_t common = agree_if_checked(
+          everyone, mixed(0x6261746368ULL, x_shape.size()), complaint(objection),
+          [&] { return text("partita::linear(x)"); }, own);
+      if ((common & half) == (~(common >> 32U) & half)) return;
+      const text difference = difference_of_batches(p_x, {x_shape.begin(), x_shape.end() - 1});
+      throw shape_error(one_batch(difference));
+    }
+  }
+  static text one_batch(const text& difference) {
+    return text("partita::linear(x): requires x of one batch on all workers of p_x, got ")
+           << difference << "; give every worker the same rows of x";
+  }
+
   /// What `move()` gives. If it finds that blocks do not fit, which all workers hear, x has another batch somewhere:
   /// then all throw in the name of the user's call.
   template <class Shape, class Move>
@@ -107,12 +134,14 @@ struct linear_state {
     try {
       return move();
     } catch (const shape_error& found) {
-      if (found.sentence().contains("partita::linear") || p_x.world().level() != checks::agree) throw;
+      if (found.sentence().contains("partita::linear")) throw;
+      if (p_x.world().level() != checks::agree)  // nobody else may be told
+        throw shape_error(text("partita::linear(x): requires x of one batch on all workers of p_x; ")
+                          << found.sentence());
       const std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
       const text difference = difference_of_batches(p_x, batch);
       if (difference.empty()) throw;
-      throw shape_error(text("partita::linear(x): requires x of one batch on all workers of p_x, got ")
-                        << difference << "; give every worker the same rows of x");
+      throw shape_error(one_batch(difference));
     }
   }
 
