@@ -5,9 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace partita {
 
@@ -15,9 +12,12 @@ namespace detail {
 
 inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  // its bits reversed
 
-/// tables[k][b] is what byte b does to the sum of k more bytes of zeros.
-inline constexpr auto crc32c_tables = [] {
-  std::array<std::array<std::uint32_t, 256>, 8> tables{};
+using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+/// tables[k][b] is what byte b does to the sum of k more bytes of zeros. Made when they are needed: few machines do,
+/// and as a constant expression they would take longer to compile than the rest of this file.
+inline crc32c_tables make_crc32c_tables() {
+  crc32c_tables tables{};
   for (std::uint32_t b = 0; b < 256; ++b) {
     std::uint32_t sum = b;
     for (int bit = 0; bit < 8; ++bit) sum = (sum & 1U) != 0 ? sum >> 1U ^ crc32c_polynomial : sum >> 1U;
@@ -26,34 +26,35 @@ inline constexpr auto crc32c_tables = [] {
   for (std::size_t k = 1; k < 8; ++k)
     for (std::size_t b = 0; b < 256; ++b) tables[k][b] = tables[k - 1][b] >> 8U ^ tables[0][tables[k - 1][b] & 0xffU];
   return tables;
-}();
+}
 
 /// Eight bytes at a time by eight tables.
 inline std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n, std::uint32_t before) {
+  static const crc32c_tables tables = make_crc32c_tables();
   std::uint32_t sum = ~before;
   for (; n >= 8; n -= 8, bytes += 8) {
     const std::uint32_t low = sum ^ (bytes[0] | std::uint32_t{bytes[1]} << 8U | std::uint32_t{bytes[2]} << 16U |
                                      std::uint32_t{bytes[3]} << 24U);
-    sum = crc32c_tables[7][low & 0xffU] ^ crc32c_tables[6][low >> 8U & 0xffU] ^ crc32c_tables[5][low >> 16U & 0xffU] ^
-          crc32c_tables[4][low >> 24U] ^ crc32c_tables[3][bytes[4]] ^ crc32c_tables[2][bytes[5]] ^
-          crc32c_tables[1][bytes[6]] ^ crc32c_tables[0][bytes[7]];
+    sum = tables[7][low & 0xffU] ^ tables[6][low >> 8U & 0xffU] ^ tables[5][low >> 16U & 0xffU] ^
+          tables[4][low >> 24U] ^ tables[3][bytes[4]] ^ tables[2][bytes[5]] ^ tables[1][bytes[6]] ^ tables[0][bytes[7]];
   }
-  for (; n > 0; --n) sum = sum >> 8U ^ crc32c_tables[0][(sum ^ *bytes++) & 0xffU];
+  for (; n > 0; --n) sum = sum >> 8U ^ tables[0][(sum ^ *bytes++) & 0xffU];
   return ~sum;
 }
 
 #if defined(__x86_64__)
-/// By the machine's instruction. Requires SSE4.2.
+/// By the machine's instruction. Requires SSE4.2. Why builtins and not <immintrin.h>: that header alone costs more to
+/// include than the rest of the room.
 __attribute__((target("sse4.2"))) inline std::uint32_t crc32c_by_machine(const unsigned char* bytes, std::size_t n,
                                                                          std::uint32_t before) {
   std::uint64_t sum = ~before;
   for (; n >= 8; n -= 8, bytes += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes, 8);
-    sum = _mm_crc32_u64(sum, word);
+    sum = __builtin_ia32_crc32di(sum, word);
   }
   auto rest = static_cast<std::uint32_t>(sum);
-  for (; n > 0; --n) rest = _mm_crc32_u8(rest, *bytes++);
+  for (; n > 0; --n) rest = __builtin_ia32_crc32qi(rest, *bytes++);
   return ~rest;
 }
 inline bool machine_has_crc32c() {
