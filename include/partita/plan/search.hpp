@@ -271,11 +271,11 @@ class searcher {
 /// Requires: something that fits into `memory` bytes of each worker [partition_error].
 /// Cost:     at most `options.most` candidates, about 5 µs an operation for each; the optimum if that is all there are.
 /// Adjoint:  part of what is searched: the gradients' shardings follow from the parameters'.
-template <class Graph>
-search_answer_of<Graph> search(const Graph& program, const mesh_links& links, std::size_t memory = ~std::size_t{0},
-                               search_options options = {}) {
+template <std::size_t Letters>
+search_answer_of<basic_graph<Letters>> search(const basic_graph<Letters>& program, const mesh_links& links,
+                                              std::size_t memory = ~std::size_t{0}, search_options options = {}) {
   options.model.links = links;
-  return detail::searcher<Graph>(program, memory, options).run();
+  return detail::searcher<basic_graph<Letters>>(program, memory, options).run();
 }
 
 }  // namespace partita
