@@ -190,6 +190,50 @@ auto transpose(X&& x, permute_t<P...>) {
   return detail::call(detail::transpose_op<static_cast<std::ptrdiff_t>(P)...>{}, x);
 }
 
+namespace detail {
+
+template <class T>
+sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& extents) {
+  if (volume_in(extents) != volume_in(x.extents()))
+    throw shape_error(text("partita::reshape: requires extents of as many elements as x has, got ")
+                      << extents << " for " << x.extents());
+  const shape_list shapes[] = {x.extents()};
+  const rule r = bound(reshape_rule(x.extents(), extents).named("reshape"), shape_span(shapes, 1));
+  return run_operation<T>({r, block_work::reshape}, {x});
+}
+
+}  // namespace detail
+
+/// The same elements in C order under other extents. Where a block is no block of the result, x is brought together
+/// along the dimensions that are merged or split; the result of a typed tensor says how it lies:
+/// `reshape<m.layout("data", "")>(x, {6, 4})`.
+template <class T>
+sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {
+  return detail::reshaped_tensor(x, extents);
+}
+template <sharding S, class T, auto Layout>
+sharded<T, S> reshape(const typed_sharded<T, Layout>& x, const shape_list& extents) {
+  return sharded<T, S>(reshard(detail::reshaped_tensor(x.at_run_time(), extents), S));
+}
+template <ranked_array X, std::size_t... E>
+auto reshape(const X& x, const extents<E...>& all) {
+  return detail::as_array<sizeof...(E)>(detail::reshaped_tensor(detail::as_run_time(x), shape_list(all)));
+}
+template <class T, std::size_t... E>
+sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) {
+  return detail::reshaped_tensor(x, shape_list(all));
+}
+
+/// While one lives, an operation whose operands would have to be moved is a partition_error that names the operand, its
+/// axes and the bytes: every movement is then a `reshard` that is written down.
+class no_implicit_reshard {
+ public:
+  no_implicit_reshard() { ++detail::implicit_reshards_forbidden; }
+  ~no_implicit_reshard() { --detail::implicit_reshards_forbidden; }
+  no_implicit_reshard(const no_implicit_reshard&) = delete;
+  no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;
+};
+
 // --- along dimensions ---
 
 /// The sum over dimensions, `sum(x, dimensions<0>)`, or over all of them.

@@ -113,3 +113,29 @@ BOOST_AUTO_TEST_CASE(functions_are_the_sequential_ones_wherever_tensors_lie) {
     }
   }
 }
+
+BOOST_AUTO_TEST_CASE(gradients_of_a_reduced_parameter_are_summed_once, *test::at_least(2)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}};
+  constexpr sharding whole = m.layout("", "");
+  const auto W = reshard<whole.reduced("data")>(shard<whole>(everyone, w1));
+  const auto X = shard<m.layout("data", "")>(everyone, x);
+  const auto gradient = [&] {
+    return std::get<0>(value_and_gradient([&](const auto& w) { return sum(square(matmul(X, w))); }, W).gradients);
+  };
+  const std::size_t before = detail::movements.exchanges;
+  auto collected = gradient();
+  static_assert(decltype(collected)::layout() == whole.partial("data"));
+  for (int k = 0; k < 3; ++k) {
+    const auto next = add(collected, gradient());
+    static_assert(std::is_same_v<decltype(next), const decltype(collected)>);
+    collected = next;
+  }
+  const std::size_t losses = 4, moved = detail::movements.exchanges - before;
+  const auto dw = reshard<whole>(collected).whole();
+  if (everyone.id() >= 2) return;
+  BOOST_TEST(moved == losses);  // the values' scalars, and nothing of the gradients
+  BOOST_TEST(detail::movements.exchanges - before == losses + 1);
+  const auto once = value_and_gradient([&](const auto& w) { return sum(square(matmul(x, w))); }, w1);
+  BOOST_TEST(distance(dw, xt::xtensor<double, 2>(4 * std::get<0>(once.gradients))) < 1e-12);
+}

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(operations_are_the_sequential_ones) {
   world everyone(test::workers());
   std::mt19937 random(3);
   using v = std::vector<tensor>;
-  for (std::size_t k = 0; k < test::random_cases(160); ++k) {
+  for (std::size_t k = 0; k < test::random_cases(60); ++k) {
     const auto n = [&] { return std::size_t{1} + random() % 6; };
     const std::size_t a = n(), b = n(), c = n(), d = n();
     check(everyone, "add", random, {{a, b}, {a, b}}, [](const v& x) { return add(x[0], x[1]); });
@@ -88,6 +88,8 @@ BOOST_AUTO_TEST_CASE(operations_are_the_sequential_ones) {
     check(everyone, "transpose", random, {{a, b, c}}, [](const v& x) { return transpose(x[0], permute<2, 0, 1>); });
     check(everyone, "sum", random, {{a, b}}, [](const v& x) { return sum(x[0], dimensions<0>); });
     check(everyone, "sum of all", random, {{a, b}}, [](const v& x) { return sum(x[0]); });
+    check(everyone, "reshape", random, {{a, b * c}}, [&](const v& x) { return reshape(x[0], {a * b, c}); });
+    check(everyone, "reshape of cubes", random, {{a, b, c}}, [&](const v& x) { return reshape(x[0], {a, b * c}); });
     check(everyone, "two ways", random, {{a, b}, {b, a}},
           [](const v& x) { return add(matmul(x[0], x[1]), matmul(transpose(x[1]), transpose(x[0]))); });
   }
@@ -117,4 +119,16 @@ BOOST_AUTO_TEST_CASE(arrays_and_types_go_the_same_way, *test::at_least(4)) {
     BOOST_TEST((second == y));
   }
   BOOST_TEST((matmul(X.at_run_time(), W.at_run_time()).layout() == Y.layout()));
+}
+
+BOOST_AUTO_TEST_CASE(movements_that_are_not_written_down_can_be_refused, *test::at_least(2)) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", 2}};
+  const auto x = placed(everyone, m.layout("", "a"), {4, 4}, 1), w = placed(everyone, m.layout("", "a"), {4, 4}, 2);
+  matmul(x, w);
+  const no_implicit_reshard written_down;
+  BOOST_CHECK_EXCEPTION(matmul(x, w), partition_error, [](const partition_error& e) {
+    return e.sentence().contains("must lie") && e.sentence().contains("bytes to a worker");
+  });
+  matmul(reshard(x, m.layout("", "")), w);
 }

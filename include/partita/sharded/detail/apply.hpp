@@ -68,6 +68,20 @@ tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_b
   return y;
 }
 
+/// While one lives, operations that would have to move an operand are refused.
+inline thread_local std::size_t implicit_reshards_forbidden = 0;
+
+inline void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
+                             const shape_list& extents, std::size_t element_bytes) {
+  if (implicit_reshards_forbidden == 0 || from.lies_as(to)) return;
+  const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
+  if (bytes > 0)
+    throw partition_error(text("partita::") << how.name() << ": requires operands that need not be moved, but operand "
+                                            << i << " of extents " << extents << " on the mesh " << from.on << " lies "
+                                            << from << " and must lie " << to << ", which brings " << bytes
+                                            << " bytes to a worker; reshard it before");
+}
+
 template <class T>
 pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                         const sharded_tensor<T>& y);
@@ -97,6 +111,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   std::vector<tensor_block<T>> blocks;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *operands[i].state();
+    require_in_place(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(on ? resharded(*on, s.block, s.layout, needs[i], s.extents) : s.block);
   }
   const shape_list extents = result_shape(op.how, 0);
