@@ -1,5 +1,6 @@
 // Pictures of movements: every block and every box is drawn, inside the view, and nothing but XML comes out.
 #include <partita/explain/linear_picture.hpp>
+#include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 
@@ -145,6 +146,21 @@ BOOST_AUTO_TEST_CASE(a_linear_layer_shows_weights_inputs_and_outputs) {
   BOOST_TEST(says(found, "b₂"));
   BOOST_CHECK_THROW(linear_picture(grid(extents<1, 2>{}), grid(extents<1, 3>{}), grid(extents<3, 4>{})),
                     partition_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_broadcast_says_which_dimension_breaks_the_rule) {
+  const grid p_x(extents<1, 3>{});
+  const grid p_y(extents<2, 3>{});
+  const grid reversed(extents<4, 3>{});
+  const auto found = parse(to_svg(refused_broadcast_picture(p_x, reversed, transpose_dest)));
+  BOOST_TEST(found.inside);
+  BOOST_TEST(found.rectangles == 1U + 3U + 12U);
+  BOOST_TEST(says(found, "dimension 0: 1 against 3, copied"));
+  BOOST_TEST(says(found, "dimension 1: 3 against 4, neither 1 nor equal"));
+  BOOST_TEST(says(parse(to_svg(refused_broadcast_picture(reversed, grid(extents<3>{})))),
+                  "rank 2 does not go to rank 1: use sum_reduce"));
+  BOOST_TEST(parse(to_svg(refused_broadcast_picture(grid(extents<2>{}), grid(extents<2, 2, 3>{})))).inside);
+  BOOST_CHECK_THROW(refused_broadcast_picture(p_x, p_y), partition_error);
 }
 
 BOOST_AUTO_TEST_CASE(characters_that_mean_something_to_xml_are_escaped) {
