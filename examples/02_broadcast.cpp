@@ -29,11 +29,18 @@ int main(int argc, char** argv) {
   std::cout << b.plan();  // one line from each worker
   // [/plan]
 
+  // [policies]
+  auto p_c = everyone.partition<3, 1>();                                      // the same workers, written as a column
+  const auto same = broadcast(p_c, p_y, transpose_src)(x);                    // its extents reversed are 1 x 3
+  const auto twice = sum_reduce(p_y, p_c, transpose_dest, discard_batch)(y);  // on workers 3 4 5 of extents 0 x 0
+  // [/policies]
+
   if (everyone.id() == 0)
     std::cout << "Three workers gave a block each; all six now hold the block of their column.\n"
               << "Look at: worker 0 sends to worker 3 only. The blocks differ in shape, and nobody had to say so.\n";
   const std::size_t column = p_y.index()[1];
   const xt::xtensor<double, 2> expected =
       (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});
-  return y == expected ? EXIT_SUCCESS : EXIT_FAILURE;
+  const bool summed = p_c.active() ? twice == 2.0 * expected : twice.shape(0) == 0;
+  return y == expected && same == expected && summed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -24,14 +24,14 @@ void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
 /// Runs back from a result whose cotangent is `seed`. Nodes that are done with let go of what they kept.
 template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed) {
-  using node = std::shared_ptr<tape_node<T>>;
+  using step = std::shared_ptr<tape_node<T>>;
   if (!y.state()->node) return;
-  const auto later = [](const node& a, const node& b) { return a->order < b->order; };
-  std::priority_queue<node, std::vector<node>, decltype(later)> open(later);
+  const auto later = [](const step& a, const step& b) { return a->order < b->order; };
+  std::priority_queue<step, std::vector<step>, decltype(later)> open(later);
   contribute(*y.state()->node, seed);
   open.push(y.state()->node);
   while (!open.empty()) {
-    const node now = open.top();
+    const step now = open.top();
     open.pop();
     while (!open.empty() && open.top() == now) open.pop();
     if (!now->back) continue;  // a parameter: it keeps its cotangent
