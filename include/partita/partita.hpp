@@ -52,6 +52,7 @@
 #include <partita/nn/flatten.hpp>
 #include <partita/nn/group_norm.hpp>
 #include <partita/nn/initialise.hpp>
+#include <partita/nn/initialise_convolution.hpp>
 #include <partita/nn/layer.hpp>
 #include <partita/nn/layer_norm.hpp>
 #include <partita/nn/linear.hpp>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <partita/nn/initialise.hpp>
+#include <partita/nn/initialise_convolution.hpp>
 #include <partita/nn/linear.hpp>
 
 namespace {
@@ -117,6 +118,41 @@ BOOST_AUTO_TEST_CASE(may_be_a_function_of_the_global_index_or_drawn_by_another_r
     BOOST_TEST(most > 0.95 * bound);
     BOOST_TEST(xt::amax(xt::abs(whole.bias()))() == 0.0);
   }
+}
+
+BOOST_AUTO_TEST_CASE(of_a_convolution_are_the_same_on_every_partition_by_each_rule) {
+  const world everyone(test::workers()), alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
+  const convolution_options<1> options{.in_channels = 4, .out_channels = 6, .kernel = {3}};
+  const std::size_t n = everyone.size();
+  const auto p_x = everyone.partition(extents<1, 1, dynamic>(n));
+  const auto p_y = everyone.partition(extents<1, dynamic, 1>(n)), one = everyone.partition(extents<1, dynamic, 1>(1));
+  convolution<double, 1> by_features(p_x, options),
+      by_channels(one, p_y, everyone.partition(extents<dynamic, 1, 1>(n)), options),
+      whole(alone.partition<1, 1, 1>(), options);
+  const auto are_parts = [&](auto set) {
+    set(by_features), set(by_channels), set(whole);
+    for (const auto* layer : {&by_features, &by_channels}) {
+      const box<3> mine = layer->weight_box();
+      bool same = true;
+      for (std::size_t k = 0; k < layer->weight().size(); ++k) {
+        const auto i = index_of(k, mine.shape());
+        same = same && layer->weight().data()[k] ==
+                           whole.weight()(mine.start[0] + i[0], mine.start[1] + i[1], mine.start[2] + i[2]);
+      }
+      for (const double b : layer->bias()) same = same && b == 0;
+      BOOST_TEST(same);
+    }
+  };
+  are_parts([](auto& layer) {
+    initialise(layer,
+               [](std::size_t o, std::size_t c, std::size_t t) { return static_cast<double>(100 * o + 10 * c + t); });
+  });
+  BOOST_TEST(whole.weight()(5, 3, 2) == 532.0);
+  are_parts([](auto& layer) { kaiming_uniform(layer, 42); });
+  BOOST_TEST(xt::amax(xt::abs(whole.weight()))() <= std::sqrt(6.0 / 12));
+  BOOST_TEST(xt::amax(xt::abs(whole.weight()))() > 0.9 * std::sqrt(6.0 / 12));
+  are_parts([](auto& layer) { xavier_uniform(layer, 42); });
+  BOOST_TEST(xt::amax(xt::abs(whole.weight()))() <= std::sqrt(6.0 / 30));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,53 @@
+// Other first values of a convolution's weights than it begins with, by the index in the global W: the same on every
+// partition.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/as_element.hpp>
+#include <partita/kernel/block_from.hpp>
+#include <partita/nn/convolution.hpp>
+#include <partita/nn/detail/uniform.hpp>
+#include <utility>
+
+namespace partita {
+
+/// Sets W(o, c, t, …) = f(o, c, t, …) for the global indices of out channel, in channel of the group and tap, and the
+/// bias to 0.
+template <class T, std::size_t Features, class F>
+void initialise(convolution<T, Features>& layer, F f) {
+  const box<Features + 2> mine = layer.weight_box();
+  layer.weight().resize(mine.shape());
+  for (std::size_t k = 0; k < layer.weight().size(); ++k) {
+    auto i = index_of(k, mine.shape());
+    for (std::size_t d = 0; d < Features + 2; ++d) i[d] += mine.start[d];
+    layer.weight().data()[k] = detail::as_element<T>(detail::at_index(f, i, std::make_index_sequence<Features + 2>()));
+  }
+  layer.bias().fill(T(0));
+}
+
+namespace detail {
+template <class T, std::size_t Features>
+void uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t seed) {
+  const auto whole = layer.options().weight_shape();
+  const double bound = std::sqrt(6.0 / static_cast<double>(fan));
+  initialise(layer, [&](const index<Features + 2>& i) { return uniform_at<T>(bound, seed, number_of(i, whole)); });
+}
+}  // namespace detail
+
+/// Uniform in (-b, b), b = sqrt(6 / n), n the weights of one output (He et al. 2015, for relu); the bias is 0.
+template <class T, std::size_t Features>
+void kaiming_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
+  detail::uniform(layer, layer.options().weight_shape()[1] * layer.options().taps(), seed);
+}
+
+/// Uniform in (-b, b), b = sqrt(6 / (n + m)), n the weights of one output, m the out channels times taps (Glorot and
+/// Bengio 2010); the bias is 0.
+template <class T, std::size_t Features>
+void xavier_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
+  const auto whole = layer.options().weight_shape();
+  detail::uniform(layer, (whole[0] + whole[1]) * layer.options().taps(), seed);
+}
+
+}  // namespace partita
