@@ -61,6 +61,7 @@
 #include <partita/nn/pooling.hpp>
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>
+#include <partita/nn/transposed_convolution.hpp>
 #include <partita/nn/upsampling.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>

@@ -31,7 +31,9 @@ class convolution_planner {
     return OfX ? padding_of(jobs_.options()) : halo_boundaries<rank>(boundary::none);
   }
   text objection(const std::array<std::size_t, rank>& extents) const {
-    return OfX ? convolution_objection(jobs_.options(), extents) : text();
+    if (OfX) return convolution_objection(jobs_.options(), extents);
+    if (extents[1] == jobs_.options().out_channels) return {};
+    return text("requires ") << jobs_.options().out_channels << " channels, got extents " << extents;
   }
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return OfX ? plan_convolution_input(jobs_, p_.grid(), cuts, worker)

@@ -1,0 +1,199 @@
+// The distributed transposed convolution: the adjoint of a convolution as a layer, as it enlarges images.
+#pragma once
+
+#include <partita/nn/convolution.hpp>
+
+namespace partita {
+
+/// What a transposed convolution maps; `output_padding` cells more at the end, below the stride, choose among the sizes
+/// that a convolution would map to the same one.
+template <std::size_t Features>
+struct transposed_convolution_options {
+  std::size_t in_channels = 0;
+  std::size_t out_channels = 0;
+  std::array<std::size_t, Features> kernel{};
+  std::array<std::size_t, Features> stride = detail::ones<Features>();
+  std::array<std::size_t, Features> padding{};
+  std::array<std::size_t, Features> output_padding{};
+  std::array<std::size_t, Features> dilation = detail::ones<Features>();
+  std::size_t groups = 1;
+  bool bias = true;
+  std::uint64_t seed = 0;
+
+  /// The convolution that this is the adjoint of.
+  constexpr convolution_options<Features> convolution() const {
+    return {.in_channels = out_channels,
+            .out_channels = in_channels,
+            .kernel = kernel,
+            .stride = stride,
+            .padding = padding,
+            .dilation = dilation,
+            .groups = groups,
+            .bias = false,
+            .seed = seed};
+  }
+};
+
+/// y = adjoint of a convolution, applied to x, plus b: PyTorch's ConvTranspose1d, 2d and 3d on p = batch x 1 x
+/// features.
+/// Shapes:   x is batch x in x features, cut in any way along each dimension; y is batch x out x (n - 1) stride - 2
+///           padding + dilation (kernel - 1) + 1 + output_padding, in balance; W is in x out / groups x kernel, all of
+///           it and of b on every worker of p.
+/// Requires: T float or double [compile time]; channels of p not cut [partition_error]; what a convolution requires, an
+///           output_padding below the stride, an output of at least one cell [shape_error]; on all workers.
+/// Cost:     as of a convolution whose adjoint is called: outputs are summed where windows overlap.
+/// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), the same on all workers.
+template <class T, std::size_t Features>
+class transposed_convolution {
+  static constexpr std::size_t rank = Features + 2;
+  using anywhere = dynamic_extents<rank>;
+  using shape_type = std::array<std::size_t, rank>;
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "partita::transposed_convolution<T, Features>: requires elements of type float or double");
+
+ public:
+  template <class X>
+    requires(X::rank() == rank)
+  transposed_convolution(const partition<X>& p, const transposed_convolution_options<Features>& options)
+      : options_(checked(options)),
+        p_(p),
+        jobs_(detail::jobs_by_output(p_.grid(), options.convolution())),
+        input_({p_, jobs_}),
+        output_({p_, jobs_}),
+        sums_(over_all(std::make_index_sequence<rank>())) {
+    const shape_type whole = options.convolution().weight_shape();
+    weight_ = xt::zeros<T>(p_.active() ? whole : shape_type{});
+    bias_ = xt::zeros<T>(std::array<std::size_t, 1>{p_.active() && options.bias ? options.out_channels : 0});
+    weight_gradient_ = weight_, bias_gradient_ = bias_;
+    const std::size_t fan = whole[1] * options.convolution().taps();
+    const double bound = fan == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan));
+    for (std::size_t k = 0; k < weight_.size(); ++k) weight_.data()[k] = detail::uniform_at<T>(bound, options.seed, k);
+    for (std::size_t k = 0; k < bias_.size(); ++k)
+      bias_(k) = detail::uniform_at<T>(bound, options.seed, volume_of(whole) + k);
+  }
+
+  template <ranked_array X>
+    requires(rank_of<X> == rank && std::is_same_v<element_of<X>, T>)
+  pooled_tensor<T, rank> operator()(const X& given) {
+    forward_done_ = false;
+    {
+      const block_argument<X> argument(given);
+      x_ = output_.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection_to_weights())).finish();
+    }
+    const shape_type of_y = extents_of_y(output_.last_cuts().extents());
+    const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
+    y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
+    if (fresh_.is_new(of_y)) input_.template prepare<T>(y_shape_, "(x)", {});
+    window_ = {};
+    if (p_.active()) {
+      const auto part = jobs_.part_of_x(p_.index());
+      const auto windows = jobs_.windows_of_x(of_y);
+      for (std::size_t d = 0; d < rank; ++d) window_[d] = windows[d][part[d]].size();
+    }
+    auto spread = detail::room<T, rank>(input_.memory(), window_);
+    if (p_.active()) local().adjoint(x_.data(), weight_.data(), spread.data());
+    auto y = input_.template collect<T>(block_of(std::as_const(spread)), {}, "(x)", {}, [] {}).finish();
+    const std::size_t cells = y_shape_[0] * y_shape_[1] == 0 ? 0 : volume_of(y_shape_) / (y_shape_[0] * y_shape_[1]);
+    for (std::size_t k = 0; bias_.size() > 0 && k < y.size(); ++k) y.data()[k] += bias_(k / cells % bias_.size());
+    forward_done_ = true;
+    return y;
+  }
+
+  template <ranked_array Y>
+    requires(rank_of<Y> == rank && std::is_same_v<element_of<Y>, T>)
+  pooled_tensor<T, rank> adjoint(const Y& dy) {
+    text objection = objection_to_weights();
+    if (!forward_done_)
+      objection = "partita::transposed_convolution.adjoint(dy): requires a forward call before; call layer(x) first";
+    else if (p_.active() && detail::as_array<rank>(dy.shape()) != y_shape_)
+      objection << "partita::transposed_convolution.adjoint(dy): requires dy of the shape of the last result "
+                << y_shape_ << ", got " << detail::as_array<rank>(dy.shape());
+    const detail::dense_argument<Y> argument(dy);
+    const auto there = input_
+                           .template spread<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
+                                               ".adjoint(dy)", detail::complaint(objection))
+                           .finish();
+    auto dx = detail::room<T, rank>(output_.memory(), detail::as_array<rank>(x_.shape()));
+    xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight_.size() + bias_.size()});
+    if (p_.active()) {
+      local().forward(there.data(), weight_.data(), nullptr, dx.data());
+      local().gradients(there.data(), x_.data(), own.data(), nullptr);
+      const std::size_t n = argument.shape()[0] * argument.shape()[1], all = volume_of(argument.shape());
+      for (std::size_t k = 0; bias_.size() > 0 && k < all; ++k)
+        own(weight_.size() + k / (all / n) % bias_.size()) += argument.data()[k];
+    }
+    auto result = output_.template collect<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}, [] {}).finish();
+    const auto sum = sums_(own);
+    for (std::size_t k = 0; k < weight_.size(); ++k) weight_gradient_.data()[k] += sum.data()[k];
+    for (std::size_t k = 0; k < bias_.size(); ++k) bias_gradient_(k) += sum.data()[weight_.size() + k];
+    return result;
+  }
+
+  /// W and b, assignable in the same shape, alike on all workers; of no element outside of p.
+  xt::xtensor<T, rank>& weight() { return weight_; }
+  xt::xtensor<T, 1>& bias() { return bias_; }
+  xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }
+  xt::xtensor<T, 1>& bias_gradient() { return bias_gradient_; }
+  const transposed_convolution_options<Features>& options() const { return options_; }
+  void zero_gradients() {
+    weight_gradient_.fill(T(0));
+    bias_gradient_.fill(T(0));
+  }
+  std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
+
+ private:
+  static const transposed_convolution_options<Features>& checked(
+      const transposed_convolution_options<Features>& options) {
+    for (std::size_t f = 0; f < Features; ++f)
+      if (options.output_padding[f] >= options.stride[f])
+        throw shape_error(text("partita::transposed_convolution(p, options): requires an output_padding below the "
+                               "stride, got ")
+                          << options.output_padding[f] << " of " << options.stride[f] << " along dimension " << f
+                          << " of the features");
+    return options;
+  }
+  shape_type extents_of_y(const shape_type& x) const {
+    shape_type y{x[0], options_.out_channels};
+    for (std::size_t f = 0; f < Features; ++f) {
+      const sliding along = jobs_.options().along(f);
+      const std::size_t cells =
+          x[2 + f] == 0 ? 0 : (x[2 + f] - 1) * along.stride + along.reach() + options_.output_padding[f];
+      if (cells <= 2 * along.padding)
+        throw shape_error(text("partita::transposed_convolution(x): requires an output of at least one cell, got "
+                               "x of extents ")
+                          << x << " and a padding of " << along.padding << " along dimension " << f
+                          << " of the features");
+      y[2 + f] = cells - 2 * along.padding;
+    }
+    return y;
+  }
+  text objection_to_weights() const {
+    const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
+    if (detail::as_array<rank>(weight_.shape()) == wanted && bias_.size() == bias_gradient_.size()) return {};
+    return text("partita::transposed_convolution: requires weights of the shape ")
+           << wanted << ", got " << detail::as_array<rank>(weight_.shape());
+  }
+  detail::convolver<T, Features> local() const {
+    return detail::convolver<T, Features>(
+        detail::local_sizes(jobs_, p_.index(), window_, detail::as_array<rank>(x_.shape())));
+  }
+  template <std::size_t... D>
+  all_sum_reduce<anywhere> over_all(std::index_sequence<D...>) const {
+    return all_sum_reduce<anywhere>(p_, dimensions<D...>);
+  }
+
+  transposed_convolution_options<Features> options_;
+  partition<anywhere> p_;
+  detail::convolution_jobs<Features> jobs_;
+  detail::window_movement<detail::convolution_planner<Features, true>> input_;
+  detail::window_movement<detail::convolution_planner<Features, false>> output_;
+  all_sum_reduce<anywhere> sums_;
+  detail::prepared_tensors<rank> fresh_;
+  bool forward_done_ = false;
+  xt::xtensor<T, rank> weight_, weight_gradient_;
+  xt::xtensor<T, 1> bias_, bias_gradient_;
+  pooled_tensor<T, rank> x_;
+  shape_type window_{}, y_shape_{};
+};
+
+}  // namespace partita
