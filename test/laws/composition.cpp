@@ -4,6 +4,7 @@
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
+#include <partita/kernel/operator_sum.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>

@@ -1,0 +1,140 @@
+// Operators made of operators, side by side: their results added.
+#pragma once
+
+#include <partita/array/strided.hpp>
+#include <partita/core/error.hpp>
+#include <partita/kernel/detail/operator_steps.hpp>
+#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/linear_operator.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+namespace detail {
+
+/// All workers throw, if one of them has an objection and the kernel can tell them.
+template <class Kernel>
+void object(const Kernel& kernel, const text& objection) {
+  if constexpr (requires { hooked::object(kernel, objection); }) hooked::object(kernel, objection);
+  else if (!objection.empty()) throw shape_error(objection);
+}
+
+/// to += from, of which the kernel that `to` comes from tells all workers if it cannot be.
+template <class Kernel, class A, class B>
+void add_to(const Kernel& kernel, A& to, const B& from) {
+  using T = element_of<A>;
+  const auto y = block_of(to);
+  const block_argument<B> argument(from);
+  text objection;
+  if (y.shape != argument.block().shape)
+    objection << "partita::add(a, b)(x): requires operators whose results have one shape on each worker, got "
+              << y.shape << " and " << argument.block().shape << "; add operators between the same partitions";
+  object(kernel, objection);
+  if (y.size() != 0)
+    add_block<T>(y.data, y.strides.data(), argument.block().data, argument.block().strides.data(), y.shape.data(),
+                 rank_of<A>);
+}
+
+/// A result that can be added to: what a kernel gives to read alone is copied.
+template <class Result>
+decltype(auto) writable(Result&& result) {
+  if constexpr (requires { *result.data() = *result.data(); }) return std::forward<Result>(result);
+  else return xt::xtensor<element_of<Result>, rank_of<Result>>(result);
+}
+
+}  // namespace detail
+
+/// Two operators on one block, their results added; made by add(a, b).
+template <class A, class B>
+class operator_sum {
+ public:
+  static constexpr bool is_linear = detail::may_be_linear<A> && detail::may_be_linear<B>;
+
+  operator_sum(A a, B b) : a_(std::move(a)), b_(std::move(b)) {}
+
+  template <class X>
+  auto operator()(const X& x) const {
+    auto y = detail::writable(a_(x));
+    detail::add_to(a_, y, b_(x));
+    return y;
+  }
+  template <class X, class View>
+  void into(const X& x, View&& view) const {
+    a_.into(x, view);
+    detail::add_to(a_, view, b_(x));
+  }
+  /// Begins both.
+  template <class X>
+  auto start(const X& x) const {
+    return both_begun(detail::begun_step(a_, x), detail::begun_step(b_, x));
+  }
+  template <class Y>
+  auto adjoint(const Y& dy) const {
+    check_linear();
+    if constexpr (is_linear) {
+      auto dx = detail::writable(a_.adjoint(dy));
+      detail::add_to(a_, dx, b_.adjoint(dy));
+      return dx;
+    }
+  }
+  template <class Y, class View>
+  void adjoint_into(const Y& dy, View&& view) const {
+    check_linear();
+    if constexpr (is_linear) {
+      a_.adjoint_into(dy, view);
+      detail::add_to(a_, view, b_.adjoint(dy));
+    }
+  }
+  template <class Y>
+  auto start_adjoint(const Y& dy) const {
+    check_linear();
+    if constexpr (is_linear) return both_begun(detail::begun_step_back(a_, dy), detail::begun_step_back(b_, dy));
+  }
+  /// The plans of both. Requires operators whose plans depend on no block.
+  auto plan() const
+    requires(detail::has_plan<A> && detail::has_plan<B>)
+  {
+    return std::make_pair(a_.plan(), b_.plan());
+  }
+  auto* memory() const { return a_.memory(); }
+  kernel_counts counts() const {
+    const kernel_counts a = a_.counts(), b = b_.counts();
+    return {a.structures_made + b.structures_made, a.messages + b.messages, a.bytes_by_message + b.bytes_by_message,
+            a.bytes_shared + b.bytes_shared};
+  }
+
+ private:
+  static constexpr void check_linear() {
+    static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
+  }
+  friend struct detail::hooked;
+  void object_(const text& objection) const
+    requires requires(const A& a) { detail::hooked::object(a, objection); }
+  {
+    detail::hooked::object(a_, objection);
+  }
+  template <class First, class Second>
+  auto both_begun(First first, Second second) const {
+    return detail::pending_chain(std::move(first), [a = a_, other = std::move(second)](auto&& y) mutable {
+      auto both = detail::writable(std::move(y));
+      detail::add_to(a, both, other.finish());
+      return both;
+    });
+  }
+
+  A a_;
+  B b_;
+};
+
+/// The operator add(a, b)(x) = a(x) + b(x).
+/// Shapes:   x is a block of both operators, whose results have one shape on each worker [shape_error there].
+/// Requires: operators, which are copied; elements that can be added.
+/// Cost:     that of both and one pass over the result.
+/// Adjoint:  add of the adjoints; there is none if one operator has none.
+template <detail::operator_like A, detail::operator_like B>
+auto add(A a, B b) {
+  return operator_sum<A, B>(std::move(a), std::move(b));
+}
+
+}  // namespace partita
