@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(operations_are_the_sequential_ones) {
   world everyone(test::workers());
   std::mt19937 random(3);
   using v = std::vector<tensor>;
-  for (std::size_t k = 0; k < test::random_cases(60); ++k) {
+  for (std::size_t k = 0; k < test::random_cases(30); ++k) {
     const auto n = [&] { return std::size_t{1} + random() % 6; };
     const std::size_t a = n(), b = n(), c = n(), d = n();
     check(everyone, "add", random, {{a, b}, {a, b}}, [](const v& x) { return add(x[0], x[1]); });

@@ -1,6 +1,7 @@
 // A mesh on workers of a world, and the exchanges between shardings that were made on it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
