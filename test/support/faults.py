@@ -95,7 +95,11 @@ def main():
             failed += 1
             print(f"{title}: {complaint}; status {status} after {seconds:.1f} s\n{said}")
 
+    # what is said of the others by the handler of SIGTERM takes a launcher that sends it
+    tells_others = "Open MPI" in run([given.mpirun, "--version"])[1] or "Open MPI" in run([given.mpirun, "-V"])[1]
     for k, (fault, sentences) in enumerate(ROWS.items()):
+        if not tells_others:
+            sentences = sentences[:2] if fault.startswith("throws") else []
         for workers in (2, 3) if given.trials > 12 else (2 + k % 2,):
             status, said, seconds = run([given.mpirun, "-n", workers, given.faulty, fault, 100],
                                         **({"PARTITA_PATIENCE": "1"} if fault == "loops" else {}))
