@@ -1,6 +1,7 @@
 // Boxes written straight into the blocks of others, slab by slab, against element by element: rows longer than a slab,
 // rows that several make up one, several receivers, every rank, with stores past the cache and without.
 #include <partita/comm/detail/node/push.hpp>
+#include <partita/core/index.hpp>
 
 #include <algorithm>
 #include <array>
