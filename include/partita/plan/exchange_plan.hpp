@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/box.hpp>
+#include <partita/plan/stable_sort.hpp>
 #include <partita/rule/permute.hpp>
 #include <vector>
 
@@ -138,24 +139,10 @@ exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan) {
 
 namespace detail {
 
-/// Brings the transfers of each peer together and keeps their order (a stable sort by peer; sorted input costs one
-/// pass).
+/// Brings the transfers of each peer together and keeps their order.
 template <std::size_t Rank>
 void group_by_peer(std::vector<transfer<Rank>>& moves) {
-  bool sorted = true;
-  for (std::size_t k = 1; k < moves.size(); ++k) sorted = sorted && moves[k - 1].worker <= moves[k].worker;
-  if (sorted) return;
-  std::vector<transfer<Rank>> other(moves.size());
-  for (std::size_t width = 1; width < moves.size(); width *= 2) {
-    for (std::size_t low = 0; low < moves.size(); low += 2 * width) {
-      const std::size_t middle = low + width < moves.size() ? low + width : moves.size();
-      const std::size_t high = low + 2 * width < moves.size() ? low + 2 * width : moves.size();
-      std::size_t a = low, b = middle;
-      for (std::size_t k = low; k < high; ++k)
-        other[k] = b == high || (a < middle && moves[a].worker <= moves[b].worker) ? moves[a++] : moves[b++];
-    }
-    moves.swap(other);
-  }
+  stable_sort(moves, [](const transfer<Rank>& t) { return t.worker; });
 }
 
 }  // namespace detail

@@ -1,7 +1,6 @@
 // Which cells a worker of a stencil has: its own, those that it can compute without ghosts, and the ghosts.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <partita/core/box.hpp>
@@ -20,8 +19,10 @@ struct halo_cells {
   halo_cells(const box<Rank>& block, const halo_widths<Rank>& widths, const std::array<std::ptrdiff_t, Rank>& first)
       : own(block), interior(block), origin(first) {
     for (std::size_t d = 0; d < Rank; ++d) {
-      interior.start[d] = std::min(block.stop[d], block.start[d] + widths.before[d]);
-      interior.stop[d] = std::max(interior.start[d], block.stop[d] - std::min(block.stop[d], widths.after[d]));
+      const std::size_t size = block.stop[d] - block.start[d];
+      interior.start[d] = widths.before[d] < size ? block.start[d] + widths.before[d] : block.stop[d];
+      interior.stop[d] =
+          widths.before[d] + widths.after[d] < size ? block.stop[d] - widths.after[d] : interior.start[d];
     }
     if (interior.empty()) interior.stop = interior.start;
   }

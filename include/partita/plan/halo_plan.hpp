@@ -3,7 +3,6 @@
 // against everybody's blocks, so several hops, empty blocks and oneself as a neighbour are no cases of their own.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <partita/core/box.hpp>
@@ -64,14 +63,15 @@ void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
   for (std::ptrdiff_t g = w.start; g < w.stop;) {
     const bool inside = g >= 0 && g < extent;
     const boundary b = g < 0 ? before : after;
-    std::ptrdiff_t from = g, until = std::min(w.stop, g < 0 ? 0 : g < extent ? extent : w.stop);
+    std::ptrdiff_t from = g, until = g < 0 ? 0 : g < extent ? extent : w.stop;
+    if (w.stop < until) until = w.stop;
     if (!inside && (b == boundary::none || is_outside(b))) {
       g = until;
       continue;
     }
     if (!inside && b == boundary::periodic) {
       from = (g % extent + extent) % extent;
-      until = std::min(until, g + extent - from);
+      if (g + extent - from < until) until = g + extent - from;
     } else if (!inside) {
       from = b == boundary::replicate ? (g < 0 ? 0 : extent - 1) : g < 0 ? -g : 2 * (extent - 1) - g;
       until = g + 1;
@@ -85,10 +85,10 @@ void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
 /// The cells of a window that some index of the tensor fills, counted in the window.
 inline interval filled(window w, std::size_t n, boundary before, boundary after) {
   const auto size = static_cast<std::ptrdiff_t>(w.size());
-  const auto clamp = [&](std::ptrdiff_t cells) { return std::clamp<std::ptrdiff_t>(cells, 0, size); };
+  const auto clamp = [&](std::ptrdiff_t cells) { return cells < 0 ? 0 : cells < size ? cells : size; };
   const auto first = clamp(is_outside(before) || n == 0 ? -w.start : 0);
   const auto last = size - clamp(is_outside(after) || n == 0 ? w.stop - static_cast<std::ptrdiff_t>(n) : 0);
-  return {static_cast<std::size_t>(first), static_cast<std::size_t>(std::max(first, last))};
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(first < last ? last : first)};
 }
 
 /// One run of one window in one block, along one dimension.
@@ -177,7 +177,8 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
     for (std::size_t d = 0; d < Rank; ++d)
       for (std::size_t part = 0; part < windows[d].size(); ++part)
         detail::for_runs(windows[d][part], n[d], beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
-          const interval common{std::max(r.start, block.start[d]), std::min(r.stop, block.stop[d])};
+          const interval common{r.start < block.start[d] ? block.start[d] : r.start,
+                                r.stop < block.stop[d] ? r.stop : block.stop[d]};
           if (common.start < common.stop)
             runs[d].push_back(
                 {part, common, at + common.start - r.start, common.start - block.start[d], windows[d][part].size()});
@@ -227,8 +228,13 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   detail::group_by_peer(e.sends);
   detail::group_by_peer(e.receives);
   // the way back adds into copies of what blocks themselves hold: those come first
-  const auto own = std::find_if(e.kept.begin(), e.kept.end(), [&](const auto& k) { return plan.is_own_block(k); });
-  if (own != e.kept.end()) std::rotate(e.kept.begin(), own, own + 1);
+  for (auto k = e.kept.begin(); k != e.kept.end(); ++k) {
+    if (!plan.is_own_block(*k)) continue;
+    const kept_box<Rank> own = *k;
+    e.kept.erase(k);
+    e.kept.insert(e.kept.begin(), own);
+    break;
+  }
   e.order.push_back(worker);
   for (const transfer<Rank>& t : e.sends)
     if (e.order.back() != t.worker) e.order.push_back(t.worker);
@@ -248,8 +254,8 @@ windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths
       owned.cuts[d].for_pieces(part, [&](interval piece, std::size_t) {
         w.start = static_cast<std::ptrdiff_t>(piece.start) - static_cast<std::ptrdiff_t>(widths.before[d]);
         w.stop = static_cast<std::ptrdiff_t>(piece.stop) + static_cast<std::ptrdiff_t>(widths.after[d]);
-        if (beyond.before[d] == boundary::none) w.start = std::max<std::ptrdiff_t>(w.start, 0);
-        if (beyond.after[d] == boundary::none) w.stop = std::min(w.stop, n);
+        if (beyond.before[d] == boundary::none && w.start < 0) w.start = 0;
+        if (beyond.after[d] == boundary::none && w.stop > n) w.stop = n;
       });
       windows[d].push_back(w);
     }

@@ -1,8 +1,8 @@
 // The members of a group by the node that they live on.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <partita/plan/stable_sort.hpp>
 #include <vector>
 
 namespace partita {
@@ -12,17 +12,16 @@ class members_by_node {
  public:
   /// `node[k]` is a number of the node of the k-th member. Cost: O(members * log(members)).
   explicit members_by_node(const std::vector<std::size_t>& node) : node_(node.size()), rank_(node.size()) {
-    std::vector<std::size_t> known(node);
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
-    std::vector<std::size_t> number(known.size(), known.size());
+    std::vector<std::size_t> by_node(node.size()), first(node.size());  // first[k]: the first member of the k-th's node
+    for (std::size_t k = 0; k < node.size(); ++k) by_node[k] = k;
+    detail::stable_sort(by_node, [&](std::size_t k) { return node[k]; });
+    for (std::size_t at = 0; at < by_node.size(); ++at) {
+      const bool is_first = at == 0 || node[by_node[at - 1]] != node[by_node[at]];
+      first[by_node[at]] = is_first ? by_node[at] : first[by_node[at - 1]];
+    }
     for (std::size_t k = 0; k < node.size(); ++k) {
-      std::size_t& n =
-          number[static_cast<std::size_t>(std::lower_bound(known.begin(), known.end(), node[k]) - known.begin())];
-      if (n == known.size()) {
-        n = members_.size();
-        members_.emplace_back();
-      }
+      const std::size_t n = first[k] == k ? members_.size() : node_[first[k]];
+      if (first[k] == k) members_.emplace_back();
       node_[k] = n;
       rank_[k] = members_[n].size();
       members_[n].push_back(k);

@@ -3,9 +3,7 @@
 // Pooling and interpolation of several dimensions are the product of what they are along each.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <optional>
 #include <partita/plan/cut.hpp>
 #include <partita/rule/sliding.hpp>
 #include <utility>
@@ -89,14 +87,14 @@ struct interpolation {
     for (std::size_t o = outputs.start; o < outputs.stop; ++o) {
       const auto at = static_cast<double>(o);
       if (!linear) {
-        const auto i = static_cast<std::size_t>(std::floor(at * step));
+        const auto i = static_cast<std::size_t>(at * step);
         all.tap(i < n ? i : n - 1);
       } else {
         const double from = align_corners ? (m > 1 ? at * static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0)
                                           : (at + 0.5) * step - 0.5;
         const double f = from > 0 ? from : 0;
-        const auto i = static_cast<std::size_t>(std::floor(f));
-        const double share = f - std::floor(f);
+        const auto i = static_cast<std::size_t>(f);
+        const double share = f - static_cast<double>(i);
         if (i + 1 >= n) {
           all.tap(n - 1);
         } else {

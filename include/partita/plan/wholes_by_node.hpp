@@ -2,7 +2,6 @@
 // to each other node, to one of its members; on the node that one hands it on. Reversed, each node sums first.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <partita/plan/block_group.hpp>
@@ -81,8 +80,11 @@ two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_t
   const box<Rank>& own = tensor.parts[me];
   second.destination_shape = own.shape();
   for (std::size_t n = 0; n < nodes.nodes(); ++n) second.order.push_back(group.members[nodes.lane(me, n)]);
-  for (auto* step : {&first, &second})  // ascending workers need not be named
-    if (std::is_sorted(step->order.begin(), step->order.end())) step->order.clear();
+  for (auto* step : {&first, &second}) {  // ascending workers need not be named
+    bool ascending = true;
+    for (std::size_t k = 1; k < step->order.size(); ++k) ascending = ascending && step->order[k - 1] <= step->order[k];
+    if (ascending) step->order.clear();
+  }
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
     const std::size_t lane = nodes.lane(k, here);

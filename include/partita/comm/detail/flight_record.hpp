@@ -114,7 +114,10 @@ class flight_record {
     text sentence("partita: ");
     sentence << name(own) << (follows ? " ends as well: " : " ends by ") << cause;
     print_line(sentence);
-    std::strncpy(own.last_words, (follows ? cause : sentence).c_str(), sizeof own.last_words - 1);
+    const char* const words = (follows ? cause : sentence).c_str();
+    const std::size_t length = std::strlen(words), most = sizeof own.last_words - 1;
+    std::memcpy(own.last_words, words, length < most ? length : most);
+    own.last_words[length < most ? length : most] = '\0';
     own.stand(standing::failed);
     if (!follows) print(own);
   }
