@@ -11,7 +11,7 @@ using namespace partita;
 
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 
-struct layer {
+struct one_layer {
   graph g{m};
   value x = g.input({64, 32}, m.layout("data", ""), "x"), w = g.parameter({32, 128}, "w");
   value y = g.apply(rules::matmul, {x, w}, "y");
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(quantities_have_three_figures) {
 }
 
 BOOST_AUTO_TEST_CASE(a_step_is_told_event_by_event) {
-  layer p;
+  one_layer p;
   p.g.constrain(p.w, m.layout("", "model"));
   const completion done = complete(p.g);
   const step_plan plan = plan_step(done);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_step_is_told_event_by_event) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_is_told_as_lines_to_paste_with_its_runner_up_and_what_binds) {
-  const layer p;
+  const one_layer p;
   const search_answer found = search(p.g, {});
   const std::string all = explain(found);
   BOOST_TEST(all.find("g.constrain(value{1}, m.layout(\"") != std::string::npos, all);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_limit_that_binds_is_named_with_what_it_costs) {
 }
 
 BOOST_AUTO_TEST_CASE(a_step_is_drawn_with_a_bar_for_each_event) {
-  layer p;
+  one_layer p;
   p.g.constrain(p.w, m.layout("", "model"));
   const completion done = complete(p.g);
   const step_plan plan = plan_step(done);
