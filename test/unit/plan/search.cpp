@@ -16,11 +16,11 @@ namespace {
 
 using namespace partita;
 
-constexpr mesh square{axis{"a", 2}, axis{"b", 2}};
+constexpr mesh two_by_two{axis{"a", 2}, axis{"b", 2}};
 
 /// A program of up to `operations` operations on matrices of n x n, of which some are parameters.
 graph random_program(std::mt19937_64& random, std::size_t n, std::size_t inputs, std::size_t operations) {
-  graph g(square);
+  graph g(two_by_two);
   std::vector<value> all;
   for (std::size_t k = 0; k < inputs; ++k)
     all.push_back(k > 0 && random() % 3 != 0 ? g.parameter({n, n}) : g.input({n, n}));
@@ -144,14 +144,14 @@ struct two_layers {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(what_the_program_says_stays_and_the_rest_is_found) {
-  two_layers p(square);
-  p.g.constrain(p.up_weight, square.layout("", "b"));
+  two_layers p(two_by_two);
+  p.g.constrain(p.up_weight, two_by_two.layout("", "b"));
   const search_answer found = search(p.g, {});
   for (const found_annotation& one : found.annotations()) BOOST_TEST((one.of == p.down_weight));
   const graph with = found.annotated();
   const completion done = complete(with);
-  BOOST_TEST((done[p.x] == square.layout("a", "")));
-  BOOST_TEST((done[p.up_weight] == square.layout("", "b")));
+  BOOST_TEST((done[p.x] == two_by_two.layout("a", "")));
+  BOOST_TEST((done[p.up_weight] == two_by_two.layout("", "b")));
   BOOST_TEST(done[p.down_weight].cuts[0].contains(1));  // rows follow columns
   BOOST_TEST(found.runner_up.is_there);
   BOOST_TEST(found.runner_up.cost.seconds() >= found.best.cost.seconds());
@@ -171,9 +171,9 @@ BOOST_AUTO_TEST_CASE(the_answer_is_no_slower_than_columns_then_rows) {
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_that_whole_weights_break_cuts_the_state_of_the_optimiser) {
-  two_layers p(square, {8, 64});
-  p.g.constrain(p.up_weight, square.layout("", ""));
-  p.g.constrain(p.down_weight, square.layout("", ""));
+  two_layers p(two_by_two, {8, 64});
+  p.g.constrain(p.up_weight, two_by_two.layout("", ""));
+  p.g.constrain(p.down_weight, two_by_two.layout("", ""));
   search_options how;
   how.model.states = 2;
   const completion done = complete(p.g);
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_transformer_is_laid_out_no_slower_than_columns_then_rows)
 
 BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
   std::mt19937_64 random(14);
-  const std::vector<sharding> layouts = all_layouts(square, 16);
+  const std::vector<sharding> layouts = all_layouts(two_by_two, 16);
   for (std::size_t k = 0; k < 20; ++k) {
     graph g = random_program(random, 16, 3, 1 + random() % 6);
     for (std::uint32_t v = 0; v < 3; ++v)
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(what_a_step_takes_it_gives_back) {
 }
 
 BOOST_AUTO_TEST_CASE(layers_that_are_alike_are_laid_out_alike_first) {
-  graph g(square);
+  graph g(two_by_two);
   value x = g.input({64, 64}, "x");
   for (std::size_t layer = 0; layer < 6; ++layer)
     x = g.apply(rules::matmul, {x, g.parameter({64, 64}, "weight")}, "layer");
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(layers_that_are_alike_are_laid_out_alike_first) {
   how.most = 300;  // of 12^7
   const search_answer found = search(g, {}, ~std::size_t{0}, how);
   graph by_hand = g;
-  by_hand.constrain(value{0}, square.layout("a+b", ""));
+  by_hand.constrain(value{0}, two_by_two.layout("a+b", ""));
   BOOST_TEST(found.best.cost.seconds() <= plan_step(complete(by_hand), found.model).seconds());
 }
 
