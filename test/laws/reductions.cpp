@@ -106,7 +106,7 @@ void expect_reduction(Named reduction, Fold fold) {
 }
 
 void expect_all_reductions() {
-  expect_reduction<float>(sum, [](float a, float b) { return a + b; });
+  expect_reduction<float>(reductions::sum, [](float a, float b) { return a + b; });
   expect_reduction<int>(reductions::product, [](int a, int b) { return a * b; });
   expect_reduction<float>(maximum, [](float a, float b) { return std::max(a, b); });
   expect_reduction<std::uint8_t>(minimum, [](unsigned a, unsigned b) { return std::min(a, b); });
@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE(are_what_one_process_computes) {
   };
   check(maximum);
   check(minimum);
-  check(mean);
-  check(sum);
+  check(partita::reductions::mean);
+  check(partita::reductions::sum);
   check(partita::reductions::product);
   BOOST_TEST(
       same(reduce(table, firsts, mean).adjoint(x[me]), sequentially::reduce(table, firsts, mean).adjoint(x)[me]));

@@ -25,24 +25,24 @@ class all_reduce
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_reduce(p, dimensions, reduction, policies...): requires policies among reproducible");
   using base = detail::group_kernel<all_reduce>;
+  using named_reduction = detail::reduction_argument<Reduction>;
 
  public:
   /// `all_reduce(p, dimensions<0>, maximum)`: along dimension 0.
-  template <std::size_t... D, class Named>
-  all_reduce(const partition<Extents>& p, dimensions_t<D...> named, Named, Policies...)
+  template <std::size_t... D>
+  all_reduce(const partition<Extents>& p, dimensions_t<D...> named, named_reduction, Policies...)
       : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
     check_dimensions<D...>();
   }
   /// `all_reduce(p, all_dimensions_but<1>, maximum)`: along every dimension but 1.
-  template <std::size_t... D, class Named>
-  all_reduce(const partition<Extents>& p, all_dimensions_but_t<D...> named, Named, Policies...)
+  template <std::size_t... D>
+  all_reduce(const partition<Extents>& p, all_dimensions_but_t<D...> named, named_reduction, Policies...)
       : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
     check_dimensions<D...>();
   }
   /// `all_reduce(p, dimension_list{0, 2}, maximum)`: along dimensions that are known at run time only, below rank(p)
   /// and each once [partition_error].
-  template <class Named>
-  all_reduce(const partition<Extents>& p, const dimension_list& along, Named, Policies...)
+  all_reduce(const partition<Extents>& p, const dimension_list& along, named_reduction, Policies...)
       : base(movement(p, detail::kept_at_run_time<Extents::rank()>(along, "partita::all_reduce"))) {}
   /// Refused: what is reduced along comes second and the reduction third.
   template <class... Other>
@@ -78,8 +78,7 @@ class all_reduce<worker_groups, Reduction, Policies...>
                 "partita::all_reduce(everyone, groups, reduction, policies...): requires policies among reproducible");
 
  public:
-  template <class Named>
-  all_reduce(const world& everyone, const worker_groups& groups, Named, Policies...)
+  all_reduce(const world& everyone, const worker_groups& groups, detail::reduction_argument<Reduction>, Policies...)
       : detail::group_kernel<all_reduce>(detail::make_movement_in_groups(
             everyone, groups,
             {.name = "partita::all_reduce",
@@ -91,6 +90,12 @@ class all_reduce<worker_groups, Reduction, Policies...>
 template <class Extents, class Dimensions, class Named, class... Policies>
 all_reduce(const partition<Extents>&, Dimensions, Named, Policies...)
     -> all_reduce<Extents, typename detail::reduction_named<Named>::type, Policies...>;
+template <class Extents, class Dimensions, class... Policies>
+all_reduce(const partition<Extents>&, Dimensions, sum_t (*)(detail::reduction_name), Policies...)
+    -> all_reduce<Extents, sum_t, Policies...>;
+template <class Extents, class Dimensions, class... Policies>
+all_reduce(const partition<Extents>&, Dimensions, mean_t (*)(detail::reduction_name), Policies...)
+    -> all_reduce<Extents, mean_t, Policies...>;
 template <class Extents>
 all_reduce(const partition<Extents>&) -> all_reduce<Extents, sum_t>;
 template <class Extents, class Dimensions>
@@ -98,5 +103,11 @@ all_reduce(const partition<Extents>&, Dimensions) -> all_reduce<Extents, sum_t>;
 template <class Named, class... Policies>
 all_reduce(const world&, const worker_groups&, Named, Policies...)
     -> all_reduce<worker_groups, typename detail::reduction_named<Named>::type, Policies...>;
+template <class... Policies>
+all_reduce(const world&, const worker_groups&, sum_t (*)(detail::reduction_name), Policies...)
+    -> all_reduce<worker_groups, sum_t, Policies...>;
+template <class... Policies>
+all_reduce(const world&, const worker_groups&, mean_t (*)(detail::reduction_name), Policies...)
+    -> all_reduce<worker_groups, mean_t, Policies...>;
 
 }  // namespace partita

@@ -35,8 +35,7 @@ class reduce
                 "reshape() one of them");
 
  public:
-  template <class Named>
-  reduce(const partition<Src>& p_x, const partition<Dst>& p_y, Named, Policies...)
+  reduce(const partition<Src>& p_x, const partition<Dst>& p_y, detail::reduction_argument<Reduction>, Policies...)
       : detail::group_kernel<reduce>(
             detail::make_group_movement(p_y, p_x,
                                         {.name = "partita::reduce",
@@ -60,8 +59,7 @@ class reduce<worker_groups, worker_groups, Reduction, Policies...>
                 "reproducible, shared_view");
 
  public:
-  template <class Named>
-  reduce(const world& everyone, const worker_groups& groups, Named, Policies...)
+  reduce(const world& everyone, const worker_groups& groups, detail::reduction_argument<Reduction>, Policies...)
       : detail::group_kernel<reduce>(
             detail::make_movement_in_groups(everyone, groups,
                                             {.name = "partita::reduce",
@@ -77,5 +75,19 @@ reduce(const partition<Src>&, const partition<Dst>&, Named, Policies...)
 template <class Named, class... Policies>
 reduce(const world&, const worker_groups&, Named, Policies...)
     -> reduce<worker_groups, worker_groups, typename detail::reduction_named<Named>::type, Policies...>;
+
+template <class Src, class Dst, class... Policies>
+reduce(const partition<Src>&, const partition<Dst>&, sum_t (*)(detail::reduction_name), Policies...)
+    -> reduce<Src, Dst, sum_t, Policies...>;
+template <class... Policies>
+reduce(const world&, const worker_groups&, sum_t (*)(detail::reduction_name), Policies...)
+    -> reduce<worker_groups, worker_groups, sum_t, Policies...>;
+
+template <class Src, class Dst, class... Policies>
+reduce(const partition<Src>&, const partition<Dst>&, mean_t (*)(detail::reduction_name), Policies...)
+    -> reduce<Src, Dst, mean_t, Policies...>;
+template <class... Policies>
+reduce(const world&, const worker_groups&, mean_t (*)(detail::reduction_name), Policies...)
+    -> reduce<worker_groups, worker_groups, mean_t, Policies...>;
 
 }  // namespace partita

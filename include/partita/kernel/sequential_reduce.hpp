@@ -27,8 +27,8 @@ class reduce {
                 "direction is a broadcast");
 
  public:
-  template <class P, class Q, class Named>
-  reduce(const P& p_x, const Q& p_y, Named, Policies...)
+  template <class P, class Q>
+  reduce(const P& p_x, const Q& p_y, partita::detail::reduction_argument<Reduction>, Policies...)
       : groups_(detail::grid_of(p_y), detail::grid_of(p_x), has_policy<transpose_dest_t, Policies...>,
                 has_policy<transpose_src_t, Policies...>, true, !has_policy<discard_batch_t, Policies...>, "reduce") {}
 
@@ -50,9 +50,9 @@ class reduce {
 template <class Extents, class Reduction>
 class all_reduce {
  public:
-  template <class P, class Dimensions, class Named>
+  template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  all_reduce(const P& p, Dimensions named, Named)
+  all_reduce(const P& p, Dimensions named, partita::detail::reduction_argument<Reduction>)
       : grid_(detail::grid_of(p)), kept_(kept_dimensions<Extents::rank()>(named)) {}
 
   template <ranked_array X>
@@ -89,5 +89,17 @@ reduce(const P&, const Q&, Named, Policies...)
 template <class P, class Dimensions, class Named>
 all_reduce(const P&, Dimensions, Named)
     -> all_reduce<typename P::extents_type, typename partita::detail::reduction_named<Named>::type>;
+template <class P, class Q, class... Policies>
+reduce(const P&, const Q&, sum_t (*)(partita::detail::reduction_name), Policies...)
+    -> reduce<typename P::extents_type, typename Q::extents_type, sum_t, Policies...>;
+template <class P, class Dimensions>
+all_reduce(const P&, Dimensions, sum_t (*)(partita::detail::reduction_name))
+    -> all_reduce<typename P::extents_type, sum_t>;
+template <class P, class Q, class... Policies>
+reduce(const P&, const Q&, mean_t (*)(partita::detail::reduction_name), Policies...)
+    -> reduce<typename P::extents_type, typename Q::extents_type, mean_t, Policies...>;
+template <class P, class Dimensions>
+all_reduce(const P&, Dimensions, mean_t (*)(partita::detail::reduction_name))
+    -> all_reduce<typename P::extents_type, mean_t>;
 
 }  // namespace partita::sequentially

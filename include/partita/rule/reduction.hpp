@@ -22,6 +22,14 @@ namespace detail {
 
 struct reduction_name {};
 
+/// What a kernel takes for the reduction R: R, or the function whose name stands for it, picked from all functions of
+/// that name: `sum` and `mean` of tensors are such.
+template <class R>
+struct reduction_argument {
+  constexpr reduction_argument(R) {}
+  constexpr reduction_argument(R (*)(reduction_name)) {}
+};
+
 /// T is a complex number: a pair of parts that it is made from.
 template <class T>
 concept complex_like = requires(const T& a) {

@@ -128,6 +128,14 @@ struct wide {
   std::uint32_t value[6];
   friend bool operator==(const wide&, const wide&) = default;
 };
+
+}  // namespace
+
+template <>
+inline constexpr bool partita::moves_as_bytes<wide> = true;
+
+namespace {
+
 template <class T>
 T value_of(std::size_t n) {
   if constexpr (std::is_same_v<T, wide>) {
@@ -209,7 +217,7 @@ void moves_everything(const trial& how, unsigned seed,
   const partita::detail::node members(MPI_COMM_WORLD, color);
   partita::detail::arena& memory = partita::detail::arena::of(members, how.arena_bytes);
   std::unique_ptr<partita::detail::node_channel> channel;
-  if (how.pretended_nodes > 0) channel = std::make_unique<partita::detail::node_channel>(members, memory);
+  if (how.pretended_nodes > 0) channel = std::make_unique<partita::detail::node_channel>(members, memory, 0);
   std::array<std::ptrdiff_t, Rank> x_strides = dense(source_shape, order), y_strides = received_strides;
   const bool spread = !how.pooled && random() % 2 == 0;
   std::ptrdiff_t x_origin = 0;
