@@ -27,7 +27,7 @@ struct linear_cost {
   std::size_t sent = 0;   ///< bytes, where blocks travel as messages; on one node they are read and written in place
   std::size_t received = 0;
   std::size_t messages = 0;  ///< sent or received
-  std::size_t memory = 0;    ///< bytes: weights, bias, their gradients, and activations at their peak
+  std::size_t memory = 0;    ///< bytes: weights, bias, their gradients, and activations at their peak on one node
   std::size_t staging = 0;   ///< bytes of them in the one buffer that is neither weight, gradient nor activation
 
   friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
