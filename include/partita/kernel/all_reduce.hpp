@@ -52,6 +52,14 @@ class all_reduce
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
+  /// The same where the reduction's name is one of several functions, as that of `sum` is.
+  template <class Other>
+    requires detail::no_dimensions<Other>
+  all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {
+    static_assert(!detail::no_dimensions<Other>,
+                  "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
+                  "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
+  }
 
  private:
   template <std::size_t... D>
