@@ -41,6 +41,32 @@ bool may_use_threads() {
   return provided == MPI_THREAD_MULTIPLE;
 }
 
+/// Of two threads of worker 0 that call a kernel of one world at once, one is refused.
+void expect_one_of_two_refused(const world& everyone) {
+  const all_sum_reduce sum(everyone.partition(extents(everyone.size())), dimensions<0>);
+  sum(vector{1});
+  // on worker 0 two threads wait for the others, who come when one of them was refused
+  std::atomic<int> refused = 0;
+  if (everyone.id() == 0) {
+    const auto call = [&] {
+      try {
+        sum(vector{1});
+      } catch (const communication_error& e) {
+        if (std::string(e.what()).find("two threads make calls of one world at once") != std::string::npos) ++refused;
+      }
+    };
+    std::thread first(call), second(call);
+    while (refused == 0) std::this_thread::yield();
+    test::workers().barrier();
+    first.join();
+    second.join();
+    BOOST_TEST(refused == 1);
+  } else {
+    test::workers().barrier();
+    sum(vector{1});
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(threads)
@@ -88,57 +114,11 @@ BOOST_AUTO_TEST_CASE(results_may_be_dropped_by_another_thread) {
 }
 
 BOOST_AUTO_TEST_CASE(two_threads_in_one_world_are_refused, *test::at_least(2)) {
-  if (!may_use_threads()) return;
-  const world everyone(test::workers());
-  const auto p = everyone.partition(extents(everyone.size()));
-  const all_sum_reduce sum(p, dimensions<0>);
-  sum(vector{1});
-  // on worker 0 two threads wait for the others, who come when one of them was refused
-  std::atomic<int> refused = 0;
-  if (everyone.id() == 0) {
-    const auto call = [&] {
-      try {
-        sum(vector{1});
-      } catch (const communication_error& e) {
-        if (std::string(e.what()).find("two threads make calls of one world at once") != std::string::npos) ++refused;
-      }
-    };
-    std::thread first(call), second(call);
-    while (refused == 0) std::this_thread::yield();
-    test::workers().barrier();
-    first.join();
-    second.join();
-    BOOST_TEST(refused == 1);
-  } else {
-    test::workers().barrier();
-    sum(vector{1});
-  }
+  if (may_use_threads()) expect_one_of_two_refused(world(test::workers()));
 }
 
 BOOST_AUTO_TEST_CASE(two_threads_in_one_world_are_refused_where_nobody_agrees, *test::at_least(2)) {
-  if (!may_use_threads()) return;
-  const world everyone(test::workers(), checks::local);
-  const all_sum_reduce sum(everyone.partition(extents(everyone.size())), dimensions<0>);
-  sum(vector{1});
-  std::atomic<int> refused = 0;
-  if (everyone.id() == 0) {
-    const auto call = [&] {
-      try {
-        sum(vector{1});
-      } catch (const communication_error& e) {
-        if (std::string(e.what()).find("two threads make calls of one world at once") != std::string::npos) ++refused;
-      }
-    };
-    std::thread first(call), second(call);
-    while (refused == 0) std::this_thread::yield();
-    test::workers().barrier();
-    first.join();
-    second.join();
-    BOOST_TEST(refused == 1);
-  } else {
-    test::workers().barrier();
-    sum(vector{1});
-  }
+  if (may_use_threads()) expect_one_of_two_refused(world(test::workers(), checks::local));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
