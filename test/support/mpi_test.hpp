@@ -3,6 +3,7 @@
 
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 
 namespace test {
 
@@ -20,6 +21,15 @@ inline auto at_least(int n) {
     boost::test_tools::assertion_result enough(number_of_workers() >= n);
     enough.message() << "needs at least " << n << " workers";
     return enough;
+  });
+}
+
+/// `*test::with_room()`: where shared memory is said to have no room the case is skipped, with this reason.
+inline auto with_room() {
+  return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+    boost::test_tools::assertion_result room(std::getenv("PARTITA_SHARED_FREE") == nullptr);
+    room.message() << "needs room in shared memory";
+    return room;
   });
 }
 

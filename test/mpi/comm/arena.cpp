@@ -1,5 +1,6 @@
 // Shared memory, its pool, tensors that live in it, and words that all workers see.
 #include "../support/message_count.hpp"
+#include "mpi_test.hpp"
 
 #include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/pooled.hpp>
@@ -80,7 +81,7 @@ bool all_read_what_others_wrote(const detail::node& members, detail::arena& memo
 
 BOOST_AUTO_TEST_SUITE(memory_of_a_node)
 
-BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all) {
+BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all, *test::with_room()) {
   const partita::detail::node members(MPI_COMM_WORLD);
   if (members.size() == 1) return;
   // bounds that no other test asks for, so that the arenas are new
@@ -88,7 +89,6 @@ BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all)
   const bool poor = own_worker() == all_workers() - 1;
   const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
   detail::arena& memory = detail::arena::of(members, most);
-  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;
   BOOST_TEST(memory.shared());
   BOOST_TEST(all_read_what_others_wrote(members, memory));
 }
