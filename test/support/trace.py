@@ -10,7 +10,8 @@ import xml.etree.ElementTree
 
 
 def main():
-    mpirun, faulty, read_trace = sys.argv[1:]
+    mpirun = sys.argv[1]
+    faulty, read_trace = (pathlib.Path(a).resolve() for a in sys.argv[2:])
     failed = passed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
