@@ -31,7 +31,10 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
     return world.agree(fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); });
   world.begin_call(fingerprint, describe);
   world.roll().was_heard();
-  if (own.any()) raise(own.kind, own.sentence);
+  if (own.any()) {
+    world.leave_messages_unread();
+    raise(own.kind, own.sentence);
+  }
   return choices;
 }
 

@@ -75,6 +75,8 @@ class roll_call final : public wait_watcher {
   text name() const { return own_->name_of(fingerprint_); }
   void learning(bool now) { learning_ = now; }
   bool is_learning() const { return learning_; }
+  /// Whether a wait of this worker was given up: what it waited for may still come.
+  bool gave_up() const { return gave_up_; }
   /// This worker has something to say that ends the job if the others do not come to hear it.
   void last_words(const text& sentence) { last_words_ = sentence, has_last_words_ = true; }
   void was_heard() { has_last_words_ = false; }
@@ -82,17 +84,16 @@ class roll_call final : public wait_watcher {
   void still_waits(double seconds) override {
     if (stands_ != waiting()) own_->stand(stands_ = waiting());
     for (const worker& w : seen_) {
-      if (w.page->stands == standing::failed) throw communication_error(text(w.page->last_words));
+      if (w.page->stands == standing::failed) give_up(text(w.page->last_words));
       if (w.page->stands != standing::ended && !worker_pages::has_ended(w.process)) continue;
       flight_record::print_of_the_gone(*w.page);
-      throw communication_error(text("partita: worker ")
-                                << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
-                                << ", and worker " << id_ << " waits for it in " << name());
+      give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
+                                       << ", and worker " << id_ << " waits for it in " << name());
     }
     if (has_last_words_ && seconds > patience) end_job(last_words_);
     if (const double most = seconds_to_an_error(); most > 0) {
       if (seconds > most)
-        throw communication_error(
+        give_up(
             whole(seconds) << "; PARTITA_PATIENCE makes this an error, let it be longer if one computes for so long");
     } else if (!said_ && seconds > patience && is_lowest()) {
       said_ = true;
@@ -114,6 +115,11 @@ class roll_call final : public wait_watcher {
   }
 
  private:
+  [[noreturn]] void give_up(const text& sentence) {
+    gave_up_ = true;
+    throw communication_error(sentence);
+  }
+
   struct worker {
     std::size_t id;
     std::uint64_t process;
@@ -192,6 +198,7 @@ class roll_call final : public wait_watcher {
   std::vector<worker> seen_;
   standing stands_ = standing::computes;
   bool said_ = false, learning_ = false, has_last_words_ = false;
+  bool gave_up_ = false;
   text last_words_;
 };
 

@@ -71,7 +71,8 @@ class world_state {
   ~world_state() {
     trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
-    if (process::is_worker() && !lost_ && (level_ == checks::local || taken_leave())) MPI_Comm_free(&communicator_);
+    if (process::is_worker() && !lost_ && (level_ == checks::local || taken_leave()) && !has_unread_messages())
+      MPI_Comm_free(&communicator_);
     else static_cast<void>(flags_.release());  // somebody may still come and look
   }
 
@@ -178,6 +179,10 @@ class world_state {
     roll_->note(fingerprint, describe);
   }
   roll_call& roll() { return *roll_; }
+
+  /// This worker throws alone, in the middle of a call. What the others have sent it is never received: MPI would give
+  /// it to the next communicator of that number, which then waits for ever, so this one is kept until the process ends.
+  void leave_messages_unread() { leaves_messages_ = true; }
 
   /// One thread at a time makes calls of a world, from their beginning to their end: two would mix up their messages
   /// and buffers. Without MPI_THREAD_MULTIPLE no other thread gets as far as here.
@@ -304,6 +309,8 @@ class world_state {
     const double said = roll_call::seconds_to_an_error();
     return said > 0 ? said : roll_call::patience.load();
   }
+
+  bool has_unread_messages() const { return leaves_messages_ || roll_->gave_up(); }
 
   void wait() {
     if (under_way_) std::exchange(under_way_, nullptr)->wait();
@@ -443,6 +450,7 @@ class world_state {
   checks level_;
   std::thread::id maker_;
   bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
+  bool leaves_messages_ = false;
   bool sought_shared_flags_ = false;
   std::unique_ptr<shared_flags> flags_;
   std::unique_ptr<std::array<words, 2>> said_;    // where agreements by message read and write
