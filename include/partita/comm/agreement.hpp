@@ -63,6 +63,7 @@ Structure learnt(world_state& world, complaint& trouble, Learn learn) {
     trouble = {failure::other, text("partita: worker ")
                                    << world.id() << " cannot prepare " << world.roll().name() << ": " << thrown.what()};
   }
+  world.leave_messages_unread();
   world.roll().last_words(trouble.sentence);
   return {};
 }

@@ -180,7 +180,7 @@ class world_state {
   }
   roll_call& roll() { return *roll_; }
 
-  /// This worker throws alone, in the middle of a call. What the others have sent it is never received: MPI would give
+  /// This worker stops in the middle of a call. What the others have sent it is never received: MPI would give
   /// it to the next communicator of that number, which then waits for ever, so this one is kept until the process ends.
   void leave_messages_unread() { leaves_messages_ = true; }
 
