@@ -303,8 +303,8 @@ class repartition {
                                  << " of " << detail::type_name<T>();
   }
   /// For as long as a call takes.
-  detail::world_state::only_thread only_thread() const {
-    return {state(), [&] { return text(planner_.name()); }};
+  detail::one_thread only_thread() const {
+    return {state().caller(), [&] { return text(planner_.name()); }};
   }
   detail::world_state& state() const {
     detail::expect_not_moved_from(operation_ != nullptr, "partita::repartition");

@@ -44,8 +44,8 @@ class window_movement {
   /// What a call of start leaves to the next agreement.
   void leave_under_way() const { state().leave_under_way(operation_); }
   /// For as long as a call takes.
-  world_state::only_thread only_thread() const {
-    return {state(), [&] { return text(planner_.name()); }};
+  one_thread only_thread() const {
+    return {state().caller(), [&] { return text(planner_.name()); }};
   }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
   /// The plan of the call before; null before the first.

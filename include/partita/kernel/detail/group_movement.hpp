@@ -82,11 +82,11 @@ class group_movement {
                    : result_shape(call.x, s, plan_.small, plan_.large);
   }
   /// For as long as a call takes.
-  world_state::only_thread only_thread() const {
+  one_thread only_thread() const {
     if (!world_)
       throw error(
           text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
-    return {*world_, [&] { return text(facts_.name); }};
+    return {world_->caller(), [&] { return text(facts_.name); }};
   }
   /// All workers come here, and throw if one of them has an objection.
   void object(const text& objection) const {
@@ -286,7 +286,7 @@ class group_movement {
     return job;
   }
   void make_dense(group_job& job) {
-    if (job.packs()) job.pack(static_cast<char*>(world_->buffer(0, job.x.size() * job.of->bytes)));
+    if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x.size() * job.of->bytes));
     else job.dense_x = job.x.data;
   }
 

@@ -80,7 +80,7 @@ class group_transfer {
   element_messages messages(const group_way& way) {
     return {*world_, *job_.of, under_way_ ? way.ahead : tag::block, ways_->moved()};
   }
-  char* buffer(std::size_t slot, std::size_t n) { return static_cast<char*>(world_->buffer(slot, n * job_.of->bytes)); }
+  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_.of->bytes); }
 
   void finish_spread(const worker_group& g, group_way& way) {
     const bool root = g.position == 0;

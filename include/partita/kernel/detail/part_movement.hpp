@@ -54,8 +54,8 @@ class part_movement {
   /// What a call of start leaves to the next agreement.
   void leave_under_way() const { state().leave_under_way(operation_); }
   /// For as long as a call takes.
-  world_state::only_thread only_thread() const {
-    return {state(), [&] { return call(); }};
+  one_thread only_thread() const {
+    return {state().caller(), [&] { return call(); }};
   }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 

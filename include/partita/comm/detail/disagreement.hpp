@@ -1,0 +1,66 @@
+// What workers say that make different calls, and the sentence that all of them get.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/checks.hpp>
+#include <partita/comm/detail/failure.hpp>
+#include <partita/core/error.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// What one worker has to say once an agreement has failed.
+struct letter {
+  std::uint64_t fingerprint = 0, kind = 0;
+  text sentence;
+};
+
+/// The calls that are made, each with the workers that make it; where two of them read alike, what else differs.
+inline text difference(const std::vector<letter>& letters) {
+  text all("partita: workers make different calls: ");
+  std::vector<std::size_t> first;  // of those that make the same
+  for (std::size_t k = 0; k < letters.size(); ++k) {
+    bool known = false;
+    for (std::size_t other : first) known = known || letters[other].fingerprint == letters[k].fingerprint;
+    if (!known) first.push_back(k);
+  }
+  constexpr std::size_t most_told = 3;  // what a sentence holds; the others differ in the same way, as a rule
+  bool alike = false;
+  for (std::size_t n = 0; n < first.size() && n < most_told; ++n) {
+    const letter& told = letters[first[n]];
+    std::size_t as_well = 0;
+    for (const letter& l : letters) as_well += l.fingerprint == told.fingerprint ? 1 : 0;
+    all << (n == 0 ? "worker " : ", worker ") << first[n];
+    if (as_well > 1) all << " and " << as_well - 1 << (as_well > 2 ? " others make " : " other make ");
+    else all << " makes ";
+    all << told.sentence;
+    for (std::size_t before = 0; before < n; ++before)
+      alike = alike || letters[first[before]].sentence == told.sentence;
+  }
+  if (first.size() > most_told) all << ", and " << first.size() - most_told << " other calls are made";
+  if (alike)
+    all << "; where they read alike, the order of the workers, the element types or the policies differ, or they are "
+           "calls of two kernels that were made alike (numbers "
+        << letters[first[0]].fingerprint << " and " << letters[first[1]].fingerprint << ")";
+  return all << "; every worker of a world makes every call with the same arguments";
+}
+
+/// The error of the first that has one: of all of them, since none goes on.
+[[noreturn]] inline void raise_first(const std::vector<letter>& letters) {
+  for (const letter& l : letters)
+    if (l.kind != static_cast<std::uint64_t>(failure::none)) raise(static_cast<failure>(l.kind), l.sentence);
+  throw communication_error("partita: an agreement failed for a reason that no worker gave");
+}
+
+/// What is said of a world whose workers mean two levels of checks.
+inline text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
+  const auto name = [](std::uint64_t level) {
+    return static_cast<checks>(level) == checks::local ? "checks::local" : "checks::agree";
+  };
+  return text("partita::world: requires one level of checks on all workers, got ")
+         << name(first) << " on worker 0 and " << name(other) << " on worker " << worker
+         << "; give every worker of a world the same";
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,29 @@
+// The kinds of error that workers tell each other about, and the exception that each is.
+#pragma once
+
+#include <cstdint>
+#include <partita/core/error.hpp>
+
+namespace partita::detail {
+
+/// The kinds of error that workers tell each other about.
+enum class failure : std::uint64_t { none, shape, partition, disagreement, memory, io, other };
+
+inline failure failure_of(const error& thrown) {
+  if (dynamic_cast<const shape_error*>(&thrown) != nullptr) return failure::shape;
+  if (dynamic_cast<const partition_error*>(&thrown) != nullptr) return failure::partition;
+  if (dynamic_cast<const disagreement_error*>(&thrown) != nullptr) return failure::disagreement;
+  if (dynamic_cast<const io_error*>(&thrown) != nullptr) return failure::io;
+  return failure::other;
+}
+
+[[noreturn]] inline void raise(failure kind, const text& sentence) {
+  if (kind == failure::shape) throw shape_error(sentence);
+  if (kind == failure::partition) throw partition_error(sentence);
+  if (kind == failure::memory) throw communication_error(sentence);
+  if (kind == failure::io) throw io_error(sentence);
+  if (kind == failure::other) throw error(sentence);
+  throw disagreement_error(sentence);
+}
+
+}  // namespace partita::detail

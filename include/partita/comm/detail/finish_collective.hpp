@@ -1,0 +1,27 @@
+// Waiting for a collective that is under way.
+#pragma once
+
+#include <memory>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/mpi.hpp>
+
+namespace partita::detail {
+
+/// Waits, and says so if it takes long. What MPI reads and writes is lost if the wait is given up: better than
+/// overwritten later.
+template <class Held>
+void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
+  try {
+    int done = 0;
+    for (backoff p(false);; p.pause()) {
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done != 0) return;
+    }
+  } catch (...) {
+    static_cast<void>(held.release());
+    throw;
+  }
+}
+
+}  // namespace partita::detail
