@@ -171,12 +171,10 @@ class convolution {
       const text objection = objection_to_weights("(x)");
       forward_done = false;
       x = pooled_tensor<T, rank>();
-      {
-        const block_argument<X> argument(given);
-        x = input.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection)).finish();
-      }
+      const block_argument<X> argument(given);
+      auto later = input.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection));
       const shape_type extents = input.last_cuts().extents(), all = jobs.extents_of_y(extents);
-      x_shape = detail::as_array<rank>(x.shape());
+      x_shape = detail::as_array<rank>(later.so_far().shape());
       job_shape = {};
       if (p_j.active()) {
         const auto part = jobs.part_of_y(p_j.index());
@@ -186,7 +184,10 @@ class convolution {
         job_shape[0] = x_shape[0];
       }
       auto y = detail::room<T, rank>(input.memory(), job_shape);
-      if (p_j.active()) local().forward(x.data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr, y.data());
+      if (p_j.active())
+        local().forward(later.so_far().data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr, y.data(),
+                        there_at_once(), [&] { x = later.finish(); });
+      else x = later.finish();
       if (!by_output()) {
         if (fresh.is_new(all)) {
           const auto own =
@@ -198,6 +199,16 @@ class convolution {
       y_shape = detail::as_array<rank>(y.shape());
       forward_done = true;
       return y;
+    }
+
+    /// The features of the window that this worker has before anything arrives; none if not all samples and channels.
+    std::array<interval, Features> there_at_once() const {
+      std::array<interval, Features> there{};
+      const box<rank> cells = input.last_plan()->there_at_once();
+      for (std::size_t d = 0; d < 2; ++d)
+        if (cells.stop[d] - cells.start[d] != x_shape[d]) return there;
+      for (std::size_t f = 0; f < Features; ++f) there[f] = {cells.start[2 + f], cells.stop[2 + f]};
+      return there;
     }
 
     template <class Y>

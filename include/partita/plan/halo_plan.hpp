@@ -9,25 +9,11 @@
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/exchange_plan.hpp>
 #include <partita/plan/grid.hpp>
+#include <partita/plan/window.hpp>
 #include <partita/rule/boundary.hpp>
-#include <partita/rule/sliding.hpp>
-#include <utility>
 #include <vector>
 
 namespace partita {
-
-/// A half-open range of cells along one dimension; cells below 0 and from n on lie beyond the borders.
-struct window {
-  std::ptrdiff_t start = 0;
-  std::ptrdiff_t stop = 0;
-
-  constexpr std::size_t size() const { return stop > start ? static_cast<std::size_t>(stop - start) : 0; }
-  friend constexpr bool operator==(const window&, const window&) = default;
-};
-
-/// For each dimension the windows of the parts along it.
-template <std::size_t Rank>
-using windows_of_parts = std::array<std::vector<window>, Rank>;
 
 /// What one worker does: the exchange from blocks to windows, and which cells of its window it fills itself.
 template <std::size_t Rank>
@@ -49,47 +35,24 @@ struct halo_plan {
     if (!rest.kept.empty() && is_own_block(rest.kept.front())) rest.kept.erase(rest.kept.begin());
     return rest;
   }
+  /// The cells of the window that are there before anything arrives, in a box around its own block: what stays with the
+  /// worker, and what lies beyond the borders beside it. Counted in the window.
+  box<Rank> there_at_once() const {
+    box<Rank> there{};
+    for (const kept_box<Rank>& k : exchange.kept)
+      if (k.where.volume() > there.volume())
+        for (std::size_t d = 0; d < Rank; ++d)
+          there.start[d] = k.at_destination[d], there.stop[d] = there.start[d] + k.where.stop[d] - k.where.start[d];
+    for (std::size_t d = 0; d < Rank && !there.empty(); ++d) {
+      if (there.start[d] <= inside.start[d]) there.start[d] = 0;
+      if (there.stop[d] >= inside.stop[d]) there.stop[d] = exchange.destination_shape[d];
+    }
+    return there;
+  }
   friend bool operator==(const halo_plan&, const halo_plan&) = default;
 };
 
 namespace detail {
-
-/// Calls f(at, range) for the runs of a window: cells from `at` on hold the indices of `range`, in their order. Cells
-/// that come from no index are in no run.
-template <class F>
-void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
-  const auto extent = static_cast<std::ptrdiff_t>(n);
-  if (n == 0) return;
-  for (std::ptrdiff_t g = w.start; g < w.stop;) {
-    const bool inside = g >= 0 && g < extent;
-    const boundary b = g < 0 ? before : after;
-    std::ptrdiff_t from = g, until = g < 0 ? 0 : g < extent ? extent : w.stop;
-    if (w.stop < until) until = w.stop;
-    if (!inside && (b == boundary::none || is_outside(b))) {
-      g = until;
-      continue;
-    }
-    if (!inside && b == boundary::periodic) {
-      from = (g % extent + extent) % extent;
-      if (g + extent - from < until) until = g + extent - from;
-    } else if (!inside) {
-      from = b == boundary::replicate ? (g < 0 ? 0 : extent - 1) : g < 0 ? -g : 2 * (extent - 1) - g;
-      until = g + 1;
-    }
-    f(static_cast<std::size_t>(g - w.start),
-      interval{static_cast<std::size_t>(from), static_cast<std::size_t>(from + until - g)});
-    g = until;
-  }
-}
-
-/// The cells of a window that some index of the tensor fills, counted in the window.
-inline interval filled(window w, std::size_t n, boundary before, boundary after) {
-  const auto size = static_cast<std::ptrdiff_t>(w.size());
-  const auto clamp = [&](std::ptrdiff_t cells) { return cells < 0 ? 0 : cells < size ? cells : size; };
-  const auto first = clamp(is_outside(before) || n == 0 ? -w.start : 0);
-  const auto last = size - clamp(is_outside(after) || n == 0 ? w.stop - static_cast<std::ptrdiff_t>(n) : 0);
-  return {static_cast<std::size_t>(first), static_cast<std::size_t>(first < last ? last : first)};
-}
 
 /// One run of one window in one block, along one dimension.
 struct ghost_run {
@@ -239,49 +202,6 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   for (const transfer<Rank>& t : e.sends)
     if (e.order.back() != t.worker) e.order.push_back(t.worker);
   return plan;
-}
-
-/// The windows of blocks that grow by these widths; where there are no ghosts beyond a border they end there. A block
-/// without an index along a dimension does not grow along it.
-template <std::size_t Rank>
-windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
-                             const halo_boundaries<Rank>& beyond) {
-  windows_of_parts<Rank> windows;
-  for (std::size_t d = 0; d < Rank; ++d) {
-    const auto n = static_cast<std::ptrdiff_t>(owned.cuts[d].extent());
-    for (std::size_t part = 0; part < owned.cuts[d].parts(); ++part) {
-      window w;
-      owned.cuts[d].for_pieces(part, [&](interval piece, std::size_t) {
-        w.start = static_cast<std::ptrdiff_t>(piece.start) - static_cast<std::ptrdiff_t>(widths.before[d]);
-        w.stop = static_cast<std::ptrdiff_t>(piece.stop) + static_cast<std::ptrdiff_t>(widths.after[d]);
-        if (beyond.before[d] == boundary::none && w.start < 0) w.start = 0;
-        if (beyond.after[d] == boundary::none && w.stop > n) w.stop = n;
-      });
-      windows[d].push_back(w);
-    }
-  }
-  return windows;
-}
-
-/// The cells that a kernel meets at some places: from the first tap of the first to the last tap of the last.
-constexpr window window_under(const sliding& kernel, interval places) {
-  if (places.size() == 0) return {};
-  return {kernel.first_cell(places.start),
-          kernel.first_cell(places.stop - 1) + static_cast<std::ptrdiff_t>(kernel.reach())};
-}
-
-/// Why blocks of a tensor of these extents cannot grow so, or nothing.
-template <std::size_t Rank>
-text halo_objection(const std::array<std::size_t, Rank>& extents, const halo_widths<Rank>& widths,
-                    const halo_boundaries<Rank>& beyond) {
-  text problem;
-  for (std::size_t d = 0; d < Rank && problem.empty(); ++d)
-    for (const auto& [width, b] : {std::pair(widths.before[d], beyond.before[d]), {widths.after[d], beyond.after[d]}})
-      if (b == boundary::reflect && extents[d] > 0 && width >= extents[d] && problem.empty())
-        problem << "requires reflected ghosts of a width below the extent of the tensor, got a width of " << width
-                << " along dimension " << d << " of extents " << extents
-                << "; give a smaller width, or take boundary::periodic or boundary::replicate";
-  return problem;
 }
 
 /// The plan of worker `worker` for blocks that grow: every block of `owned` on grid `p`, with ghosts around it. A block

@@ -16,6 +16,19 @@ namespace {
 using namespace partita;
 std::size_t below(std::mt19937& random, std::size_t n) { return random() % n; }
 
+/// What a worker has at once is in a box that it keeps, or beyond a border where there is no cell.
+template <std::size_t Rank, class From>
+void expect_at_once(const halo_plan<Rank>& plan, const partita::index<Rank>& cell, const From& from) {
+  if (!plan.there_at_once().contains(cell)) return;
+  bool there = !from;
+  for (const auto& k : plan.exchange.kept) {
+    box<Rank> kept{k.at_destination, k.at_destination};
+    for (std::size_t d = 0; d < Rank; ++d) kept.stop[d] += k.where.stop[d] - k.where.start[d];
+    there = there || kept.contains(cell);
+  }
+  BOOST_REQUIRE(there);
+}
+
 template <std::size_t Rank>
 void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
   using block = xt::xtensor<double, Rank>;
@@ -66,7 +79,9 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
     if (!p.contains(worker)) continue;
     const auto g = test::grown_block_of(owned, p.index(p.place(worker)), widths, beyond);
     BOOST_REQUIRE(std::equal(g.shape.begin(), g.shape.end(), y[worker].shape().begin()));
+    const auto plan = plan_halo(p, owned, widths, beyond, worker);
     test::for_cells<Rank>(g, extents, beyond, [&](std::size_t k, const auto& from) {
+      expect_at_once(plan, index_of(k, g.shape), from);
       double outside = 0;  // of the first dimension in which the cell lies beyond the border
       const auto local_cell = index_of(k, g.shape);
       for (std::size_t d = Rank; !from && d-- > 0;) {

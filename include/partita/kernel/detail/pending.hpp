@@ -115,6 +115,9 @@ class pending {
   /// Keeps something alive until the end: a block that was evaluated for this exchange.
   void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
 
+  /// The result as far as it has come: where it will be, and what this worker brings to it itself.
+  const Result& so_far() const { return result_; }
+
   /// Waits for what is still to come and gives the result, once [error].
   Result finish() {
     if (!std::exchange(there_is_one_, false))

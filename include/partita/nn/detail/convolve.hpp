@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/array/gemm.hpp>
+#include <partita/plan/cut.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -50,16 +51,26 @@ class convolver {
 
   /// y = W x + b; no bias where it is null. Everything dense, in C order.
   void forward(const T* x, const T* w, const T* bias, T* y) {
+    forward(x, w, bias, y, {}, [] {});
+  }
+  /// The same while x is on its way: first the tiles that need only cells of the window that are `there` along each
+  /// feature, then arrive(), then the other tiles. They are the same tiles in any case, so no bit of y depends on it.
+  template <class Arrive>
+  void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& there,
+               Arrive arrive) {
     const std::size_t n = s_.columns();
-    if (s_.empty()) return;
+    if (s_.empty()) return arrive();
     for (std::size_t row = 0; row < s_.batch * s_.out; ++row)
       std::fill_n(y + row * n, n, bias == nullptr ? T(0) : bias[row % s_.out]);
-    if (s_.rows() == 0) return;
-    for_tiles([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
+    if (s_.rows() == 0) return arrive();
+    const auto product = [&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
       gather(x + (sample * s_.in + g.in) * cells_, count);
       multiply<T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()}), columns(count), T(1),
                   block_of_y(y, sample, g, from, count));
-    });
+    };
+    for_tiles(product, [&](std::size_t from, std::size_t count) { return needs_only(there, from, count); });
+    arrive();
+    for_tiles(product, [&](std::size_t from, std::size_t count) { return !needs_only(there, from, count); });
   }
   /// dx = W^T dy. The whole window is written.
   void adjoint(const T* dy, const T* w, T* dx) {
@@ -99,8 +110,13 @@ class convolver {
 
   template <class F>
   void for_tiles(F f) {
+    for_tiles(f, [](std::size_t, std::size_t) { return true; });
+  }
+  template <class F, class Chosen>
+  void for_tiles(F f, Chosen chosen) {
     for (std::size_t from = 0; from < s_.columns(); from += tile_) {
       const std::size_t count = std::min(tile_, s_.columns() - from);
+      if (!chosen(from, count)) continue;
       find_runs(from, count);
       for (std::size_t sample = 0; sample < s_.batch; ++sample)
         for (std::size_t o = 0; o < s_.out;) {
@@ -110,6 +126,20 @@ class convolver {
           o = end;
         }
     }
+  }
+  /// Whether the taps of these columns all lie in the cells `there`: of the box around their places.
+  bool needs_only(const std::array<interval, Features>& there, std::size_t from, std::size_t count) const {
+    std::array<std::size_t, Features> first{}, last{};
+    for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])
+      first[f] = a % s_.places[f], last[f] = b % s_.places[f];
+    bool whole = false;  // several places of an outer dimension: all of the inner ones
+    for (std::size_t f = 0; f < Features; ++f) {
+      if (whole) first[f] = 0, last[f] = s_.places[f] - 1;
+      whole = whole || first[f] != last[f];
+      const std::size_t reach = s_.dilation[f] * (s_.kernel[f] - 1) + 1;
+      if (first[f] * s_.stride[f] < there[f].start || last[f] * s_.stride[f] + reach > there[f].stop) return false;
+    }
+    return true;
   }
   void find_runs(std::size_t from, std::size_t count) {
     runs_.clear();

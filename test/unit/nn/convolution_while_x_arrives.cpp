@@ -1,0 +1,84 @@
+// A convolution that begins before its window has come: it touches no cell that is not there, has done something by the
+// time that the rest comes, and every bit of the result is that of a convolution which waited.
+#include <partita/nn/detail/convolve.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using sizes = detail::local_convolution<2>;
+
+std::vector<float> random_numbers(std::mt19937& random, std::size_t n) {
+  std::vector<float> all(n);
+  for (float& a : all) a = static_cast<float>(random() % 2001) / 1000.F - 1;
+  return all;
+}
+
+/// How many outputs were there before the rest of x came.
+std::size_t computed_early(std::mt19937& random, const sizes& s, const std::array<interval, 2>& there) {
+  const std::size_t cells = s.window[0] * s.window[1];
+  const auto x = random_numbers(random, s.batch * s.in * cells), w = random_numbers(random, s.out * s.rows());
+  const auto bias = random_numbers(random, s.out);
+  detail::convolver<float, 2> local(s);
+  std::vector<float> whole(s.batch * s.out * s.columns()), y = whole;
+  local.forward(x.data(), w.data(), bias.data(), whole.data());
+
+  std::vector<float> window = x;
+  for (std::size_t k = 0; k < window.size(); ++k) {
+    const std::size_t i = k % cells / s.window[1], j = k % s.window[1];
+    if (i < there[0].start || i >= there[0].stop || j < there[1].start || j >= there[1].stop)
+      window[k] = std::numeric_limits<float>::quiet_NaN();
+  }
+  std::size_t early = 0, calls = 0;
+  local.forward(window.data(), w.data(), bias.data(), y.data(), there, [&] {
+    ++calls;
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      if (y[k] == bias[k / s.columns() % s.out]) continue;
+      ++early;
+      BOOST_TEST(y[k] == whole[k]);
+    }
+    window = x;
+  });
+  BOOST_TEST(calls == 1U);
+  BOOST_TEST(std::memcmp(y.data(), whole.data(), y.size() * sizeof(float)) == 0);
+  return early;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(convolution_while_x_arrives)
+
+BOOST_AUTO_TEST_CASE(rows_without_ghosts_are_computed_first_and_no_bit_depends_on_it) {
+  std::mt19937 random(14);
+  sizes s;
+  s.batch = 2, s.in = s.in_of_group = 400, s.out = s.out_of_group = 2;  // a tile is 36 columns: 3 rows and a half
+  s.kernel = {3, 3}, s.stride = {1, 1}, s.dilation = {1, 1};
+  s.places = {20, 10}, s.window = {22, 12};
+  const std::size_t rows = computed_early(random, s, {{{1, 21}, {0, 12}}});
+  BOOST_TEST(rows >= 2U * 2 * 10 * 10);  // most of the 18 rows that need no ghost
+  BOOST_TEST(rows <= 2U * 2 * 10 * 18);
+  BOOST_TEST(computed_early(random, s, {{{0, 22}, {0, 12}}}) == 2U * 2 * 200);
+  BOOST_TEST(computed_early(random, s, {{{0, 22}, {1, 12}}}) == 0U);  // every tile meets the first column
+  BOOST_TEST(computed_early(random, s, {}) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(strides_dilations_and_groups_know_which_cells_they_need) {
+  std::mt19937 random(15);
+  for (int times = 0; times < 4; ++times) {
+    sizes s;
+    s.batch = 1, s.in_of_group = 500, s.in = 1000, s.out = 2, s.out_of_group = 1;
+    s.kernel = {2, 1 + random() % 2}, s.stride = {1 + random() % 2, 1 + random() % 2}, s.dilation = {2, 1};
+    s.places = {12, 7};
+    for (std::size_t f = 0; f < 2; ++f)
+      s.window[f] = (s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1;
+    computed_early(random, s, {{{2, s.window[0] - 3}, {0, s.window[1]}}});
+    computed_early(random, s, {{{random() % 9, s.window[0]}, {random() % 2, s.window[1]}}});
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
