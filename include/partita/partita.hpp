@@ -60,12 +60,14 @@
 #include <partita/nn/loss.hpp>
 #include <partita/nn/optimiser.hpp>
 #include <partita/nn/pooling.hpp>
+#include <partita/nn/schedules.hpp>
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>
 #include <partita/nn/transposed_convolution.hpp>
 #include <partita/nn/upsampling.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
+#include <partita/plan/cut_further.hpp>
 #include <partita/plan/halo_cells.hpp>
 #include <partita/plan/mesh_groups.hpp>
 #include <partita/plan/plan_reshard.hpp>
@@ -74,6 +76,7 @@
 #include <partita/plan/sharded_partition.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/registry.hpp>
+#include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>

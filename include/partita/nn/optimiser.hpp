@@ -3,91 +3,61 @@
 // A complex element is two real ones, as in PyTorch: its gradient holds the derivatives by both.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
 #include <partita/nn/detail/optimised.hpp>
 #include <partita/nn/parameter.hpp>
+#include <partita/nn/update_rule.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita {
+namespace detail {
 
-struct sgd_options {
-  double learning_rate = 0.01;
-  double momentum = 0;
-};
-
-/// Stochastic gradient descent: v = momentum v + g, w = w - learning_rate v.
-template <class T>
-class sgd {
+/// An optimiser of the parameters of layers: an update rule, and the state that it keeps.
+template <class T, class Options>
+class optimiser_of_layers {
  public:
-  sgd(std::vector<parameter<T>> parameters, const sgd_options& options)
-      : parameters_("partita::sgd::step()", std::move(parameters)), options_(options) {}
-
   /// One step along the gradients as they are. Does not set them to zero. Requires parameters and gradients of the
   /// sizes they had when this was made [shape_error on this worker, and none is changed].
   void step() {
-    const real rate = static_cast<real>(options_.learning_rate), momentum = static_cast<real>(options_.momentum);
-    parameters_.for_each([&](const auto& p) {
-      real* const velocity = p.state[0];
-      if (options_.momentum == 0)
-        for (std::size_t k = 0; k < p.n; ++k) p.value[k] -= rate * p.gradient[k];
-      else
-        for (std::size_t k = 0; k < p.n; ++k) {
-          velocity[k] = momentum * velocity[k] + p.gradient[k];
-          p.value[k] -= rate * velocity[k];
-        }
-    });
+    parameters_.for_each([&](const auto& p) { update(options_, steps_ + 1, p); });
+    ++steps_;
   }
-  sgd_options& options() { return options_; }
+  Options& options() { return options_; }
+
+ protected:
+  optimiser_of_layers(const char* call, std::vector<parameter<T>> parameters, const Options& options)
+      : parameters_(call, std::move(parameters)), options_(options) {}
 
  private:
-  using real = typename detail::optimised<T, 1>::real;
-
-  detail::optimised<T, 1> parameters_;
-  sgd_options options_;
+  optimised<T, states_of<Options>> parameters_;
+  Options options_;
+  int steps_ = 0;
 };
 
-struct adam_options {
-  double learning_rate = 0.001;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+}  // namespace detail
+
+/// Stochastic gradient descent: v = momentum v + g, w = w - learning_rate v.
+template <class T>
+class sgd : public detail::optimiser_of_layers<T, sgd_options> {
+ public:
+  sgd(std::vector<parameter<T>> parameters, const sgd_options& options)
+      : detail::optimiser_of_layers<T, sgd_options>("partita::sgd::step()", std::move(parameters), options) {}
 };
 
 /// Adam (Kingma and Ba 2015, algorithm 1).
 template <class T>
-class adam {
+class adam : public detail::optimiser_of_layers<T, adam_options> {
  public:
   adam(std::vector<parameter<T>> parameters, const adam_options& options)
-      : parameters_("partita::adam::step()", std::move(parameters)), options_(options) {}
+      : detail::optimiser_of_layers<T, adam_options>("partita::adam::step()", std::move(parameters), options) {}
+};
 
-  /// One step along the gradients as they are. Does not set them to zero. Requires parameters and gradients of the
-  /// sizes they had when this was made [shape_error on this worker, and none is changed].
-  void step() {
-    const int now = steps_ + 1;
-    const double first_bias = 1 - std::pow(options_.beta1, now), second_bias = 1 - std::pow(options_.beta2, now);
-    parameters_.for_each([&](const auto& p) {
-      for (std::size_t k = 0; k < p.n; ++k) {
-        const real g = p.gradient[k];
-        real& m = p.state[0][k];
-        real& v = p.state[1][k];
-        m = static_cast<real>(options_.beta1) * m + static_cast<real>(1 - options_.beta1) * g;
-        v = static_cast<real>(options_.beta2) * v + static_cast<real>(1 - options_.beta2) * g * g;
-        const double m_hat = static_cast<double>(m) / first_bias, v_hat = static_cast<double>(v) / second_bias;
-        p.value[k] -= static_cast<real>(options_.learning_rate * m_hat / (std::sqrt(v_hat) + options_.epsilon));
-      }
-    });
-    steps_ = now;
-  }
-  adam_options& options() { return options_; }
-
- private:
-  using real = typename detail::optimised<T, 2>::real;
-
-  detail::optimised<T, 2> parameters_;
-  adam_options options_;
-  int steps_ = 0;
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
+template <class T>
+class adamw : public detail::optimiser_of_layers<T, adamw_options> {
+ public:
+  adamw(std::vector<parameter<T>> parameters, const adamw_options& options)
+      : detail::optimiser_of_layers<T, adamw_options>("partita::adamw::step()", std::move(parameters), options) {}
 };
 
 }  // namespace partita

@@ -79,6 +79,17 @@ BOOST_AUTO_TEST_CASE(adam_is_its_formula) {
   BOOST_TEST(close(w(0, 1), wanted));
 }
 
+BOOST_AUTO_TEST_CASE(adamw_lets_weights_decay_before_adam_moves_them) {
+  vector w{1, -2}, u = w, g{0.5, -3};
+  adamw<double> decaying({parameter<double>(w, g)}, {.learning_rate = 0.25, .weight_decay = 0.5});
+  adam<double> plain({parameter<double>(u, g)}, {.learning_rate = 0.25});
+  for (int step = 0; step < 4; ++step) {
+    u *= 1 - 0.25 * 0.5;
+    decaying.step(), plain.step();
+    BOOST_TEST((w == u));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_complex_element_is_two_real_ones) {
   using number = std::complex<double>;
   xt::xtensor<number, 1> w{number(1, -2), number(3, 4)}, g{number(0.5, 2), number(-1, 0.25)};
@@ -98,6 +109,7 @@ BOOST_AUTO_TEST_CASE(refuse_parameters_of_other_sizes_than_they_were_made_for) {
   expect_sizes_are_kept<sgd<double>>("partita::sgd::step()", sgd_options{.momentum = 0.9});
   expect_sizes_are_kept<sgd<double>>("partita::sgd::step()", sgd_options{});
   expect_sizes_are_kept<adam<double>>("partita::adam::step()", adam_options{});
+  expect_sizes_are_kept<adamw<double>>("partita::adamw::step()", adamw_options{});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

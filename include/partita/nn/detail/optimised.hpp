@@ -2,39 +2,21 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <cstddef>
 #include <partita/array/expression.hpp>
 #include <partita/nn/parameter.hpp>
+#include <partita/nn/update_rule.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
-
-/// What an optimiser computes with: a complex element is two real ones.
-template <class T>
-struct real_part {
-  using type = T;
-  static constexpr std::size_t count = 1;
-};
-template <class T>
-struct real_part<std::complex<T>> {
-  using type = T;
-  static constexpr std::size_t count = 2;
-};
 
 /// Parameters of T, and `States` numbers for each real number in them.
 template <class T, std::size_t States>
 class optimised {
  public:
   using real = typename real_part<T>::type;
-  /// One parameter in flat memory: n real numbers.
-  struct flat {
-    std::size_t n;
-    real* value;
-    const real* gradient;
-    std::array<real*, States> state;
-  };
+  using flat = flat_parameter<real, States>;
 
   optimised(const char* call, std::vector<parameter<T>> parameters)
       : call_(call), parameters_(std::move(parameters)), states_(parameters_.size()) {

@@ -1,0 +1,64 @@
+// Learning rates as functions of the number of steps taken, and of nothing else: what is resumed goes on as it would
+// have.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <partita/core/error.hpp>
+#include <utility>
+
+/// `optimiser.options().learning_rate = rate(step)` before each step, which are counted from 0.
+namespace partita::schedules {
+
+/// The same at every step.
+struct constant {
+  double rate;
+
+  constexpr double operator()(std::size_t) const { return rate; }
+};
+
+/// Times `factor` after every `every` steps. Requires `every` > 0 [error].
+struct step {
+  double rate;
+  std::size_t every;
+  double factor = 0.1;
+
+  double operator()(std::size_t k) const {
+    if (every == 0) throw error("partita::schedules::step: requires every > 0; for one rate take constant");
+    return rate * std::pow(factor, static_cast<double>(k / every));
+  }
+};
+
+/// Half a cosine wave from `rate` at step 0 to `last` at step `steps`, and `last` from there on (Loshchilov and Hutter
+/// 2017, without restarts).
+struct cosine {
+  double rate;
+  std::size_t steps;
+  double last = 0;
+
+  double operator()(std::size_t k) const {
+    if (k >= steps) return last;
+    const double share = static_cast<double>(k) / static_cast<double>(steps);
+    return last + (rate - last) * 0.5 * (1 + std::cos(std::numbers::pi * share));
+  }
+};
+
+/// Linearly up to the first rate of another schedule, which it has reached at step `steps` - 1; then that schedule,
+/// from its step 0 on: `warm_up(100, cosine{.rate = 0.001, .steps = 2000})`.
+template <class Then>
+class warm_up {
+ public:
+  constexpr warm_up(std::size_t steps, Then then) : steps_(steps), then_(std::move(then)) {}
+
+  constexpr double operator()(std::size_t k) const {
+    if (k >= steps_) return then_(k - steps_);
+    return then_(0) * static_cast<double>(k + 1) / static_cast<double>(steps_);
+  }
+
+ private:
+  std::size_t steps_;
+  Then then_;
+};
+
+}  // namespace partita::schedules

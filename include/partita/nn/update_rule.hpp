@@ -1,0 +1,106 @@
+// What optimisers do to one element: their options, the state they keep for it, and their formulas, in one place for
+// all kinds of parameters.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+
+namespace partita {
+
+/// v = momentum v + g, w = w - learning_rate v.
+struct sgd_options {
+  double learning_rate = 0.01;
+  double momentum = 0;
+};
+
+/// Kingma and Ba 2015, algorithm 1.
+struct adam_options {
+  double learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
+
+/// Adam whose weights decay by themselves, not by their gradient (Loshchilov and Hutter 2019, algorithm 2):
+/// w = w - learning_rate weight_decay w before each step of Adam.
+struct adamw_options {
+  double learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.01;
+};
+
+namespace detail {
+
+/// What an optimiser computes with: a complex element is two real ones.
+template <class T>
+struct real_part {
+  using type = T;
+  static constexpr std::size_t count = 1;
+};
+template <class T>
+struct real_part<std::complex<T>> {
+  using type = T;
+  static constexpr std::size_t count = 2;
+};
+
+/// One parameter in flat memory: n real numbers, and `States` more for each of them.
+template <class Real, std::size_t States>
+struct flat_parameter {
+  std::size_t n;
+  Real* value;
+  const Real* gradient;
+  std::array<Real*, States> state;
+};
+
+/// How many numbers an optimiser keeps for each real number of a parameter.
+template <class Options>
+inline constexpr std::size_t states_of = 2;
+template <>
+inline constexpr std::size_t states_of<sgd_options> = 1;
+
+/// Whether these options read that state at all.
+inline bool needs_state(const sgd_options& o) { return o.momentum != 0; }
+template <class Options>
+bool needs_state(const Options&) {
+  return true;
+}
+
+/// Step number `now`, from 1 on.
+template <class Real>
+void update(const sgd_options& o, int, const flat_parameter<Real, 1>& p) {
+  const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum);
+  Real* const velocity = p.state[0];
+  if (!needs_state(o))
+    for (std::size_t k = 0; k < p.n; ++k) p.value[k] -= rate * p.gradient[k];
+  else
+    for (std::size_t k = 0; k < p.n; ++k) {
+      velocity[k] = momentum * velocity[k] + p.gradient[k];
+      p.value[k] -= rate * velocity[k];
+    }
+}
+template <class Real>
+void update(const adam_options& o, int now, const flat_parameter<Real, 2>& p) {
+  const double first_bias = 1 - std::pow(o.beta1, now), second_bias = 1 - std::pow(o.beta2, now);
+  for (std::size_t k = 0; k < p.n; ++k) {
+    const Real g = p.gradient[k];
+    Real& m = p.state[0][k];
+    Real& v = p.state[1][k];
+    m = static_cast<Real>(o.beta1) * m + static_cast<Real>(1 - o.beta1) * g;
+    v = static_cast<Real>(o.beta2) * v + static_cast<Real>(1 - o.beta2) * g * g;
+    const double m_hat = static_cast<double>(m) / first_bias, v_hat = static_cast<double>(v) / second_bias;
+    p.value[k] -= static_cast<Real>(o.learning_rate * m_hat / (std::sqrt(v_hat) + o.epsilon));
+  }
+}
+template <class Real>
+void update(const adamw_options& o, int now, const flat_parameter<Real, 2>& p) {
+  const Real kept = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
+  for (std::size_t k = 0; k < p.n; ++k) p.value[k] *= kept;
+  update(adam_options{o.learning_rate, o.beta1, o.beta2, o.epsilon}, now, p);
+}
+
+}  // namespace detail
+}  // namespace partita

@@ -1,0 +1,47 @@
+// A layout cut along more axes: where the state of an optimiser lies that data-parallel workers share between them.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/sharding/sharding.hpp>
+
+namespace partita {
+
+/// The layout of a finished value in which an axis, too, cuts a dimension: the one whose cut leaves the smallest
+/// largest block, of equals the first. Nothing moves on the way there: a block is cut within itself.
+/// Shapes:   an extent for each entry of the layout [shape_error].
+/// Requires: an axis of the layout's mesh [partition_error].
+/// Where the axis cuts already, or where a cut would make no block smaller, the layout stays.
+constexpr sharding cut_further(const sharding& layout, const shape_list& extents, std::size_t a) {
+  if (extents.size() != layout.rank())
+    throw shape_error(text("partita::cut_further: requires an extent for each dimension of the layout ")
+                      << "" << layout << ", got " << extents);
+  sharding s(layout.on, layout.rank());
+  s.cuts = layout.cuts;
+  if ((s.cutting() >> s.on.checked(a) & 1U) != 0) return s;
+  const auto largest = [&](std::size_t d, std::size_t more) {
+    const std::size_t pieces = s.on.size(s.cuts[d]) * more;
+    return (extents[d] + pieces - 1) / pieces;
+  };
+  std::size_t best = s.rank();
+  for (std::size_t d = 0; d < s.rank(); ++d) {
+    const std::size_t now = largest(d, 1), then = largest(d, s.on.size(a));
+    if (then == now) continue;
+    if (best == s.rank() || then * largest(best, 1) < largest(best, s.on.size(a)) * now) best = d;
+  }
+  if (best < s.rank()) s.cuts[best].push_back(a);
+  return s;
+}
+/// The same for axes by their names, one after the other: `"data"` or `"pod+data"`; of none the layout stays.
+constexpr sharding cut_further(const sharding& layout, const shape_list& extents, const char* axes) {
+  sharding s = layout;
+  while (*axes != '\0') {
+    std::size_t length = 0;
+    while (axes[length] != '\0' && axes[length] != '+') ++length;
+    s = cut_further(s, extents, s.on.number(axes, length));
+    axes += length;
+    if (*axes == '+') ++axes;
+  }
+  return s;
+}
+
+}  // namespace partita

@@ -1,0 +1,102 @@
+// The norm of all gradients together, each element counted once however it lies; and clipping by it.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <partita/nn/update_rule.hpp>
+#include <partita/plan/cut_further.hpp>
+#include <partita/sharded/call.hpp>
+#include <tuple>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// The gradients of value_and_gradient as run-time tensors: these share their blocks.
+template <class... G>
+auto as_run_time_list(const std::tuple<G...>& gradients) {
+  static_assert((any_tensor<G> && ...), "partita: requires a tuple of gradients, as value_and_gradient gives them");
+  using first = std::tuple_element_t<0, std::tuple<G...>>;
+  std::vector<sharded_tensor<element_of_tensor<first>>> all;
+  std::apply([&](const auto&... g) { (all.push_back(as_run_time(g)), ...); }, gradients);
+  return all;
+}
+
+/// A layout of which no two workers add up the same: sums are taken, cut over the axes that owed them where that can
+/// be.
+inline sharding taken_apart(const sharding& s, const shape_list& extents) {
+  sharding finished = s.finished();
+  for (std::size_t a = 0; a < s.on.rank(); ++a)
+    if (s.owed[a] != owed_reduction::none) finished = cut_further(finished, extents, a);
+  return finished;
+}
+
+/// Whether this worker is the one that counts its block: the first of those that hold the same.
+inline bool counts_here(const bound_mesh& on, const sharding& s) {
+  bool first = on.active();
+  for (std::size_t a = 0; first && a < s.on.rank(); ++a)
+    first = (s.cutting() >> a & 1U) != 0 || coordinate_of(s.on, on.place(), a) == 0;
+  return first;
+}
+
+/// The norm of finished tensors on one mesh. Collective: one number of each worker is summed, whatever their number.
+template <class T>
+double norm_of(const std::vector<sharded_tensor<T>>& all) {
+  using real = typename real_part<T>::type;
+  const auto on = all.empty() ? nullptr : all[0].state()->on;
+  double squares = 0;
+  for (const auto& g : all) {
+    if (g.state()->on != on)
+      throw partition_error("partita::global_norm: requires gradients on one mesh of one world; take them apart");
+    if (on && !counts_here(*on, g.layout())) continue;
+    const real* x = reinterpret_cast<const real*>(g.data());
+    for (std::size_t k = 0; k < g.size() * real_part<T>::count; ++k)
+      squares += static_cast<double>(x[k]) * static_cast<double>(x[k]);
+  }
+  if (!on) return std::sqrt(squares);
+  tensor_block<double> here{shape_list()};
+  here.fill(squares);
+  sharding parts(on->mesh(), 0);
+  for (std::size_t a = 0; a < on->mesh().rank(); ++a) parts = parts.partial(a);
+  const double sum = tensor_of(on, parts, shape_list(), std::move(here)).number();
+  return on->active() ? std::sqrt(sum) : 0;
+}
+
+/// What every element is multiplied by.
+inline double clipping_factor(double norm, double most) { return norm > most ? most / norm : 1; }
+
+template <class X>
+void scale_elements(X& x, double factor) {
+  if (factor == 1) return;
+  auto* const elements = x.data();
+  const std::size_t n = x.size();
+  using real = typename real_part<std::remove_cvref_t<decltype(*elements)>>::type;
+  for (std::size_t k = 0; k < n; ++k) elements[k] *= static_cast<real>(factor);
+}
+
+}  // namespace detail
+
+/// The square root of the sum of squares of all elements of all gradients, each counted once: blocks that several
+/// workers hold, and sums that are not taken yet.
+/// Requires: gradients on one mesh [partition_error], at least one.
+/// Cost:     a partial gradient takes a reduce_scatter, whose result is not kept; then one number is summed.
+/// Gives 0 on a worker that is not on the mesh. Collective.
+template <class... G>
+double global_norm(const std::tuple<G...>& gradients) {
+  auto all = detail::as_run_time_list(gradients);
+  for (auto& g : all)
+    if (g.layout().is_partial()) g = reshard(g, detail::taken_apart(g.layout(), g.extents()));
+  return detail::norm_of(all);
+}
+
+/// Scales all gradients by one factor so that their global norm is `most` at most; gives the norm that they had.
+/// What is partial stays partial. To clip what an optimiser brings together anyway: step(gradients, clip_norm{most}).
+template <class... G>
+double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
+  const double norm = global_norm(gradients), factor = detail::clipping_factor(norm, most);
+  std::apply([&](auto&... g) { (detail::scale_elements(g, factor), ...); }, gradients);
+  return norm;
+}
+
+}  // namespace partita

@@ -1,0 +1,40 @@
+// Schedules are their formulas.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <partita/nn/schedules.hpp>
+#include <string>
+
+#include "refused.hpp"
+
+using namespace partita;
+
+BOOST_AUTO_TEST_SUITE(schedules_of_rates)
+
+BOOST_AUTO_TEST_CASE(constant_step_and_warm_up_are_exact) {
+  constexpr schedules::constant same{0.25};
+  static_assert(same(0) == 0.25 && same(1000) == 0.25);
+  const schedules::step halved{.rate = 8, .every = 3, .factor = 0.5};
+  const double wanted[] = {8, 8, 8, 4, 4, 4, 2};
+  for (std::size_t k = 0; k < 7; ++k) BOOST_TEST(halved(k) == wanted[k]);
+  const schedules::warm_up slow(4, halved);
+  const double warmed[] = {2, 4, 6, 8, 8, 8, 8, 4};
+  for (std::size_t k = 0; k < 8; ++k) BOOST_TEST(slow(k) == warmed[k]);
+  static_assert(schedules::warm_up(0, same)(0) == 0.25);
+}
+
+BOOST_AUTO_TEST_CASE(cosine_falls_from_its_rate_to_its_last_one) {
+  const schedules::cosine wave{.rate = 3, .steps = 4, .last = 1};
+  BOOST_TEST(wave(0) == 3);
+  BOOST_TEST(std::abs(wave(1) - (2 + std::sqrt(0.5))) < 1e-15);
+  BOOST_TEST(std::abs(wave(2) - 2) < 1e-15);
+  BOOST_TEST(wave(4) == 1);
+  BOOST_TEST(wave(1000) == 1);
+  BOOST_TEST((schedules::cosine{.rate = 3, .steps = 0, .last = 1}(0)) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_of_no_steps_is_refused) {
+  BOOST_TEST(test::refused([] { schedules::step{.rate = 1, .every = 0}(0); }) ==
+             "partita::schedules::step: requires every > 0; for one rate take constant");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
