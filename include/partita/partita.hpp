@@ -35,6 +35,7 @@
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
 #include <partita/kernel/halo_exchange.hpp>
+#include <partita/kernel/halo_exchanges.hpp>
 #include <partita/kernel/operator_sum.hpp>
 #include <partita/kernel/partitioned_elementwise.hpp>
 #include <partita/kernel/reduce.hpp>

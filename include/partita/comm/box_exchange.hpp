@@ -145,7 +145,8 @@ class box_exchange {
   void add_up() {
     const std::size_t rank = plan_.rank;
     if (elements_in(plan_.received_shape.data(), rank) == 0) return;
-    bool first = true;
+    bool first = !plan_.several;
+    if (plan_.several) clear();
     const auto add = [&](const listed_box& to, const char* from, const std::ptrdiff_t* strides) {
       char* const at = address_of(to, y_, rank, kind_.bytes);
       if (std::exchange(first, false)) {
@@ -178,6 +179,10 @@ class box_exchange {
   void clear() {
     const std::vector<char> zero(kind_.bytes, 0);
     const std::vector<std::ptrdiff_t> nowhere(plan_.rank, 0);
+    for (std::size_t k = 0; k < plan_.blocks.size(); ++k)
+      kind_.copy(address_of(plan_.blocks[k], y_, plan_.rank, kind_.bytes), y_.strides, zero.data(), nowhere.data(),
+                 plan_.blocks[k].shape, plan_.rank, kind_.bytes, stores::by_size);
+    if (plan_.several) return;
     kind_.copy(y_.data, y_.strides, zero.data(), nowhere.data(), plan_.received_shape.data(), plan_.rank, kind_.bytes,
                stores::by_size);
   }

@@ -55,6 +55,9 @@ class halo_planner {
 
 }  // namespace detail
 
+template <class... Extents>
+class halo_exchanges;
+
 /// Surrounds every block with ghost cells: copies of the cells around it, wherever they are, and beyond the borders of
 /// the tensor what the boundaries say: `halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::periodic)`.
 /// Shapes:   x is this worker's block, cut in any way along each dimension (uneven, empty, narrower than the halo). The
@@ -72,6 +75,8 @@ class halo_exchange
   using movement = detail::window_movement<detail::halo_planner<Extents>>;
   using base = detail::part_kernel<halo_exchange, movement>;
   friend base;
+  template <class...>
+  friend class halo_exchanges;
   static constexpr std::size_t rank = Extents::rank();
 
  public:
@@ -119,6 +124,7 @@ class halo_exchange
   const halo_widths<rank>& widths() const { return this->movement_.planner().widths(); }
 
  private:
+  const detail::halo_planner<Extents>& planner() const { return this->movement_.planner(); }
   template <class X>
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),

@@ -20,6 +20,8 @@ struct lowered_plan {
   std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides in the receiver's dense block
   box_list kept, kept_to;             ///< what stays: where it starts in the block given, and in the block received
   bool accumulate = false;            ///< what arrives is staged and then added
+  bool several = false;               ///< both blocks are several ones, anywhere: the shapes above say nothing
+  box_list blocks;                    ///< then: the blocks received
   std::vector<std::size_t> turns;  ///< then: for each receive, and at last for what stays, where it stands in the sum
 
   explicit lowered_plan(std::size_t tensor_rank = 0)
@@ -41,7 +43,7 @@ struct lowered_plan {
   /// The same blocks without any box.
   lowered_plan without_boxes() const {
     lowered_plan none(rank);
-    none.worker = worker, none.accumulate = accumulate;
+    none.worker = worker, none.accumulate = accumulate, none.several = several;
     none.source_shape = source_shape, none.received_shape = received_shape, none.received_strides = received_strides;
     return none;
   }

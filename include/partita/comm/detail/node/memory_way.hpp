@@ -104,6 +104,7 @@ class memory_carrier : public carrier {
 
   bool is_dense() const {
     if (plan_.accumulate) return reinterpret_cast<std::uintptr_t>(y_.data) % node_channel::granule == 0;
+    if (plan_.several) return false;
     for (std::size_t d = 0; d < plan_.rank; ++d)
       if (plan_.received_shape[d] > 1 && y_.strides[d] != plan_.received_strides[d]) return false;
     return reinterpret_cast<std::uintptr_t>(y_.data) % page == 0;
@@ -115,7 +116,9 @@ class memory_carrier : public carrier {
     return quarter < most ? quarter : most;
   }
 
-  void push(const push_list& boxes) { boxes.push(kind_, plan_.source_shape.data(), x_, blocks_, streaming_); }
+  void push(const push_list& boxes) {
+    boxes.push(kind_, plan_.several ? nullptr : plan_.source_shape.data(), x_, blocks_, streaming_);
+  }
 
   void meet(target& t) {
     const destination at = channel_->await_destination(t.ring.place());

@@ -37,12 +37,12 @@ class push_list {
   /// Copies the boxes in the order of their source, slab by slab over all receivers: the source is then read forwards
   /// once, while stores past the cache do not care where they go (8192^2 between distant cores: 0.78 of a memcpy with
   /// slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). What stays in the cache, or is cut small, goes box by
-  /// box. `shape` is that of the source, `blocks` are the receivers' by place.
+  /// box. `shape` is that of the source, null if it is no one block; `blocks` are the receivers' by place.
   void push(const element_kind& kind, const std::size_t* shape, const block_memory& from,
             const std::vector<char*>& blocks, bool streaming) const {
     constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
     const stores how = streaming ? stores::streaming : stores::cached;
-    if (!streaming || boxes_.size() < 2 || boxes_.size() > most_boxes || rank_ == 0 || turned()) {
+    if (!streaming || shape == nullptr || boxes_.size() < 2 || boxes_.size() > most_boxes || rank_ == 0 || turned()) {
       const std::size_t none[most_dimensions] = {};
       for (const entry& e : boxes_) copy(kind, e, sizes_.data() + e.sizes, none, from, blocks, how);
       return;

@@ -1,0 +1,118 @@
+// Several blocks that are moved as one: the plans of several tensors put together, so that what goes from one worker to
+// another goes in one message, whatever tensor it belongs to.
+//
+// The dimensions of all tensors stand one after another. A box of one of them has extent 1 along those of the others,
+// and one dimension more for each tensor but the first leads to where its block begins.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/strided.hpp>
+#include <partita/comm/detail/lowered_plan.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// How many dimensions blocks of these ranks have together.
+template <std::size_t... Rank>
+inline constexpr std::size_t dimensions_side_by_side = (Rank + ...) + sizeof...(Rank) - 1;
+
+/// One plan for all of `plans`, of one worker and for one kind of elements. The boxes of a pair stand in the order of
+/// the tensors. Cost: O(boxes × tensors).
+inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
+  std::size_t dimensions = plans.size() - 1;
+  for (const lowered_plan& p : plans) dimensions += p.rank;
+  lowered_plan all(dimensions);
+  all.worker = plans.front().worker, all.accumulate = plans.front().accumulate;
+  all.several = true;
+  all.blocks = box_list(dimensions);
+  all.source_shape.assign(dimensions, 1), all.received_shape.assign(dimensions, 1);
+  all.received_strides.assign(dimensions, 1);
+
+  std::array<std::size_t, most_dimensions> shape{}, at{};
+  std::array<std::ptrdiff_t, most_dimensions> nowhere{};  // nobody else knows where these blocks are
+  const auto in_place = [&](std::size_t which, const std::size_t* from, auto& to, std::size_t elsewhere) {
+    std::size_t first = 0;
+    for (std::size_t k = 0; k < which; ++k) first += plans[k].rank;
+    to.fill(elsewhere);
+    for (std::size_t d = 0; d < plans[which].rank; ++d) to[first + d] = from[d];
+  };
+  const auto place = [&](std::size_t which, const std::size_t* of_shape, const std::size_t* of_at) {
+    in_place(which, of_shape, shape, 1);
+    in_place(which, of_at, at, 0);
+    if (which > 0) at[dimensions - plans.size() + which] = 1;
+  };
+  /// Calls f(which, k) for the boxes of a list of all plans, by worker.
+  const auto by_worker = [&](box_list lowered_plan::*list, auto f) {
+    std::vector<std::size_t> next(plans.size(), 0);
+    for (;;) {
+      std::size_t lowest = 0;
+      bool any = false;
+      for (std::size_t w = 0; w < plans.size(); ++w) {
+        const box_list& boxes = plans[w].*list;
+        if (next[w] == boxes.size()) continue;
+        const std::size_t worker = boxes[next[w]].worker;
+        lowest = any && lowest < worker ? lowest : worker;
+        any = true;
+      }
+      if (!any) return;
+      for (std::size_t w = 0; w < plans.size(); ++w) {
+        const box_list& boxes = plans[w].*list;
+        for (; next[w] < boxes.size() && boxes[next[w]].worker == lowest; ++next[w]) {
+          place(w, boxes[next[w]].shape, boxes[next[w]].at);
+          f(w, next[w], lowest);
+        }
+      }
+    }
+  };
+  by_worker(&lowered_plan::sends, [&](std::size_t, std::size_t, std::size_t to) {
+    all.add_send(to, shape.data(), at.data(), 0, nowhere.data());
+  });
+  by_worker(&lowered_plan::receives, [&](std::size_t which, std::size_t k, std::size_t from) {
+    all.receives.add(from, shape.data(), at.data());
+    if (all.accumulate) all.turns.push_back(plans[which].turns[k]);
+  });
+  if (all.accumulate) all.turns.push_back(plans.front().turns.back());
+  std::array<std::size_t, most_dimensions> at_source{};
+  for (std::size_t w = 0; w < plans.size(); ++w) {
+    for (std::size_t k = 0; k < plans[w].kept.size(); ++k) {
+      place(w, plans[w].kept[k].shape, plans[w].kept[k].at);
+      at_source = at;
+      place(w, plans[w].kept[k].shape, plans[w].kept_to[k].at);
+      all.add_kept(shape.data(), at_source.data(), at.data());
+    }
+    const std::vector<std::size_t> start(plans[w].rank, 0);
+    place(w, plans[w].received_shape.data(), start.data());
+    all.blocks.add(all.worker, shape.data(), at.data());
+  }
+  return all;
+}
+
+/// Where several blocks of one type are: the address of one of them, and all strides.
+template <class T, std::size_t... Rank>
+struct blocks_side_by_side {
+  static constexpr std::size_t dimensions = dimensions_side_by_side<Rank...>;
+  T* data = nullptr;
+  std::array<std::ptrdiff_t, dimensions> strides{};
+
+  explicit blocks_side_by_side(const strided<T, Rank>&... blocks) {
+    ((data = data == nullptr ? blocks.data : data), ...);
+    std::size_t d = 0, block = 0;
+    const auto add = [&](const auto& b) {
+      for (const std::ptrdiff_t stride : b.strides) strides[d++] = stride;
+      if (block > 0 && b.data != nullptr) strides[dimensions - sizeof...(Rank) + block] = steps_to(b.data);
+      ++block;
+    };
+    (add(blocks), ...);
+  }
+
+ private:
+  /// In elements, which are of a size that divides their addresses.
+  std::ptrdiff_t steps_to(const T* block) const {
+    const auto bytes = reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(data);
+    return static_cast<std::ptrdiff_t>(bytes) / static_cast<std::ptrdiff_t>(sizeof(T));
+  }
+};
+
+}  // namespace partita::detail

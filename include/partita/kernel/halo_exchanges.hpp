@@ -1,0 +1,282 @@
+// The ghosts of several fields in one exchange: one message from a worker to another for all of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <partita/comm/side_by_side.hpp>
+#include <partita/kernel/halo_exchange.hpp>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// Several halo exchanges as one, a field for each: `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`. They may
+/// differ in widths, boundaries, ranks and partitions.
+/// Shapes:   those of each halo_exchange: `auto [gu, gv, gp] = all(u, v, p)`.
+/// Requires: exchanges on one world [partition_error]; at most 16 dimensions together, one more counted for each field
+///           but the first, and fields of one arithmetic type [compile time]; what halo_exchange requires of each
+///           [shape_error]; on all workers. More fields of one shape: stack them along a dimension of width 0.
+/// Cost:     one agreement, and one message for each pair of workers on different nodes, with the ghosts of all fields;
+///           on one node ghosts pass through buffers (two copies each).
+/// Adjoint:  adjoint(du, dv, dp), as of each halo_exchange, bit for bit.
+template <class... Extents>
+class halo_exchanges {
+  static constexpr std::size_t fields = sizeof...(Extents);
+  static constexpr auto each = std::make_index_sequence<fields>();
+  template <class T>
+  using results = std::tuple<pooled_tensor<T, Extents::rank()>...>;
+  template <class T>
+  using blocks = std::tuple<strided<T, Extents::rank()>...>;
+  using shapes = std::tuple<std::array<std::size_t, Extents::rank()>...>;
+  static_assert(fields > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
+  static_assert(((Extents::rank() + ... + fields) - 1) <= most_dimensions,
+                "partita::halo_exchanges(h...): requires at most 16 dimensions together, one more counted for each "
+                "field but the first; stack fields of one shape along a dimension of width 0");
+
+ public:
+  explicit halo_exchanges(const halo_exchange<Extents>&... exchanges) : planners_(exchanges.planner()...) {
+    std::uint64_t all = fields;
+    std::apply([&](const auto&... p) { ((all = detail::mixed(all, p.fingerprint())), ...); }, planners_);
+    fingerprint_ = all;
+    std::apply(
+        [&](const auto&... p) {
+          if (!((p.p().world() == world_of_first()) && ...))
+            throw partition_error("partita::halo_exchanges(h...): requires halo exchanges on partitions of one world");
+        },
+        planners_);
+  }
+
+  /// This worker's blocks with their ghosts: a tuple, in the order of the fields.
+  template <class... X>
+  auto operator()(const X&... x) const {
+    if constexpr (takes<X...>()) {
+      const auto only = only_thread();
+      const std::tuple<block_argument<X>...> arguments(x...);
+      return std::apply([&](const auto&... a) { return spread<element<X...>>({a.block()...}, "(x...)").finish(); },
+                        arguments);
+    }
+  }
+  /// Fills the ghosts of blocks that have them already, in place: as halo_exchange::refresh.
+  template <class... View>
+  void refresh(View&&... ghosted) const {
+    if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) start_refresh(ghosted...).finish();
+  }
+  /// Begins: `auto later = all.start_refresh(u, v); …; later.finish();`. Until then blocks may be read where they are
+  /// no ghosts, and must not change.
+  template <class... View>
+  auto start_refresh(View&&... ghosted) const {
+    if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) {
+      const auto only = only_thread();
+      auto later = fill<element<std::remove_reference_t<View>...>>({block_of(ghosted)...}, ".refresh(ghosted...)");
+      state().leave_under_way(operation_);
+      return later;
+    }
+  }
+  /// From blocks of the shapes of the last results, the gradients with respect to the fields: a tuple.
+  template <class... Y>
+  auto adjoint(const Y&... dy) const {
+    if constexpr (takes<Y...>()) {
+      const auto only = only_thread();
+      const std::tuple<block_argument<Y>...> arguments(dy...);
+      return std::apply(
+          [&](const auto&... a) { return collect<element<Y...>>({a.block()...}, ".adjoint(dy...)").finish(); },
+          arguments);
+    }
+  }
+
+  /// What was made so far, and what this worker sends by the structure used last.
+  kernel_counts counts() const {
+    const detail::carried last = last_ ? last_->counts() : detail::carried{};
+    return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
+  }
+
+ private:
+  struct structure {
+    std::tuple<std::shared_ptr<const halo_plan<Extents::rank()>>...> plans;
+    detail::exchanges_by_kind spreading{}, collecting{}, refreshing{};
+  };
+  template <class... X>
+  using element = element_of<std::tuple_element_t<0, std::tuple<X...>>>;
+  template <class T>
+  using side_by_side = detail::blocks_side_by_side<T, Extents::rank()...>;
+
+  template <class... X>
+  static consteval bool takes() {
+    constexpr bool one_each = [] {
+      if constexpr (sizeof...(X) == fields) return (detail::has_rank<X, Extents::rank()>() && ...);
+      else return false;
+    }();
+    static_assert(one_each,
+                  "partita::halo_exchanges(h...)(x...): requires one block for each halo_exchange, an xtensor "
+                  "expression of the rank of its partition");
+    if constexpr (one_each) {
+      constexpr bool alike = (std::is_same_v<element_of<X>, element<X...>> && ...) &&
+                             std::is_arithmetic_v<element<X...>> && !std::is_same_v<element<X...>, bool>;
+      static_assert(alike,
+                    "partita::halo_exchanges(h...)(x...): requires blocks of one arithmetic type; exchange fields of "
+                    "other types by themselves");
+      return alike;
+    } else {
+      return false;
+    }
+  }
+  template <class... View>
+  static consteval bool fills() {
+    static_assert((detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<View>>() && ...),
+                  "partita::halo_exchanges(h...).refresh(ghosted...): requires views with memory (an xt::xtensor, or "
+                  "an xt::view of ranges of one) that are not const");
+    return (detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<View>>() && ...);
+  }
+
+  template <class T>
+  detail::pending<results<T>> spread(const blocks<const T>& x, const char* direction) const {
+    structure& s = structure_for<T>(x, 1, direction, [](const auto& plan, const auto& shape) {
+      return !plan.exchange.gives || plan.exchange.source_shape == shape;
+    });
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      results<T> y{room<T>(*std::get<I>(s.plans), std::get<I>(x).shape, &exchange_plan<rank<I>>::destination_shape)...};
+      const auto number =
+          go<T>(s.spreading, detail::element_kind::moved<T>(), x, blocks<T>{block_of(std::get<I>(y))...},
+                [&](std::size_t) { return lowered_all(detail::lowered(std::get<I>(s.plans)->exchange)...); });
+      (complete(*std::get<I>(s.plans), std::get<I>(planners_).beyond(), std::get<I>(x), block_of(std::get<I>(y))), ...);
+      return detail::pending<results<T>>(std::move(y), operation_, number);
+    }(each);
+  }
+  template <class T>
+  detail::pending<detail::in_place> fill(const blocks<T>& w, const char* direction) const {
+    structure& s = structure_for<T>(w, 3, direction, fits_window);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const auto own = [](const auto& plan, const auto& block) {
+        const auto& e = plan.exchange;
+        std::array<std::size_t, std::tuple_size_v<decltype(block.shape)>> at{};
+        if (!e.takes) return block.part(at, at);
+        if (!e.kept.empty() && plan.is_own_block(e.kept.front())) at = e.kept.front().at_destination;
+        return block.part(at, e.source_shape);
+      };
+      const blocks<const T> x{own(*std::get<I>(s.plans), strided<const T, rank<I>>(std::get<I>(w)))...};
+      const auto outside = [](const auto& plan, const auto& block, const auto& beyond) {
+        if (plan.exchange.takes) detail::fill_outside(plan, block, beyond);
+      };
+      (outside(*std::get<I>(s.plans), std::get<I>(w), std::get<I>(planners_).beyond()), ...);
+      const auto number = go<T>(s.refreshing, detail::element_kind::moved<T>(), x, w, [&](std::size_t) {
+        return lowered_all(detail::lowered(std::get<I>(s.plans)->ghosts_alone())...);
+      });
+      return detail::pending<detail::in_place>({}, operation_, number);
+    }(each);
+  }
+  template <class T>
+  detail::pending<results<T>> collect(const blocks<const T>& dy, const char* direction) const {
+    structure& s = structure_for<T>(dy, 2, direction, fits_window);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      results<T> dx{room<T>(*std::get<I>(s.plans), std::get<I>(dy).shape, &exchange_plan<rank<I>>::source_shape)...};
+      const auto number =
+          go<T>(s.collecting, detail::element_kind::summed<T>(), dy, blocks<T>{block_of(std::get<I>(dx))...},
+                [&](std::size_t) { return lowered_all(detail::lowered(reversed(std::get<I>(s.plans)->exchange))...); });
+      const auto idle = [](const auto& plan, const auto& from, const auto& to) {
+        if (!plan.exchange.takes) copy(to, from);
+      };
+      (idle(*std::get<I>(s.plans), std::get<I>(dy), block_of(std::get<I>(dx))), ...);
+      return detail::pending<results<T>>(std::move(dx), operation_, number);
+    }(each);
+  }
+
+  template <std::size_t I>
+  static constexpr std::size_t rank = std::tuple_element_t<I, std::tuple<Extents...>>::rank();
+  static constexpr auto fits_window = [](const auto& plan, const auto& shape) {
+    return !plan.exchange.takes || plan.exchange.destination_shape == shape;
+  };
+  /// A worker that does not take part in a field keeps what it gave.
+  template <class T, std::size_t Rank>
+  pooled_tensor<T, Rank> room(const halo_plan<Rank>& plan, const std::array<std::size_t, Rank>& given,
+                              std::array<std::size_t, Rank> exchange_plan<Rank>::*shape) const {
+    return make_pooled<T, Rank>(ways_->memory(), plan.exchange.takes ? plan.exchange.*shape : given);
+  }
+  template <class T, std::size_t Rank>
+  static void complete(const halo_plan<Rank>& plan, const halo_boundaries<Rank>& beyond,
+                       const strided<const T, Rank>& x, const strided<T, Rank>& y) {
+    if (plan.exchange.takes) detail::fill_outside(plan, y, beyond);
+    else copy(y, x);
+  }
+  template <class... Plan>
+  static detail::lowered_plan lowered_all(Plan... plans) {
+    std::vector<detail::lowered_plan> all;
+    (all.push_back(std::move(plans)), ...);
+    return detail::side_by_side(all);
+  }
+
+  template <class T, class X, class Lowered>
+  std::uint64_t go(detail::exchanges_by_kind& exchanges, const detail::element_kind& kind, const X& x,
+                   const blocks<T>& y, Lowered plan) const {
+    last_ = exchanges.find(kind, [&] { return detail::lasting_exchange(ways_, own_world(), plan(0), kind); });
+    const auto from = std::make_from_tuple<side_by_side<const T>>(x);
+    const auto to = std::make_from_tuple<side_by_side<T>>(y);
+    return operation_->begin(last_, from.data, from.strides.data(), to.data, to.strides.data(), [] {});
+  }
+
+  /// The structure that fits on all workers, or a new one.
+  template <class T, class Blocks, class Fits>
+  structure& structure_for(const Blocks& x, std::uint64_t direction_number, const char* direction, Fits fits) const {
+    detail::expect_not_moved_from(operation_ != nullptr, name);
+    operation_->wait();
+    const shapes mine = std::apply([](const auto&... b) { return shapes{b.shape...}; }, x);
+    const bool learns = direction_number == 1;
+    return detail::agreed_structure(
+        state(), structures_, {fingerprint_of<T>(direction_number), detail::complaint(), true},
+        [&](const structure& known) {
+          return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return (fits(*std::get<I>(known.plans), std::get<I>(mine)) && ...);
+          }(each);
+        },
+        [&](detail::complaint& trouble) {
+          if (!ways_) ways_ = std::make_shared<detail::transport>(state().communicator());
+          if (!learns) {
+            trouble = detail::complaint(text(name) << direction
+                                                   << ": requires blocks with ghosts of the shapes that a call gave "
+                                                      "before; call all(x...) first");
+            return structure();
+          }
+          structure s;
+          [&]<std::size_t... I>(std::index_sequence<I...>) {
+            (learn(std::get<I>(planners_), std::get<I>(mine), std::get<I>(s.plans), trouble), ...);
+          }(each);
+          return s;
+        },
+        [&] { return text(name) << direction << " with " << fields << " fields of " << detail::type_name<T>(); });
+  }
+  /// Complaints are the same on all workers, so they stop at the same field.
+  template <class Planner, class Shape, class Plan>
+  void learn(const Planner& planner, const Shape& mine, Plan& plan, detail::complaint& trouble) const {
+    if (trouble.any()) return;
+    const auto cuts = detail::cut_of_blocks(planner.p(), mine, "partita::halo_exchanges(h...)(x...)", trouble);
+    if (trouble.any()) return;
+    const text problem = planner.objection(cuts.extents());
+    if (problem.empty()) plan = std::make_shared<typename Plan::element_type>(planner.plan(cuts, state().id()));
+    else trouble = detail::complaint(text(name) << "(x...): " << problem);
+  }
+
+  template <class T>
+  std::uint64_t fingerprint_of(std::uint64_t direction) const {
+    return detail::mixed(detail::mixed(fingerprint_, detail::type_number<T>()),
+                         direction + 16 * (ways_ ? ways_->number() : 0));
+  }
+  const partita::world& world_of_first() const { return std::get<0>(planners_).p().world(); }
+  std::shared_ptr<detail::world_state> own_world() const { return world_of_first().state(); }
+  detail::world_state& state() const { return *world_of_first().state(); }
+  detail::one_thread only_thread() const {
+    return {state().caller(), [] { return text(name); }};
+  }
+
+  static constexpr const char* name = "partita::halo_exchanges(h...)";
+
+  std::tuple<detail::halo_planner<Extents>...> planners_;
+  std::uint64_t fingerprint_ = 0;
+  mutable detail::structure_cache<structure> structures_;
+  mutable std::shared_ptr<detail::transport> ways_;
+  mutable std::shared_ptr<detail::box_exchange> last_;
+  std::shared_ptr<detail::exchange_operation> operation_ = std::make_shared<detail::exchange_operation>();
+};
+
+}  // namespace partita

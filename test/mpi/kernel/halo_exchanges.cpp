@@ -1,0 +1,108 @@
+// Several fields in one exchange get what each gets by itself, bit for bit, in one message for each pair of workers.
+#include "mpi_test.hpp"
+#include "pretended.hpp"
+#include "refused.hpp"
+
+#include <partita/kernel/halo_exchanges.hpp>
+
+namespace {
+
+using namespace partita;
+using matrix = xt::xtensor<double, 2>;
+using vector = xt::xtensor<double, 1>;
+
+/// Thirds, so that sums in another order would differ.
+template <std::size_t Rank>
+xt::xtensor<double, Rank> thirds(const std::array<std::size_t, Rank>& shape, std::size_t seed) {
+  auto x = uninitialised<double, Rank>(shape);
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>((7 * k + 5 * seed) % 23) / 3;
+  return x;
+}
+template <std::size_t Rank, class P>
+xt::xtensor<double, Rank> block_on(const P& p, const decomposition<Rank>& cuts, std::size_t seed) {
+  return p.active() ? thirds<Rank>(cuts.shape(p.index()), seed + p.world().id()) : zero_volume<double, Rank>();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(halo_exchanges_of_several_fields)
+
+BOOST_AUTO_TEST_CASE(fields_of_other_widths_ranks_and_partitions_get_what_each_gets_alone) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), half = (n + 1) / 2;
+  const auto rows = everyone.partition(extents<dynamic, 1>(n));
+  const auto columns = everyone.partition(extents<1, dynamic>(half), workers(n - half, n));
+  const auto line = everyone.partition(extents<dynamic>(n));
+  const halo_exchange h_u(rows, {{1, 1}, {1, 1}}, boundary::periodic);
+  const halo_exchange h_v(columns, {{0, 2}, {3, 1}}, {{boundary::replicate, boundary::zero}});
+  const halo_exchange h_w(line, {{4}, {0}}, {boundary::constant, 2.5});
+  const halo_exchanges all(h_u, h_v, h_w);
+  for (const std::size_t size : {3 * n, std::size_t{2}, 4 * n + 1}) {  // with blocks of nothing, and of more than a hop
+    const auto u = block_on<2>(rows, decomposition<2>::balanced({size, 5}, {n, 1}), 1);
+    const auto v = block_on<2>(columns, decomposition<2>::balanced({3, size}, {1, half}), 2);
+    const auto w = block_on<1>(line, decomposition<1>::balanced({size}, {n}), 3);
+    const auto gu = h_u(u), gv = h_v(v);
+    const auto gw = h_w(w);
+    for (int times = 0; times < 2; ++times) {
+      const auto [a, b, c] = all(u, v, 1 * w);
+      BOOST_TEST((a == gu && b == gv && c == gw));
+      const auto [du, dv, dw] = all.adjoint(3 * gu, gv, gw);
+      BOOST_TEST((du == h_u.adjoint(3 * gu)));
+      BOOST_TEST((dv == h_v.adjoint(gv)));
+      BOOST_TEST((dw == (line.active() ? h_w.adjoint(gw) : gw)));
+    }
+    matrix a = gu, b = gv;  // blocks of their own, in which ghosts are filled
+    vector c = gw;
+    const auto change = [&](auto& ghosted, const auto& p, const auto& kernel, const auto& own) {
+      if (!p.active() || own.size() == 0) return kernel(own);
+      ghosted += 1.0;
+      return kernel(own + 1.0);
+    };
+    const auto wanted_u = change(a, rows, h_u, u);
+    const auto wanted_v = change(b, columns, h_v, v);
+    const auto wanted_w = change(c, line, h_w, w);
+    auto later = all.start_refresh(a, b, c);
+    later.finish();
+    BOOST_TEST((a == wanted_u && b == wanted_v && c == wanted_w));
+    all.refresh(a, b, c);
+    BOOST_TEST((a == wanted_u && b == wanted_v && c == wanted_w));
+  }
+  BOOST_TEST(all.counts().structures_made == 3U);
+}
+
+BOOST_AUTO_TEST_CASE(there_is_one_message_for_each_pair_whatever_the_number_of_fields) {
+  const test::pretended shared("PARTITA_SHARED", "0");
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents<dynamic, 1>(n));
+  const halo_exchange one(p, {{1, 1}, {1, 1}}, boundary::periodic), two(p, {{2, 2}, {2, 2}}, boundary::periodic);
+  const halo_exchanges all(one, two, one, two);
+  const auto cuts = decomposition<2>::balanced({3 * n, 4}, {n, 1});
+  const auto x = block_on<2>(p, cuts, 1), y = block_on<2>(p, cuts, 2);
+  const auto a = one(x), b = two(y);
+  auto [ga, gb, gc, gd] = all(x, y, y, x);
+  BOOST_TEST((ga == a && gb == b && gc == one(y) && gd == two(x)));
+  BOOST_TEST(all.counts().messages == two.counts().messages);
+  BOOST_TEST(all.counts().bytes_by_message == 2 * (one.counts().bytes_by_message + two.counts().bytes_by_message));
+  all.refresh(ga, gb, gc, gd);
+  BOOST_TEST(all.counts().messages == two.counts().messages);
+  BOOST_TEST((ga == a && gb == b));
+  const auto [da, db, dc, dd] = all.adjoint(ga, gb, gc, gd);
+  BOOST_TEST((da == one.adjoint(a) && db == two.adjoint(b)));
+  BOOST_TEST(all.counts().messages == two.counts().messages);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents<dynamic>(n));
+  const halo_exchange h(p, {{1}, {1}}, boundary::periodic), mirror(p, {{9}, {0}}, boundary::reflect);
+  const halo_exchanges both(h, mirror);
+  const auto x = block_on<1>(p, decomposition<1>::balanced({n}, {n}), 1);
+  const auto says = test::refused<shape_error>([&] { both(x, x); });
+  BOOST_TEST(says.find("halo_exchanges(h...)(x...): requires reflected ghosts") != std::string::npos);
+  vector u = x, v = x;
+  BOOST_TEST(test::refused<shape_error>([&] { both.refresh(u, v); }).find("call all(x...) first") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,28 @@
+// Another number of blocks than of exchanges, fields of two types, ghosts to be filled in what has no memory, and more
+// dimensions than there are, are refused.
+//
+// expect COUNT: partita::halo_exchanges\(h\.\.\.\)\(x\.\.\.\): requires one block for each halo_exchange
+// lines COUNT: 12
+// expect TYPES: partita::halo_exchanges\(h\.\.\.\)\(x\.\.\.\): requires blocks of one arithmetic type
+// expect LAZY: partita::halo_exchanges\(h\.\.\.\)\.refresh\(ghosted\.\.\.\): requires views with memory
+// expect MANY: partita::halo_exchanges\(h\.\.\.\): requires at most 16 dimensions together
+#include <partita/kernel/halo_exchanges.hpp>
+
+using namespace partita;
+
+void calls(const halo_exchange<extents<2, 2>>& h, xt::xtensor<float, 2>& u, xt::xtensor<float, 2>& v,
+           const xt::xtensor<double, 2>& other) {
+  const halo_exchanges both(h, h);
+  both(u, v);
+  (void)other;
+#if defined(COUNT)
+  both(u);
+#elif defined(TYPES)
+  both(u, other);
+#elif defined(LAZY)
+  const xt::xtensor<float, 2>& fixed = v;
+  both.refresh(u, fixed);
+#elif defined(MANY)
+  const halo_exchanges all(h, h, h, h, h, h);
+#endif
+}
