@@ -77,6 +77,7 @@
 #include <partita/plan/sharded_partition.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/registry.hpp>
+#include <partita/sharded/recompute.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>

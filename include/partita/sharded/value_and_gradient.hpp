@@ -63,10 +63,12 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
 /// Shapes:   f gives a tensor of one element; a gradient has its parameter's extents.
 /// Requires: a scalar result [shape_error].
 /// Cost:     about twice the products of f; a gradient is moved where cotangent(layout of its parameter) says, nothing
-///           else. Blocks that f read are kept until their operation has gone back.
+///           else. Blocks that the way back reads are kept until their operation has gone back; see tape_holds() and
+///           recompute.
 template <class F, class... P>
   requires(detail::any_tensor<P> && ...)
 auto value_and_gradient(const F& f, const P&... parameters) {
+  detail::on_tape->now.most_bytes = detail::on_tape->now.bytes;
   const auto leaves = std::tuple(detail::parameter_of(parameters)...);
   const auto result = detail::as_run_time(std::apply(f, leaves));
   using T = typename std::remove_cvref_t<decltype(result)>::value_type;

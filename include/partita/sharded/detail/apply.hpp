@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <partita/sharded/detail/block_product.hpp>
 #include <partita/sharded/detail/by_label.hpp>
 #include <partita/sharded/detail/element_function.hpp>
+#include <partita/sharded/detail/read_by_adjoint.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <vector>
 
@@ -131,15 +133,21 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     block = computed(op, blocks, shape);
   }
   auto y = tensor_of<T>(on, left, extents, std::move(block));
-  bool asked = false;
-  for (const auto& x : operands) asked = asked || x.state()->node != nullptr;
-  if (!asked) return y;
+  std::uint32_t asked = 0;
+  for (std::size_t i = 0; i < n; ++i) asked |= operands[i].state()->node != nullptr ? std::uint32_t{1} << i : 0U;
+  if (asked == 0) return y;
+  const std::uint32_t read = read_by_adjoint(op, asked);
+  const auto reads = [&](std::size_t i) { return (read >> i & 1U) != 0; };
   std::vector<sharded_tensor<T>> kept;
   for (std::size_t i = 0; i < n; ++i)  // as they were read, so that nothing moves twice
-    kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(), blocks[i]));
-  const auto copy = untaped(y);
-  return recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
-                     [&] { return adjoint_of(op, kept, copy); });
+    kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(),
+                                reads(i) ? blocks[i] : without_elements(blocks[i])));
+  const auto result = reads(n) ? untaped(y) : tensor_of<T>(on, left, extents, without_elements(y.state()->block));
+  auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
+                                [&] { return adjoint_of(op, kept, result); });
+  for (const auto& one : kept) recorded_y.state()->node->hold(one);
+  recorded_y.state()->node->hold(result);
+  return recorded_y;
 }
 
 // --- operations that adjoints are made of ---

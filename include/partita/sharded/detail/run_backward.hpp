@@ -41,6 +41,7 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed) {
       open.push(now->operands[i]);
     }
     now->back = nullptr;
+    now->held.release();
     now->operands.clear();
     now->cotangent = {};
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <partita/rule/sharding/cotangent.hpp>
+#include <partita/sharded/detail/held_blocks.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 #include <utility>
 #include <vector>
@@ -23,6 +24,12 @@ struct tape_node {
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null where no gradient is asked for
   pull_back<T> back{};
   sharded_tensor<T> cotangent{};
+  held_blocks held{};  ///< that `back` reads
+
+  void hold(const sharded_tensor<T>& x) {
+    const auto& block = x.state()->block;
+    held.hold(block.data(), block.data() == nullptr ? 0 : block.size() * sizeof(T));
+  }
 };
 
 /// Where the cotangent of a value is collected: what owes another reduction than a sum is one tensor all the same,
@@ -61,6 +68,7 @@ sharded_tensor<T> recorded(sharded_tensor<T> y, const std::vector<sharded_tensor
   if (!asked) return y;
   auto node = new_node<T>(y.layout());
   for (const auto& x : operands) node->operands.push_back(x.state()->node);
+  node->held.record();
   node->back = make();
   y.state()->node = std::move(node);
   return y;

@@ -1,0 +1,79 @@
+// What the tape holds: the blocks of values that are kept for going back, each counted once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace partita {
+
+/// What is kept on this worker for going back: records of operations, and the memory of blocks that these read. A block
+/// that several of them read counts once; so does one that the program holds, too.
+struct tape_contents {
+  std::size_t records = 0;
+  std::size_t bytes = 0;
+  std::size_t most_bytes = 0;  ///< since the last value_and_gradient began, on this thread
+};
+
+namespace detail {
+
+struct held_block {
+  std::size_t times = 0, bytes = 0;
+};
+struct tape_ledger {
+  tape_contents now{};
+  std::unordered_map<const void*, held_block> blocks{};
+};
+/// Of this thread; records keep it alive that outlive the thread's own.
+inline thread_local const std::shared_ptr<tape_ledger> on_tape = std::make_shared<tape_ledger>();
+
+/// Blocks that one record holds, as long as it lives.
+class held_blocks {
+ public:
+  held_blocks() = default;
+  held_blocks(const held_blocks&) = delete;
+  held_blocks& operator=(const held_blocks&) = delete;
+  ~held_blocks() { release(); }
+
+  void record() {
+    if (ledger_) return;
+    ledger_ = on_tape;
+    ++ledger_->now.records;
+  }
+  /// After record().
+  void hold(const void* memory, std::size_t bytes) {
+    if (memory == nullptr || bytes == 0) return;
+    held_block& one = ledger_->blocks[memory];
+    mine_.push_back(memory);
+    if (one.times++ > 0) return;
+    one.bytes = bytes;
+    tape_contents& now = ledger_->now;
+    now.bytes += bytes;
+    now.most_bytes = std::max(now.most_bytes, now.bytes);
+  }
+  void release() {
+    if (!ledger_) return;
+    for (const void* memory : mine_) {
+      const auto found = ledger_->blocks.find(memory);
+      if (--found->second.times > 0) continue;
+      ledger_->now.bytes -= found->second.bytes;
+      ledger_->blocks.erase(found);
+    }
+    mine_.clear();
+    --ledger_->now.records;
+    ledger_ = nullptr;
+  }
+
+ private:
+  std::shared_ptr<tape_ledger> ledger_;  // once there is a record
+  std::vector<const void*> mine_;
+};
+
+}  // namespace detail
+
+/// What the tape holds now, and the most that it held since the last value_and_gradient began.
+inline tape_contents tape_holds() { return detail::on_tape->now; }
+
+}  // namespace partita

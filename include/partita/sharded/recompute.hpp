@@ -1,0 +1,99 @@
+// Recomputing a segment of a program on the way back instead of keeping what it computes.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/value_and_gradient.hpp>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// An argument of a segment as it is kept: untaped, its block shared.
+template <class T, auto Layout>
+typed_sharded<T, Layout> as_kept(const typed_sharded<T, Layout>& x) {
+  return typed_sharded<T, Layout>(untaped(x.at_run_time()));
+}
+template <class T>
+sharded_tensor<T> as_kept(const sharded_tensor<T>& x) {
+  return untaped(x);
+}
+template <ranked_array X>
+xt::xtensor<element_of<X>, rank_of<X>> as_kept(const X& x) {
+  return x;
+}
+/// The arguments that are tensors, in order.
+template <class T, class Arguments>
+std::vector<sharded_tensor<T>> tensors_of(const Arguments& arguments) {
+  std::vector<sharded_tensor<T>> all;
+  const auto add = [&](const auto& x) {
+    if constexpr (tensor_value<decltype(x)>) all.push_back(as_run_time(x));
+  };
+  std::apply([&](const auto&... x) { (add(x), ...); }, arguments);
+  return all;
+}
+
+template <class T, auto Layout>
+typed_sharded<T, Layout> as_its_kind(const typed_sharded<T, Layout>&, sharded_tensor<T> value) {
+  return typed_sharded<T, Layout>(std::move(value));
+}
+template <class T>
+sharded_tensor<T> as_its_kind(const sharded_tensor<T>&, sharded_tensor<T> value) {
+  return value;
+}
+
+/// The way back through a segment: calls it again, goes back through that, and hands out the cotangents one by one.
+template <class T, class F, class Arguments>
+pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
+  return [f, arguments, cotangents = std::vector<sharded_tensor<T>>()](std::size_t i,
+                                                                       const sharded_tensor<T>& dy) mutable {
+    if (cotangents.empty()) {
+      const auto leaf = [](const auto& x) {
+        if constexpr (tensor_value<decltype(x)>) return parameter_of(x);
+        else return x;
+      };
+      const auto leaves = std::apply([&](const auto&... x) { return std::tuple(leaf(x)...); }, arguments);
+      run_backward(as_run_time(std::apply(f, leaves)), dy);
+      for (const auto& one : tensors_of<T>(leaves)) cotangents.push_back(collected(one));
+    }
+    return std::exchange(cotangents[i], {});
+  };
+}
+
+}  // namespace detail
+
+/// f(x...), of which the tape keeps the arguments only: on the way back f is called once more, so that what it computes
+/// in between lives for that long. Known as checkpointing of a segment. `f` is a function of tensors that gives one.
+/// Shapes:   those of f.
+/// Requires: that f reads as its arguments what a gradient is asked of [error], and that it computes the same again.
+/// Cost:     f once more, with its movements; memory of the arguments, and of one segment at a time.
+/// Adjoint:  that of f, the same numbers. Outside value_and_gradient, while tracing and of arrays: f(x...).
+template <class F, class... X>
+  requires(detail::any_tensor<X> && ...)
+auto recompute(const F& f, const X&... x) {
+  if constexpr (((detail::tensor_kind<X> == 0) && ...) || ((detail::tensor_kind<X> == 3) || ...)) {
+    return f(x...);
+  } else {
+    const std::tuple arguments{detail::as_kept(x)...};
+    const auto y = std::apply(f, arguments);
+    constexpr bool is_tensor = detail::tensor_value<decltype(y)>;
+    static_assert(is_tensor, "partita::recompute(f, x...): requires a function that gives one sharded tensor");
+    if constexpr (is_tensor) {
+      using T = detail::element_of_tensor<decltype(y)>;
+      if (detail::as_run_time(y).state()->node)
+        throw error(
+            "partita::recompute: requires a function that reads as its arguments what a gradient is asked of, but it "
+            "holds a tensor of a gradient, too; give that as an argument");
+      auto fresh = sharded_tensor<T>(std::make_shared<detail::tensor_state<T>>(*detail::as_run_time(y).state()));
+      const auto operands = detail::tensors_of<T>(std::forward_as_tuple(x...));
+      auto recorded =
+          detail::recorded<T>(std::move(fresh), operands, [&] { return detail::recomputed_adjoint<T>(f, arguments); });
+      if (const auto& node = recorded.state()->node)
+        for (const auto& one : operands) node->hold(one);
+      return detail::as_its_kind(y, std::move(recorded));
+    }
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,127 @@
+// A segment that is recomputed on the way back has the same gradients, and the tape holds its arguments only.
+#include "layouts.hpp"
+
+#include <partita/sharded/recompute.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <refused.hpp>
+
+using namespace partita;
+
+namespace {
+
+using matrix = xt::xtensor<double, 2>;
+
+matrix numbers(std::size_t rows, std::size_t columns, double salt) {
+  matrix x({rows, columns});
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = std::sin(salt + 1.7 * static_cast<double>(k));
+  return x;
+}
+const auto block = [](const auto& x, const auto& w) { return tanh(matmul(x, w)); };
+/// Two blocks, kept or recomputed, and the loss; u is read by both.
+const auto kept = [](const auto& x, const auto& u, const auto& v) {
+  return sum(square(block(block(block(x, u), v), u)));
+};
+const auto recomputed = [](const auto& x, const auto& u, const auto& v) {
+  const auto two = [](const auto& a, const auto& b, const auto& c) { return recompute(block, block(a, b), c); };
+  return sum(square(recompute(block, recompute(two, x, u, v), u)));
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(recomputed_segments)
+
+BOOST_AUTO_TEST_CASE(their_gradients_are_those_of_kept_ones_wherever_tensors_lie) {
+  world everyone(test::workers());
+  std::mt19937 random(9);
+  const matrix x = numbers(7, 5, 1), u = numbers(5, 5, 2), v = numbers(5, 5, 3);
+  const auto expect_equal = [](const auto& one, const auto& other, bool here) {
+    BOOST_TEST(one.layout().lies_as(other.layout()));
+    BOOST_TEST(
+        (one.size() == other.size() && (!here || std::equal(one.data(), one.data() + one.size(), other.data()))));
+  };
+  for (const mesh& m : test::meshes(everyone.size())) {
+    const auto two = test::layouts(m, 2);
+    const auto any = [&](const matrix& all) { return shard(everyone, two[random() % two.size()], all); };
+    const auto X = any(x), U = any(u), V = any(v);
+    const auto a = value_and_gradient(kept, X, U, V);
+    const auto b = value_and_gradient(recomputed, X, U, V);
+    const bool here = everyone.id() < m.size();
+    if (here) BOOST_TEST(a.value == b.value);
+    expect_equal(std::get<0>(a.gradients), std::get<0>(b.gradients), here);
+    expect_equal(std::get<1>(a.gradients), std::get<1>(b.gradients), here);
+    expect_equal(std::get<2>(a.gradients), std::get<2>(b.gradients), here);
+    BOOST_TEST(tape_holds().bytes == 0U);
+    BOOST_TEST(tape_holds().records == 0U);
+  }
+  const auto [value, gradients] = value_and_gradient(recomputed, x, u, v);
+  BOOST_TEST(value == value_and_gradient(kept, x, u, v).value);
+  BOOST_TEST((std::get<1>(gradients) == std::get<1>(value_and_gradient(kept, x, u, v).gradients)));
+  BOOST_TEST(recomputed(x, u, v)() == kept(x, u, v)());
+}
+
+BOOST_AUTO_TEST_CASE(typed_tensors_keep_their_types, *test::at_least(2)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}};
+  const auto X = shard<m.layout("data", "")>(everyone, numbers(4, 3, 1));
+  const auto W = shard<m.layout("", "")>(everyone, numbers(3, 3, 2));
+  static_assert(std::is_same_v<decltype(recompute(block, X, W)), decltype(block(X, W))>);
+  const auto one = value_and_gradient([&](const auto& w) { return sum(block(X, w)); }, W);
+  const auto other = value_and_gradient([&](const auto& w) { return sum(recompute(block, X, w)); }, W);
+  if (everyone.id() < 2) BOOST_TEST((std::get<0>(one.gradients).local() == std::get<0>(other.gradients).local()));
+}
+
+BOOST_AUTO_TEST_CASE(the_tape_holds_what_the_way_back_reads_and_no_more) {
+  world everyone(test::workers());
+  const mesh m{axis{"data", everyone.size()}};
+  const sharding whole = m.layout("", ""), used = whole.reduced("data"), cut = m.layout("data", "");
+  const std::size_t d = everyone.size(), n = 12 * 12, rows = 2, bytes = sizeof(double);
+  const auto x = shard(everyone, cut, numbers(rows * d, 12, 1));
+  const auto w = [&](double salt) { return shard(everyone, cut, numbers(12, 12, salt)); };
+  // parameters that are cut over the data (ZeRO 3) and gathered where they are used
+  const auto layer = [&](const auto& a, const auto& v) { return tanh(matmul(a, reshard(v, used))); };
+  const std::size_t y = rows * 12, unit = n * (d - 1) / d;
+  const auto holds = [&](const auto& f, std::size_t gathers) {
+    const std::size_t before = detail::movements.bytes;
+    shard<double>(everyone, m.layout().partial("data"), {}, [](const auto&) { return 1; }).number();
+    const std::size_t of_value = detail::movements.bytes - before;
+    value_and_gradient(f, w(2), w(3), w(4), w(5));
+    BOOST_TEST(detail::movements.bytes - before - 2 * of_value == (gathers + 4) * unit * bytes);
+    BOOST_TEST(tape_holds().bytes == 0U);
+    return tape_holds().most_bytes / bytes;
+  };
+  // each layer reads what it was given, its weight but for the first, and its result; gradients are scattered
+  const auto keep = [&](const auto& a, const auto& b, const auto& c, const auto& e) {
+    return sum(layer(layer(layer(layer(x, a), b), c), e));
+  };
+  BOOST_TEST(holds(keep, 4) == y + 4 * y + 3 * n);
+  // the arguments of each layer, and what one layer computes on the way back
+  const auto again = [&](const auto& a, const auto& b, const auto& c, const auto& e) {
+    const auto go = [&](const auto& l, const auto& v) { return recompute(layer, l, v); };
+    return sum(go(go(go(go(x, a), b), c), e));
+  };
+  BOOST_TEST(holds(again, 8) == y + 4 * y + 4 * n / d + n);
+  // a matrix product by a constant reads the constant only, a sum of two reads nothing
+  const auto f = [&](const auto& v) {
+    BOOST_TEST(tape_holds().bytes == 0U);
+    const auto z = add(matmul(x, v), 1);
+    BOOST_TEST(tape_holds().bytes == y * bytes);
+    BOOST_TEST(tape_holds().records == 2U);
+    return sum(z);
+  };
+  value_and_gradient(f, shard(everyone, whole, numbers(12, 12, 6)));
+}
+
+BOOST_AUTO_TEST_CASE(a_segment_that_holds_a_parameter_is_refused) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto W = shard(everyone, m.layout("a", ""), numbers(5, 5, 1));
+  const auto f = [&](const auto& w) {
+    return sum(recompute([&](const auto& x) { return matmul(x, w); }, multiply(w, 2)));
+  };
+  BOOST_TEST(test::refused([&] { value_and_gradient(f, W); }) ==
+             "partita::recompute: requires a function that reads as its arguments what a gradient is asked of, but it "
+             "holds a tensor of a gradient, too; give that as an argument");
+  BOOST_TEST(tape_holds().records == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
