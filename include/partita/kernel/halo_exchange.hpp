@@ -8,9 +8,23 @@
 #include <partita/kernel/detail/part_kernel.hpp>
 #include <partita/kernel/window_movement.hpp>
 #include <partita/plan/halo_cells.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace partita {
 namespace detail {
+
+/// The function of a user's who gave one of another kind is refused.
+template <std::size_t Rank, class F>
+outside_function<Rank> outside_of(F f) {
+  constexpr bool fits = std::is_invocable_r_v<double, F&, const std::array<std::ptrdiff_t, Rank>&>;
+  static_assert(
+      fits,
+      "partita::halo_exchange(p, widths, boundary, f): requires f(i) to be a number, for the global index i of "
+      "a cell beyond a border, a std::array<std::ptrdiff_t, rank>");
+  if constexpr (fits) return f;
+  else return {};
+}
 
 /// Blocks that grow by the widths of a halo.
 template <class Extents>
@@ -18,8 +32,13 @@ class halo_planner {
  public:
   static constexpr std::size_t rank = Extents::rank();
 
-  halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond)
-      : p_(p), widths_(widths), beyond_(beyond), fingerprint_(mixed(p.grid().fingerprint(), 130)) {
+  halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond,
+               outside_function<rank> outside = {})
+      : p_(p),
+        widths_(widths),
+        beyond_(beyond),
+        outside_(std::move(outside)),
+        fingerprint_(mixed(p.grid().fingerprint(), 130)) {
     for (std::size_t d = 0; d < rank; ++d) {
       for (const std::size_t n : {widths.before[d], widths.after[d], static_cast<std::size_t>(beyond.before[d]),
                                   static_cast<std::size_t>(beyond.after[d])})
@@ -29,6 +48,10 @@ class halo_planner {
           throw shape_error(text("partita::halo_exchange(p, widths, boundary): requires widths of at most ")
                             << most << ", got " << n << " along dimension " << d << "; a negative width is none");
     }
+    if (beyond.any(boundary::function) && !outside_)
+      throw shape_error(
+          "partita::halo_exchange(p, widths, boundary::function): requires a function of the global index; give it as "
+          "the fourth argument: halo_exchange(p, widths, boundary, f)");
     fingerprint_ = mixed(fingerprint_, std::bit_cast<std::uint64_t>(beyond.value));
   }
 
@@ -36,6 +59,7 @@ class halo_planner {
   const partition<Extents>& p() const { return p_; }
   const halo_widths<rank>& widths() const { return widths_; }
   const halo_boundaries<rank>& beyond() const { return beyond_; }
+  const outside_function<rank>& outside() const { return outside_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   text objection(const std::array<std::size_t, rank>& extents) const {
     return halo_objection(extents, widths_, beyond_);
@@ -50,6 +74,7 @@ class halo_planner {
   partition<Extents> p_;
   halo_widths<rank> widths_;
   halo_boundaries<rank> beyond_;
+  outside_function<rank> outside_;
   std::uint64_t fingerprint_;
 };
 
@@ -68,7 +93,7 @@ class halo_exchanges;
 /// Cost:     on one node one copy of the block and one of each ghost, straight into the results; one message per pair
 ///           of workers on different nodes. `refresh(ghosted)` copies ghosts alone. Steady calls allocate nothing.
 /// Adjoint:  every cell is added to the one that it is a copy of; what comes from no cell is dropped. Linear, unless a
-///           constant other than 0 was given.
+///           constant other than 0 or a function was given.
 template <class Extents>
 class halo_exchange
     : public detail::part_kernel<halo_exchange<Extents>, detail::window_movement<detail::halo_planner<Extents>>> {
@@ -83,6 +108,12 @@ class halo_exchange
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond)
       : base(movement({p, widths, beyond})) {}
+  /// With what boundary::function holds: f(i) is a number for the std::array<std::ptrdiff_t, rank> i of a cell beyond a
+  /// border. Called while the other ghosts travel, at every call; what it throws is thrown on this worker alone.
+  template <class F>
+  halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
+                const halo_boundaries<Extents::rank()>& beyond, F f)
+      : base(movement({p, widths, beyond, detail::outside_of<Extents::rank()>(std::move(f))})) {}
 
   /// Fills the ghosts of a block that has them already (what this kernel gave, its own cells changed since), in place.
   /// Requires: the shape that a call gave before [shape_error, on all workers]. Cost: one copy of each ghost.
@@ -176,5 +207,8 @@ class halo_exchange
 template <class Extents>
 halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&)
     -> halo_exchange<Extents>;
+template <class Extents, class F>
+halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
+              F) -> halo_exchange<Extents>;
 
 }  // namespace partita

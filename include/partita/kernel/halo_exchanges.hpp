@@ -141,7 +141,9 @@ class halo_exchanges {
       const auto number =
           go<T>(s.spreading, detail::element_kind::moved<T>(), x, blocks<T>{block_of(std::get<I>(y))...},
                 [&](std::size_t) { return lowered_all(detail::lowered(std::get<I>(s.plans)->exchange)...); });
-      (complete(*std::get<I>(s.plans), std::get<I>(planners_).beyond(), std::get<I>(x), block_of(std::get<I>(y))), ...);
+      operation_->also([&] {
+        (complete(*std::get<I>(s.plans), std::get<I>(planners_), std::get<I>(x), block_of(std::get<I>(y))), ...);
+      });
       return detail::pending<results<T>>(std::move(y), operation_, number);
     }(each);
   }
@@ -157,13 +159,13 @@ class halo_exchanges {
         return block.part(at, e.source_shape);
       };
       const blocks<const T> x{own(*std::get<I>(s.plans), strided<const T, rank<I>>(std::get<I>(w)))...};
-      const auto outside = [](const auto& plan, const auto& block, const auto& beyond) {
-        if (plan.exchange.takes) detail::fill_outside(plan, block, beyond);
-      };
-      (outside(*std::get<I>(s.plans), std::get<I>(w), std::get<I>(planners_).beyond()), ...);
       const auto number = go<T>(s.refreshing, detail::element_kind::moved<T>(), x, w, [&](std::size_t) {
         return lowered_all(detail::lowered(std::get<I>(s.plans)->ghosts_alone())...);
       });
+      const auto outside = [](const auto& plan, const auto& planner, const auto& block) {
+        if (plan.exchange.takes) detail::fill_outside(plan, block, planner.beyond(), planner.outside());
+      };
+      operation_->also([&] { (outside(*std::get<I>(s.plans), std::get<I>(planners_), std::get<I>(w)), ...); });
       return detail::pending<detail::in_place>({}, operation_, number);
     }(each);
   }
@@ -194,10 +196,10 @@ class halo_exchanges {
                               std::array<std::size_t, Rank> exchange_plan<Rank>::*shape) const {
     return make_pooled<T, Rank>(ways_->memory(), plan.exchange.takes ? plan.exchange.*shape : given);
   }
-  template <class T, std::size_t Rank>
-  static void complete(const halo_plan<Rank>& plan, const halo_boundaries<Rank>& beyond,
-                       const strided<const T, Rank>& x, const strided<T, Rank>& y) {
-    if (plan.exchange.takes) detail::fill_outside(plan, y, beyond);
+  template <class T, std::size_t Rank, class Planner>
+  static void complete(const halo_plan<Rank>& plan, const Planner& planner, const strided<const T, Rank>& x,
+                       const strided<T, Rank>& y) {
+    if (plan.exchange.takes) detail::fill_outside(plan, y, planner.beyond(), planner.outside());
     else copy(y, x);
   }
   template <class... Plan>

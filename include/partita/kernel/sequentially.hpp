@@ -248,8 +248,9 @@ class halo_exchange {
 
  public:
   template <class P>
-  halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond)
-      : grid_(detail::grid_of(p)), widths_(widths), beyond_(beyond) {}
+  halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
+                partita::detail::outside_function<P::rank()> outside = {})
+      : grid_(detail::grid_of(p)), widths_(widths), beyond_(beyond), outside_(std::move(outside)) {}
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) {
@@ -257,7 +258,7 @@ class halo_exchange {
     plans_.clear();
     for (std::size_t worker = 0; worker < x.size(); ++worker)
       plans_.push_back(plan_halo(grid_, cuts, widths_, beyond_, worker));
-    return detail::spread_windows(plans_, x, beyond_);
+    return detail::spread_windows(plans_, x, beyond_, outside_);
   }
   /// Of the last forward call.
   template <ranked_array Y>
@@ -269,10 +270,14 @@ class halo_exchange {
   grid<Extents> grid_;
   halo_widths<rank> widths_;
   halo_boundaries<rank> beyond_;
+  partita::detail::outside_function<rank> outside_;
   std::vector<halo_plan<rank>> plans_;
 };
 template <class P>
 halo_exchange(const P&, const halo_widths<P::rank()>&, const halo_boundaries<P::rank()>&)
+    -> halo_exchange<typename P::extents_type>;
+template <class P, class F>
+halo_exchange(const P&, const halo_widths<P::rank()>&, const halo_boundaries<P::rank()>&, F)
     -> halo_exchange<typename P::extents_type>;
 
 template <class P, class Q, class... Policies>

@@ -70,7 +70,7 @@ class window_movement {
     last_cuts_ = s.cuts;
     return go(
         s.plan->exchange, s.spreading, element_kind::moved<T>(), x, wanted, [](const auto&) {},
-        [&](const strided<T, rank>& window) { fill_outside(*s.plan, window, planner_.beyond()); });
+        [&](const strided<T, rank>& window) { fill_ghosts(*s.plan, window); });
   }
 
   /// Begins to fill the ghosts of windows that hold their own blocks.
@@ -89,12 +89,13 @@ class window_movement {
     shape_type at{};
     if (!e.kept.empty() && s.plan->is_own_block(e.kept.front())) at = e.kept.front().at_destination;
     const strided<const T, rank> own = strided<const T, rank>(w).part(at, e.source_shape);
-    fill_outside(*s.plan, w, planner_.beyond());
     const auto kind = element_kind::moved<T>();
     last_ = s.refreshing.find(kind, [&] {
       return lasting_exchange(ways_, planner_.p().world().state(), lowered(s.plan->ghosts_alone()), kind);
     });
-    return {{}, operation_, operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {})};
+    const auto number = operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {});
+    fill_ghosts(*s.plan, w);
+    return {{}, operation_, number};
   }
 
   /// Begins the adjoint: what windows hold is added into the blocks that it came from. `fill()` as in `hooked`.
@@ -133,6 +134,14 @@ class window_movement {
   }
 
  private:
+  /// While others' cells travel. A function of the user's may throw: the others count on this worker all the same.
+  template <class T>
+  void fill_ghosts(const halo_plan<rank>& plan, const strided<T, rank>& window) {
+    if constexpr (requires { planner_.outside(); })
+      operation().also([&] { fill_outside(plan, window, planner_.beyond(), planner_.outside()); });
+    else fill_outside(plan, window, planner_.beyond());
+  }
+
   struct structure {
     std::shared_ptr<const halo_plan<rank>> plan;
     std::shared_ptr<const decomposition<rank>> cuts;

@@ -8,12 +8,13 @@ namespace partita {
 
 /// What a ghost cell beyond the border of the global tensor holds, along one dimension of extent n.
 enum class boundary {
-  none,      ///< there are no ghosts beyond the border
-  zero,      ///< 0
-  constant,  ///< the value that was given
-  periodic,  ///< the cell at g mod n, however often the tensor fits into the halo
-  reflect,   ///< the cell at -g or 2 (n - 1) - g; the border itself is not repeated, so the width is at most n - 1
-  replicate  ///< the cell at the border
+  none,       ///< there are no ghosts beyond the border
+  zero,       ///< 0
+  constant,   ///< the value that was given
+  periodic,   ///< the cell at g mod n, however often the tensor fits into the halo
+  reflect,    ///< the cell at -g or 2 (n - 1) - g; the border itself is not repeated, so the width is at most n - 1
+  replicate,  ///< the cell at the border
+  function    ///< what a function of the global index gives, which is below 0 or from n on
 };
 
 /// How many cells a block grows in front of its first index and behind its last, along each dimension.
@@ -43,10 +44,18 @@ struct halo_boundaries {
                             double constant = 0)
       : before(in_front), after(behind), value(constant) {}
 
+  /// Whether there is such a boundary on any side.
+  constexpr bool any(boundary b) const {
+    for (std::size_t d = 0; d < Rank; ++d)
+      if (before[d] == b || after[d] == b) return true;
+    return false;
+  }
   friend constexpr bool operator==(const halo_boundaries&, const halo_boundaries&) = default;
 };
 
 /// Whether a ghost cell there has a value that is no cell's of the tensor.
-constexpr bool is_outside(boundary b) { return b == boundary::zero || b == boundary::constant; }
+constexpr bool is_outside(boundary b) {
+  return b == boundary::zero || b == boundary::constant || b == boundary::function;
+}
 
 }  // namespace partita

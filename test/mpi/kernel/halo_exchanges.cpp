@@ -1,4 +1,5 @@
-// Several fields in one exchange get what each gets by itself, bit for bit, in one message for each pair of workers.
+// Several fields in one exchange get what each gets by itself, bit for bit, in one message for each pair of workers;
+// and ghosts of a function, alone and among others.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
@@ -90,6 +91,47 @@ BOOST_AUTO_TEST_CASE(there_is_one_message_for_each_pair_whatever_the_number_of_f
   const auto [da, db, dc, dd] = all.adjoint(ga, gb, gc, gd);
   BOOST_TEST((da == one.adjoint(a) && db == two.adjoint(b)));
   BOOST_TEST(all.counts().messages == two.counts().messages);
+}
+
+BOOST_AUTO_TEST_CASE(ghosts_of_a_function_know_their_global_index_and_change_with_time) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents<dynamic, 1>(n));
+  double time = 0;
+  const halo_exchange h(p, {{1, 1}, {2, 1}}, {{boundary::function, boundary::periodic}}, [&time](const auto& i) {
+    return time + 1000 * static_cast<double>(i[0]) + static_cast<double>(i[1]);
+  });
+  const halo_exchange still(p, {{1, 1}, {2, 1}}, {{boundary::zero, boundary::periodic}});
+  const halo_exchanges both(h, still);
+  const auto x = block_on<2>(p, decomposition<2>::balanced({2 * n, 3}, {n, 1}), 1);
+  auto u = h(x);
+  const auto is_right = [&](const auto& ghosted, const auto& zeros) {
+    const auto origin = h.cells().origin;
+    bool right = true;
+    for (std::size_t a = 0; a < ghosted.shape()[0]; ++a)
+      for (std::size_t b = 0; b < ghosted.shape()[1]; ++b) {
+        const auto i = origin[0] + static_cast<std::ptrdiff_t>(a), j = origin[1] + static_cast<std::ptrdiff_t>(b);
+        const bool outside = i < 0 || i >= static_cast<std::ptrdiff_t>(2 * n);
+        right = right && ghosted(a, b) ==
+                             (outside ? time + 1000 * static_cast<double>(i) + static_cast<double>(j) : zeros(a, b));
+      }
+    return right;
+  };
+  auto v = still(x);
+  const auto zeros = v;
+  BOOST_TEST(is_right(u, zeros));
+  time = 0.5;
+  h.refresh(u);
+  BOOST_TEST(is_right(u, zeros));
+  time = 1.5;
+  const auto [a, b] = both(x, x);
+  BOOST_TEST((is_right(a, zeros) && b == zeros));
+  time = 2.5;
+  both.refresh(u, v);
+  BOOST_TEST((is_right(u, zeros) && v == zeros));
+  BOOST_TEST((h.adjoint(u) == still.adjoint(u)));
+  const auto says = test::refused<shape_error>([&] { halo_exchange(p, {{1, 1}, {1, 1}}, boundary::function); });
+  BOOST_TEST(says.find("give it as the fourth argument") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_on_all_workers) {

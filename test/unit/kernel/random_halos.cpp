@@ -43,7 +43,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
     cuts.push_back(cut::at(sizes));
     extents[d] = cuts[d].extent();
     const auto draw = [&](std::size_t& width, boundary& b) {
-      b = static_cast<boundary>(below(random, 6));
+      b = static_cast<boundary>(below(random, 7));
       width = below(random, 4);
       if (b == boundary::reflect && width >= extents[d]) b = boundary::replicate;
     };
@@ -72,7 +72,12 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
       x[worker].data()[k] = static_cast<double>(number_of(i, extents) + 1);
     }
   }
-  sequentially::halo_exchange h(p, widths, beyond);
+  const auto f = [](const std::array<std::ptrdiff_t, Rank>& i) {
+    double sum = 0.5;
+    for (const std::ptrdiff_t at : i) sum = 100 * sum + static_cast<double>(at);
+    return sum;
+  };
+  sequentially::halo_exchange h(p, widths, beyond, f);
   const auto y = h(x);
   for (std::size_t worker = 0; worker < world; ++worker) {
     dy.push_back(block(y[worker]));
@@ -88,7 +93,10 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
         const auto at = g.first[d] + static_cast<std::ptrdiff_t>(local_cell[d]);
         const bool in_front = at < 0, behind = at >= static_cast<std::ptrdiff_t>(extents[d]);
         const boundary b = in_front ? beyond.before[d] : beyond.after[d];
-        if ((in_front || behind) && is_outside(b)) outside = b == boundary::constant ? beyond.value : 0;
+        if (!(in_front || behind) || !is_outside(b)) continue;
+        auto global = g.first;
+        for (std::size_t e = 0; e < Rank; ++e) global[e] += static_cast<std::ptrdiff_t>(local_cell[e]);
+        outside = b == boundary::function ? f(global) : b == boundary::constant ? beyond.value : 0;
       }
       BOOST_REQUIRE(y[worker].data()[k] == (from ? static_cast<double>(number_of(*from, extents) + 1) : outside));
       const double cotangent = static_cast<double>((3 * k + worker) % 11) - 5;

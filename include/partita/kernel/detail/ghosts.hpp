@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <partita/array/strided.hpp>
+#include <partita/core/index.hpp>
 #include <partita/plan/halo_plan.hpp>
 #include <type_traits>
 
@@ -17,15 +19,33 @@ T as_ghost(double value) {
   else return T{};
 }
 
+/// What boundary::function holds at a global index.
+template <std::size_t Rank>
+using outside_function = std::function<double(const std::array<std::ptrdiff_t, Rank>&)>;
+
 /// Sets the cells beyond the borders that are no cell of the tensor. Nobody else writes them. Where a cell lies beyond
-/// several borders the first dimension decides.
+/// several borders the first dimension decides. `outside` is there if a boundary asks for it.
 template <class T, std::size_t Rank>
-void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& beyond) {
+void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& beyond,
+                  const outside_function<Rank>& outside = {}) {
   if (window.size() == 0) return;
   std::array<std::size_t, Rank> at{}, shape = window.shape;
   const auto fill = [&](boundary b) {
-    const T value = as_ghost<T>(b == boundary::constant ? beyond.value : 0);
-    copy<T, Rank>(window.part(at, shape), strided<const T, Rank>{&value, shape, {}});
+    const strided<T, Rank> slab = window.part(at, shape);
+    if (b != boundary::function) {
+      const T value = as_ghost<T>(b == boundary::constant ? beyond.value : 0);
+      return copy<T, Rank>(slab, strided<const T, Rank>{&value, shape, {}});
+    }
+    for (std::size_t k = 0; k < slab.size(); ++k) {
+      const index<Rank> local = index_of(k, shape);
+      std::array<std::ptrdiff_t, Rank> i{};
+      std::ptrdiff_t offset = 0;
+      for (std::size_t d = 0; d < Rank; ++d) {
+        i[d] = plan.start[d] + static_cast<std::ptrdiff_t>(at[d] + local[d]);
+        offset += static_cast<std::ptrdiff_t>(local[d]) * slab.strides[d];
+      }
+      slab.data[offset] = as_ghost<T>(outside(i));
+    }
   };
   for (std::size_t d = 0; d < Rank; ++d) {  // slabs in front and behind; those of later dimensions between them
     shape[d] = plan.inside.start[d];

@@ -83,6 +83,16 @@ class exchange_operation : public pending_operation {
     exchange->give(x, x_strides);
     return number;
   }
+  /// What is done while an exchange is under way; if it throws, the exchange ends first.
+  template <class F>
+  void also(F f) {
+    try {
+      f();
+    } catch (...) {
+      wait();
+      throw;
+    }
+  }
 };
 
 /// The name of a call in sentences.

@@ -36,10 +36,12 @@ all_plans<Rank> exchanges_of(const std::vector<halo_plan<Rank>>& plans) {
 
 template <ranked_array X>
 auto spread_windows(const std::vector<halo_plan<rank_of<X>>>& plans, const std::vector<X>& x,
-                    const halo_boundaries<rank_of<X>>& beyond) {
+                    const halo_boundaries<rank_of<X>>& beyond,
+                    const partita::detail::outside_function<rank_of<X>>& outside = {}) {
   auto y = carry_out(exchanges_of(plans), x, true);
   for (std::size_t worker = 0; worker < y.size(); ++worker)
-    if (plans[worker].exchange.takes) partita::detail::fill_outside(plans[worker], block_of(y[worker]), beyond);
+    if (plans[worker].exchange.takes)
+      partita::detail::fill_outside(plans[worker], block_of(y[worker]), beyond, outside);
   return y;
 }
 template <ranked_array Y>
