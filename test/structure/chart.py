@@ -32,6 +32,7 @@ def measured(page):
 
 def drawn(page):
     rows = list(measured(page))
+    date = re.search(r"^Medians of ([\d-]+) on the machine above with nothing else running", page.read_text(), re.M)[1]
     scale = (WIDTH - LEFT - 190) / max(max(values) for _, values, _ in rows)
     out, y = [], 26
 
@@ -55,7 +56,7 @@ def drawn(page):
             y += BAR
     y += 30
     words(LEFT, y, "2 workers on 2 cores without a common cache, AMD EPYC (Zen 4), Open MPI 4.1,", 14)
-    words(LEFT, y + 20, "float32, medians of 2026-11-21, nothing else running", 14)
+    words(LEFT, y + 20, f"float32, medians of {date}, nothing else running", 14)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 36}" font-family="sans-serif" '
             'fill="#111111">\n<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(out) + "\n</svg>\n")
 

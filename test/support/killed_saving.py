@@ -13,17 +13,19 @@ import sys
 import tempfile
 import time
 
+MOST_SECONDS = 5  # from the kill until the job has ended
+
 
 def run(mpirun, workers, *command):
     return subprocess.Popen([mpirun, "-n", str(workers), *map(str, command)], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def trial(mpirun, saver, folder, workers, delay, random_source):
-    """Kills one worker of a job that saves: the seconds until the job ended, or a complaint."""
+def trial(mpirun, program, verb, folder, workers, delay, random_source):
+    """Kills one worker of a job some time after it has begun: the seconds until the job ended, or a complaint."""
     for old in folder.glob("pid.*"):
         old.unlink()
-    job = run(mpirun, workers, saver, "save", folder)
+    job = run(mpirun, workers, program, verb, folder)
     deadline = time.monotonic() + 60
     pids = []
     while len(pids) < workers and job.poll() is None and time.monotonic() < deadline:
@@ -54,25 +56,33 @@ def main():
     given = arguments.parse_args()
     mpirun, saver, trials = given.mpirun, given.saver, given.trials
     random_source = random.Random(16)
-    failed, longest, latest, in_file, interrupted = 0, 0.0, 0, 0, 0
+    failed, hangs, lost, wrong, longest, latest, in_file, interrupted = 0, 0, 0, 0, 0.0, 0, 0, 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for k in range(trials):
             workers = 1 + k % 3
-            seconds, complaint = trial(mpirun, saver, folder, workers, random_source.uniform(0, 0.4), random_source)
-            if complaint is None:
+            seconds, complaint = trial(mpirun, saver, "save", folder, workers, random_source.uniform(0, 0.4),
+                                       random_source)
+            if complaint is not None:
+                hangs += "did not end" in complaint
+            else:
                 longest = max(longest, seconds)
+                if seconds > MOST_SECONDS:
+                    complaint = f"the job ended {seconds:.1f} s after the kill"
                 interrupted += any(".tmp." in p.name for p in [*folder.glob("*"), *folder.glob("run/*")])
                 looking = run(mpirun, 1 + (k + 1) % 3, saver, "look", folder)
                 said = looking.communicate(timeout=120)[0]
                 found = re.search(r"^latest (\d+) file (\d+)$", said, re.M)
                 if looking.returncode != 0 or not found:
+                    wrong += 1
                     complaint = f"what was saved cannot be loaded: {said}"
                 else:
                     before, (latest, in_file_before, in_file) = latest, (int(found[1]), in_file, int(found[2]))
                     if latest < before or in_file < in_file_before:
+                        lost += 1
                         complaint = f"steps {before} and {in_file_before} were there, and now {latest} and {in_file}"
                     elif latest > before + 1 and in_file < latest - 1:  # the file is written after each checkpoint
+                        lost += 1
                         complaint = f"the checkpoint is of step {latest}, the file of step {in_file}"
             if complaint is not None:
                 failed += 1
@@ -83,7 +93,8 @@ def main():
     if given.report:
         with open(given.report, "a") as report:
             print(json.dumps({"name": "killed while saving", "jobs": 2 * trials, "kills": trials, "half-saved": interrupted,
-                              "steps": latest, "failed": failed, "longest end": round(longest, 1)}), file=report)
+                              "steps": latest, "hangs": hangs, "lost": lost, "wrong": wrong, "failed": failed,
+                              "longest end": round(longest, 1)}), file=report)
     print(f"{trials - failed} passed, {failed} failed, 0 skipped")
     sys.exit(failed > 0 or latest == 0)
 
