@@ -77,6 +77,10 @@
 #include <partita/plan/sharded_partition.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/registry.hpp>
+#include <partita/sharded/attention.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/operate.hpp>
+#include <partita/sharded/parts.hpp>
 #include <partita/sharded/recompute.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/tensor_functions.hpp>

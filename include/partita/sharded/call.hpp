@@ -7,7 +7,7 @@
 #include <memory>
 #include <partita/array/as_rank.hpp>
 #include <partita/plan/graph.hpp>
-#include <partita/sharded/detail/apply.hpp>
+#include <partita/sharded/detail/adjoint.hpp>
 #include <partita/sharded/sharded.hpp>
 #include <type_traits>
 #include <utility>
@@ -97,13 +97,31 @@ consteval std::size_t result_rank() {
   return bound(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
-/// The operation Op, bound to the operands.
-template <class Op, class T>
+/// The operation Op, bound to operands of these shapes, for elements of the types T.
+template <std::size_t Operands, class... T, class Op>
+applied_operation bound_operation(const Op& op, const shape_span& shapes) {
+  const partita::rule made = Op::rule(shapes);
+  if constexpr (requires { op.on(made); }) {
+    return op.on(bound(made, shapes));
+  } else {
+    applied_operation all;
+    if constexpr (requires { op.result_extents(shapes); }) {
+      const shape_list extents = op.result_extents(shapes);
+      all.how = bound(made, shapes, shape_span(&extents, 1));
+    } else {
+      all.how = bound(made, shapes);
+    }
+    all.work = block_work::own;
+    if constexpr (requires { Op::adjoint_reads; }) all.adjoint_reads = Op::adjoint_reads;
+    all.own = std::make_shared<const own_work_of<Op, Operands, T...>>(op);
+    return all;
+  }
+}
+template <std::size_t Operands, class T, class Op>
 applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor<T>>& x) {
-  shape_list shapes[8];
-  for (std::size_t i = 0; i < x.size(); ++i) shapes[i] = x[i].extents();
-  const shape_span span(shapes, x.size());
-  return op.on(bound(Op::rule(span), span));
+  std::array<shape_list, Operands> shapes;
+  for (std::size_t i = 0; i < Operands; ++i) shapes[i] = x[i].extents();
+  return bound_operation<Operands, T>(op, shape_span(shapes.data(), Operands));
 }
 
 template <class Op, class... T, auto... Layout>
@@ -116,8 +134,8 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   if constexpr ((std::is_same_v<T, element> && ...) && ((layout_named<Layout>.on == *first[0]) && ...)) {
     const auto& layouts = inferred<Op, Layout...>;
     const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
-    auto y =
-        run_operation<element>(bound_operation(op, operands), operands, {layouts.operands.data(), &layouts.result});
+    auto y = run_operation<element>(bound_operation<sizeof...(T)>(op, operands), operands,
+                                    {layouts.operands.data(), &layouts.result});
     if (!y.layout().lies_as(layouts.result)) y = reshard(y, layouts.result);
     return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
   }
@@ -125,6 +143,9 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
 
 template <class X>
 using element_of_tensor = typename std::remove_cvref_t<X>::value_type;
+
+template <class Op, class... X>
+traced trace_call(const Op& op, const X&... x);
 
 /// Op of these tensors, in the way of their kind. Plain arrays beside tensors stand for themselves.
 template <class Op, class... X>
@@ -138,7 +159,7 @@ auto call(const Op& op, const X&... x) {
     static_assert((std::is_same_v<element_of_tensor<X>, element> && ...),
                   "partita: requires operands of one element type; cast them first");
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
-    auto y = run_operation<element>(bound_operation(op, operands), operands);
+    auto y = run_operation<element>(bound_operation<sizeof...(X)>(op, operands), operands);
     if constexpr (((tensor_kind<X> == 0) && ...)) return as_array<result_rank<Op, rank_of<X>...>()>(y);
     else return y;
   }

@@ -162,6 +162,19 @@ auto gelu(const X& x) {
   return detail::call(detail::elements_op<detail::element_function::gelu>{}, x);
 }
 
+/// Of a where the condition is not 0, of b where it is: one of them may be a number. No gradient goes to the condition.
+template <class C, class A, class B>
+  requires(detail::any_tensor<C> && detail::tensor_or_number<A> && detail::tensor_or_number<B> &&
+           (detail::tensor_value<C> || detail::tensor_value<A> || detail::tensor_value<B>))
+auto where(C&& condition, A&& a, B&& b) {
+  using e = detail::element_function;
+  if constexpr (!detail::any_tensor<A>)
+    return detail::call(detail::elements_op<e::unless_number, 2>{static_cast<double>(a)}, condition, b);
+  else if constexpr (!detail::any_tensor<B>)
+    return detail::call(detail::elements_op<e::where_number, 2>{static_cast<double>(b)}, condition, a);
+  else return detail::call(detail::elements_op<e::where, 3>{}, condition, a, b);
+}
+
 // --- products and shapes ---
 
 /// The product of matrices, of batches of them, and of vectors. Where workers hold parts of what is summed, the result

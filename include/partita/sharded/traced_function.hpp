@@ -61,7 +61,11 @@ traced trace_call(const Op& op, const X&... x) {
   const std::shared_ptr<traced_program> programs[] = {x.program()...};
   const shape_list shapes[] = {x.extents()...};
   const shape_span span(shapes, sizeof...(X));
-  const applied_operation work = op.on(bound(Op::rule(span), span));
+  const applied_operation work = [&] {
+    if constexpr (requires { requires Op::on_integers; })
+      return bound_operation<sizeof...(X), float, double, int, long long>(op, span);
+    else return bound_operation<sizeof...(X), float, double>(op, span);
+  }();
   if (work.labels) throw error("partita::trace: labels are not traced; call the loss with the program's result");
   traced_program& p = *programs[0];
   const partita::applied y = p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name());

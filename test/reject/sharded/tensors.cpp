@@ -8,14 +8,19 @@
 // expect RESHARD_RANK: partita::reshard<layout>\(x\): requires one entry of the layout for each dimension of x
 // expect SHARD_RANK: partita::shard<layout>\(everyone, x\): requires one entry of the layout for each dimension of x
 // expect ELEMENTS: partita: requires operands of one element type; cast them first
+// expect NO_RULE: partita::operate\(op, x...\): requires an operation that declares `static constexpr partita::rule
+// lines NO_RULE: 12
 // lines PARTIAL_READ: 12
 // lines OTHER_MESH: 12
 // lines RESHARD_MESH: 12
+#include <partita/sharded/operate.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 
 using namespace partita;
 
 constexpr mesh m{axis{"data", 2}, axis{"model", 2}}, other{axis{"data", 4}};
+
+struct no_rule {};
 
 void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xtensor<double, 2>& d) {
   const auto X = shard<m.layout("", "model")>(everyone, x);
@@ -37,6 +42,8 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   reshard<m.layout("")>(X);
 #elif defined(SHARD_RANK)
   shard<m.layout("data")>(everyone, x);
+#elif defined(NO_RULE)
+  operate(no_rule{}, X);
 #elif defined(ELEMENTS)
   matmul(X, D);
 #endif

@@ -17,11 +17,14 @@ enum class block_work : std::uint8_t {
   product,
   map,
   reshape,
-  pick,    ///< of each row the element that its label names
-  spread,  ///< back: each element to the place in its row that the label names
-  rows,    ///< for each label a row of a table
-  to_rows  ///< back: rows added to those that the labels name
+  pick,     ///< of each row the element that its label names
+  spread,   ///< back: each element to the place in its row that the label names
+  rows,     ///< for each label a row of a table
+  to_rows,  ///< back: rows added to those that the labels name
+  own       ///< what the operation itself declares
 };
+
+struct own_work;
 
 /// An operation as data: the rule, bound to the shapes, and what is done on blocks.
 struct applied_operation {
@@ -31,6 +34,8 @@ struct applied_operation {
   double number = 0;
   owed_reduction kind = owed_reduction::sum;  ///< of a map
   std::shared_ptr<const std::vector<std::size_t>> labels{};
+  std::shared_ptr<const own_work> own{};
+  std::uint32_t adjoint_reads = ~std::uint32_t{0};  ///< of an own one: a bit for each operand, the next for the result
 };
 
 /// Calls f(k, label) for each row of a box of rows, with the label that stands at its index of the whole.

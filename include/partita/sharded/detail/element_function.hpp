@@ -30,6 +30,9 @@ enum class element_function : std::uint8_t {
   abs,
   square,
   gelu,
+  where,         // of three: a condition, what is taken where it is not 0, and where it is
+  where_number,  // of a condition, a value and a number
+  unless_number,
   relu_gradient,
   tanh_gradient,
   sigmoid_gradient,
@@ -40,6 +43,8 @@ enum class element_function : std::uint8_t {
   pass_if_equal,
   pass_if_greater,
   pass_unless_greater,
+  pass_where,
+  pass_unless,
 };
 
 inline constexpr double root_two = 1.41421356237309504880, root_of_two_pi = 2.50662827463100050242;
@@ -98,6 +103,16 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
       return each([](T a, T, T) { return a * a; });
     case e::gelu:
       return each([](T a, T, T) { return a * gaussian_share(a); });
+    case e::where:
+      return each([](T a, T b, T d) { return a != T(0) ? b : d; });
+    case e::where_number:
+      return each([c](T a, T b, T) { return a != T(0) ? b : c; });
+    case e::unless_number:
+      return each([c](T a, T b, T) { return a != T(0) ? c : b; });
+    case e::pass_where:
+      return each([](T d, T a, T) { return a != T(0) ? d : T(0); });
+    case e::pass_unless:
+      return each([](T d, T a, T) { return a != T(0) ? T(0) : d; });
     case e::relu_gradient:
       return each([](T d, T a, T) { return a > T(0) ? d : T(0); });
     case e::tanh_gradient:
@@ -143,6 +158,10 @@ constexpr operation rule_of(element_function f) {
     case e::sigmoid:
     case e::shift:
       return rules::relu;
+    case e::where:
+      return rules::where;
+    case e::pass_where:
+    case e::pass_unless:
     case e::relu_gradient:
     case e::tanh_gradient:
     case e::sigmoid_gradient:
@@ -159,9 +178,9 @@ constexpr operation rule_of(element_function f) {
   }
 }
 constexpr const char* name_of(element_function f) {
-  constexpr const char* names[] = {"add",   "subtract", "multiply", "divide", "maximum", "minimum",
-                                   "scale", "shift",    "power",    "relu",   "exp",     "log",
-                                   "tanh",  "sigmoid",  "sqrt",     "abs",    "square",  "gelu"};
+  constexpr const char* names[] = {"add",   "subtract", "multiply", "divide", "maximum", "minimum", "scale",
+                                   "shift", "power",    "relu",     "exp",    "log",     "tanh",    "sigmoid",
+                                   "sqrt",  "abs",      "square",   "gelu",   "where",   "where",   "where"};
   return f < element_function::relu_gradient ? names[static_cast<std::size_t>(f)] : "gradient of an element function";
 }
 

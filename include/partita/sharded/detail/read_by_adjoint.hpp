@@ -21,6 +21,8 @@ inline std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t 
       return 0;
     case block_work::map:
       return op.kind == owed_reduction::sum ? 0 : all;
+    case block_work::own:
+      return op.adjoint_reads;
     case block_work::elements:
       break;
     default:
@@ -47,6 +49,9 @@ inline std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t 
     case e::abs:
     case e::square:
     case e::gelu:
+    case e::where:
+    case e::where_number:
+    case e::unless_number:
       return 1;
     default:
       return all;

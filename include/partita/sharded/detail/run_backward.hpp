@@ -1,7 +1,7 @@
 // Reverse mode: the cotangents of all values behind a result, the last made first.
 #pragma once
 
-#include <partita/sharded/detail/apply.hpp>
+#include <partita/sharded/detail/adjoint.hpp>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -37,7 +37,9 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed) {
     if (!now->back) continue;  // a parameter: it keeps its cotangent
     for (std::size_t i = 0; i < now->operands.size(); ++i) {
       if (!now->operands[i]) continue;
-      contribute(*now->operands[i], now->back(i, now->cotangent));
+      const auto dx = now->back(i, now->cotangent);
+      if (dx.state() == nullptr) continue;  // nothing goes back to this operand
+      contribute(*now->operands[i], dx);
       open.push(now->operands[i]);
     }
     now->back = nullptr;

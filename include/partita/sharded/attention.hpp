@@ -1,0 +1,69 @@
+// Scaled dot-product attention, made of products and a softmax.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <partita/rule/sharding/rules/elementwise.hpp>
+#include <partita/sharded/operate.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+
+namespace partita {
+
+struct attention_options {
+  bool causal = false;  ///< a query sees the keys up to its own, counted from the ends of both
+  double scale = 0;     ///< of the scores; 0: one over the root of the width
+};
+
+namespace detail {
+
+/// Scores of keys that come after their query become `number`.
+struct hide_later_keys {
+  static constexpr std::uint32_t adjoint_reads = 0;
+  bool scores = true;  ///< minus infinity is put there, or the zeros of their cotangents
+
+  static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }
+  shape_list result_extents(const shape_span& x) const {
+    const std::size_t rank = x[0].size();
+    if (x[0][rank - 1] < x[0][rank - 2])
+      throw shape_error(text("partita::attention: requires at least as many keys as queries to be causal, got ")
+                        << x[0][rank - 1] << " keys for " << x[0][rank - 2] << " queries");
+    return x[0];
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const std::size_t rank = x.shape.size();
+    const interval queries = x.box[rank - 2], keys = x.box[rank - 1];
+    const std::size_t ahead = x.extents[rank - 1] - x.extents[rank - 2];
+    const T hidden = scores ? -std::numeric_limits<T>::infinity() : T(0);
+    for (std::size_t at = 0; at < x.size();)
+      for (std::size_t q = queries.start; q < queries.stop; ++q)
+        for (std::size_t k = keys.start; k < keys.stop; ++k, ++at) y[at] = k > q + ahead ? hidden : x[at];
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(hide_later_keys{false}, dy);
+  }
+};
+
+}  // namespace detail
+
+/// softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries are cut as they are; where keys are
+/// cut, two numbers a query and the sums of the result are reduced, and nothing is gathered.
+/// Shapes:   q [..., queries, width], k [..., keys, width], v [..., keys, out], the same in front; the result is
+///           [..., queries, out].
+/// Requires: elements of float or double; not more queries than keys if causal [shape_error].
+template <class Q, class K, class V>
+  requires(detail::any_tensor<Q> && detail::any_tensor<K> && detail::any_tensor<V>)
+auto attention(const Q& q, const K& k, const V& v, const attention_options& how = {}) {
+  using e = detail::element_function;
+  const double width = detail::elements_along<-1>(q);
+  const double scale = how.scale != 0 ? how.scale : 1 / std::sqrt(width);
+  const auto scaled = detail::call(detail::elements_op<e::scale>{scale}, q);
+  const auto scores = einsum<"...qd,...kd->...qk">(scaled, k);
+  const auto weights = how.causal ? softmax(operate(detail::hide_later_keys{}, scores)) : softmax(scores);
+  return einsum<"...qk,...kd->...qd">(weights, v);
+}
+
+}  // namespace partita

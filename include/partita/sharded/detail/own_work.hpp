@@ -1,0 +1,120 @@
+// Operations that are declared as a struct: their local functions and adjoints behind one face for each element type.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/detail/tape.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// This worker's block of a tensor as a local function sees it: dense elements in C order, and where they stand in the
+/// whole.
+template <class T>
+struct tensor_part {
+  T* memory = nullptr;
+  shape_list shape{};          ///< of the block
+  short_list<interval> box{};  ///< the indices of the block in the tensor
+  shape_list extents{};        ///< of the tensor
+
+  std::size_t size() const { return detail::volume_in(shape); }
+  T* begin() const { return memory; }
+  T* end() const { return memory + size(); }
+  T& operator[](std::size_t k) const { return memory[k]; }
+};
+
+namespace detail {
+
+struct own_work {
+  virtual ~own_work() = default;
+};
+template <class T>
+struct own_work_on {
+  virtual ~own_work_on() = default;
+  virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
+  /// Empty if none is declared.
+  virtual pull_back<T> adjoint(const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
+};
+
+template <std::size_t, class X>
+using one_of_many = X;
+/// The declared functions take each operand, not all of them as one list.
+template <class Op, class T, std::size_t... I>
+concept takes_each = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
+  op.local(x..., y);
+};
+template <class Op, class T, std::size_t... I>
+concept has_adjoint_of_each = requires(const Op& op, std::size_t i, const sharded_tensor<T>& y,
+                                       const one_of_many<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
+template <class Op, class T>
+concept has_adjoint_of_list =
+    requires(const Op& op, const sharded_tensor<T>& y, const std::vector<sharded_tensor<T>>& x) {
+      op.adjoint(std::size_t{0}, y, x, y);
+    };
+
+template <class Op, std::size_t Operands, class T>
+struct own_step : own_work_on<T> {
+  using tensor = sharded_tensor<T>;
+  Op op;
+
+  explicit own_step(const Op& declared) : op(declared) {}
+
+  void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
+    compute(x, y, std::make_index_sequence<Operands>());
+  }
+  pull_back<T> adjoint(const std::vector<tensor>& x, const tensor& y) const override {
+    return adjoint(x, y, std::make_index_sequence<Operands>());
+  }
+
+ private:
+  template <std::size_t... I>
+  void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y, std::index_sequence<I...>) const {
+    if constexpr (takes_each<Op, T, I...>) op.local(x[I]..., y);
+    else op.local(x, y);
+  }
+  template <std::size_t... I>
+  pull_back<T> adjoint(const std::vector<tensor>& x, const tensor& y, std::index_sequence<I...>) const {
+    if constexpr (has_adjoint_of_each<Op, T, I...>)
+      return [one = op, x, y](std::size_t i, const tensor& dy) { return tensor(one.adjoint(i, dy, x[I]..., y)); };
+    else if constexpr (has_adjoint_of_list<Op, T>)
+      return [one = op, x, y](std::size_t i, const tensor& dy) { return tensor(one.adjoint(i, dy, x, y)); };
+    else return {};
+  }
+};
+template <class Op, std::size_t Operands, class... T>
+struct own_work_of final : own_work, own_step<Op, Operands, T>... {
+  explicit own_work_of(const Op& declared) : own_step<Op, Operands, T>(declared)... {}
+};
+
+template <class T>
+const own_work_on<T>& own_work_for(const own_work& own, const char* name) {
+  if (const auto* found = dynamic_cast<const own_work_on<T>*>(&own)) return *found;
+  throw error(text("partita: requires elements of float or double to run ")
+              << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
+}
+
+/// The cotangent of operand i as the operation's own adjoint makes it: none where it gives an empty tensor.
+template <class T>
+pull_back<T> own_adjoint(const own_work& own, const char* name, const std::vector<sharded_tensor<T>>& x,
+                         const sharded_tensor<T>& y) {
+  auto back = own_work_for<T>(own, name).adjoint(x, y);
+  const text called(name);
+  if (!back)
+    return [called](std::size_t, const sharded_tensor<T>&) -> sharded_tensor<T> {
+      throw error(text("partita::value_and_gradient: ")
+                  << called.c_str() << " has no adjoint; declare one, or stop_gradient its operands");
+    };
+  std::vector<shape_list> extents;
+  for (const auto& one : x) extents.push_back(one.extents());
+  return [called, extents, back = std::move(back)](std::size_t i, const sharded_tensor<T>& dy) {
+    auto dx = back(i, dy);
+    if (dx.state() != nullptr && !(dx.extents() == extents[i]))
+      throw shape_error(text("partita::operate: requires adjoints of the extents of their operands, but that of ")
+                        << called.c_str() << " gives " << dx.extents() << " for operand " << i << " of extents "
+                        << extents[i]);
+    return dx;
+  };
+}
+
+}  // namespace detail
+}  // namespace partita

@@ -1,0 +1,260 @@
+// Operations that read or make indices: take, one_hot, argmax; and sums from the first index on. Each is declared as an
+// operation of your own would be.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/sharding/rules/index.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/sharded/operate.hpp>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// A block as [outer, along, inner], seen from one of its dimensions.
+struct dimension_loops {
+  std::size_t outer = 1, along = 1, inner = 1;
+  dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      (d < first ? outer : d < first + dimensions ? along : inner) *= shape[d];
+  }
+};
+
+/// Indices that every worker knows, in their extents.
+struct known_indices {
+  std::shared_ptr<const std::vector<std::size_t>> all;
+  shape_list extents{};
+};
+
+/// Those of a block's indices whose dimensions begin at D.
+template <std::size_t D, class T, class F>
+void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
+  short_list<interval> rows;
+  for (std::size_t k = 0; k < indices.extents.size(); ++k) rows.push_back(block.box[D + k]);
+  for_each_label(*indices.all, rows, indices.extents, f);
+}
+
+/// The rows go back to where they were taken: what comes from several is added.
+template <std::size_t D, std::size_t Rank>
+struct untake_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  known_indices indices;
+  std::size_t extent;
+
+  static constexpr partita::rule rule(const shape_span& dy) {
+    partita::rule r;
+    const own_factors f(r, dy[0]);
+    r.begin_operand();
+    f.write(r);
+    r.begin_result();
+    for (std::size_t d = 0; d < dy[0].size(); ++d) {
+      if (d == D) r.add_whole_dimension();
+      if (d < D || d >= D + Rank) r.add_dimension(f[d]);
+    }
+    if (dy[0].size() == D) r.add_whole_dimension();
+    return r.complete().named("gradient of take");
+  }
+  shape_list result_extents(const shape_span& dy) const {
+    shape_list x;
+    for (std::size_t d = 0; d < D; ++d) x.push_back(dy[0][d]);
+    x.push_back(extent);
+    for (std::size_t d = D + Rank; d < dy[0].size(); ++d) x.push_back(dy[0][d]);
+    return x;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
+    for (T& element : x) element = T(0);
+    const dimension_loops n(dy.shape, D, Rank);
+    for_each_index<D>(indices, dy, [&](std::size_t k, std::size_t index) {
+      for (std::size_t o = 0; o < n.outer; ++o)
+        for (std::size_t i = 0; i < n.inner; ++i)
+          x[(o * extent + index) * n.inner + i] += dy[(o * n.along + k) * n.inner + i];
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const;
+};
+
+template <std::size_t D, std::size_t Rank>
+struct take_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  known_indices indices;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    partita::rule r;
+    const own_factors f(r, x[0], std::uint32_t{1} << D);
+    r.begin_operand();
+    f.write(r);
+    r.begin_result();
+    for (std::size_t d = 0; d < x[0].size(); ++d) {
+      if (d != D) r.add_dimension(f[d]);
+      for (std::size_t k = 0; d == D && k < Rank; ++k)
+        r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count)));
+    }
+    return r.complete().with(linearity::movement).named("take");
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y;
+    for (std::size_t d = 0; d < x[0].size(); ++d) {
+      if (d != D) y.push_back(x[0][d]);
+      for (std::size_t k = 0; d == D && k < Rank; ++k) y.push_back(indices.extents[k]);
+    }
+    for (const std::size_t one : *indices.all)
+      if (one >= x[0][D])
+        throw shape_error(text("partita::take: requires indices below the extent of dimension ")
+                          << D << " of " << x[0] << ", got " << one);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const dimension_loops n(y.shape, D, Rank);
+    const std::size_t extent = x.extents[D];
+    for_each_index<D>(indices, y, [&](std::size_t k, std::size_t index) {
+      for (std::size_t o = 0; o < n.outer; ++o)
+        for (std::size_t i = 0; i < n.inner; ++i)
+          y[(o * n.along + k) * n.inner + i] = x[(o * extent + index) * n.inner + i];
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    return operate(untake_operation<D, Rank>{indices, x.extents()[D]}, dy);
+  }
+};
+template <std::size_t D, std::size_t Rank>
+template <class X>
+X untake_operation<D, Rank>::adjoint(std::size_t, const X& dx, const X&, const X&) const {
+  return operate(take_operation<D, Rank>{indices}, dx);
+}
+
+struct one_hot_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  std::size_t classes;
+
+  static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    y.push_back(classes);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const interval own = y.box[y.box.size() - 1];
+    for (std::size_t k = 0; k < x.size(); ++k)
+      for (std::size_t c = 0; c < own.size(); ++c) y[k * own.size() + c] = T(x[k] == static_cast<T>(own.start + c));
+  }
+  template <class X>
+  X adjoint(std::size_t, const X&, const X&, const X&) const {
+    return {};  // it is constant but where it jumps
+  }
+};
+
+template <std::size_t D>
+struct argmax_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::argmax({static_cast<std::ptrdiff_t>(D)})(x);
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y;
+    for (std::size_t d = 0; d < x[0].size(); ++d)
+      if (d != D) y.push_back(x[0][d]);
+    if (x[0][D] == 0)
+      throw shape_error(text("partita::argmax: requires an element along dimension ") << D << " of " << x[0]);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const dimension_loops n(x.shape, D);
+    for (std::size_t o = 0; o < n.outer; ++o)
+      for (std::size_t i = 0; i < n.inner; ++i) {
+        const T* const row = x.memory + o * n.along * n.inner + i;
+        std::size_t best = 0;
+        for (std::size_t k = 1; k < n.along; ++k)
+          if (const T now = row[k * n.inner], most = row[best * n.inner]; now > most || (now != now && most == most))
+            best = k;
+        y[o * n.inner + i] = static_cast<T>(best);
+      }
+  }
+  template <class X>
+  X adjoint(std::size_t, const X&, const X&, const X&) const {
+    return {};
+  }
+};
+
+template <std::size_t D>
+struct cumsum_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  bool backwards = false;
+
+  static constexpr partita::rule rule(const shape_span& x) { return rules::cumsum(static_cast<std::ptrdiff_t>(D))(x); }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const dimension_loops n(x.shape, D);
+    for (std::size_t o = 0; o < n.outer; ++o)
+      for (std::size_t i = 0; i < n.inner; ++i) {
+        T sum(0);
+        for (std::size_t k = 0; k < n.along; ++k) {
+          const std::size_t at = (o * n.along + (backwards ? n.along - 1 - k : k)) * n.inner + i;
+          y[at] = sum = static_cast<T>(sum + x[at]);
+        }
+      }
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(cumsum_operation{!backwards}, dy);
+  }
+};
+
+}  // namespace detail
+
+/// The elements along a dimension that stand at these indices: `take(x, rows, dimensions<0>)`. For tables whose rows
+/// are cut, `lookup` gathers nothing.
+/// Shapes:   the indices' dimensions stand where the dimension was.
+/// Requires: indices below its extent [shape_error], the same on every worker.
+/// Cost:     moves x where this dimension is cut; a copy of the result.
+/// Adjoint:  adds each element of the cotangent where it was taken.
+template <class X, ranked_array Indices, std::size_t D>
+  requires detail::any_tensor<X>
+auto take(const X& x, const Indices& indices, dimensions_t<D>) {
+  auto all = std::make_shared<std::vector<std::size_t>>();
+  const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
+  for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // a negative one is too large
+  return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
+}
+/// For each label as many elements as there are classes, 1 at the label's place and 0 elsewhere; of what is no class
+/// all are 0. Labels are elements of the tensor.
+/// Adjoint:  none: no gradient goes to labels.
+template <class X>
+  requires detail::any_tensor<X>
+auto one_hot(const X& labels, std::size_t classes) {
+  return operate(detail::one_hot_operation{classes}, labels);
+}
+/// The index of the largest along a dimension, of equal ones the first, as an element of the tensor's type, which must
+/// count that far (a float to 2^24).
+/// Requires: an element along it [shape_error].
+/// Adjoint:  none: no gradient goes to x.
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto argmax(const X& x, dimensions_t<D>) {
+  return operate(detail::argmax_operation<D>{}, x);
+}
+/// The sums of all elements up to each, along a dimension.
+/// Cost:     moves x where this dimension is cut; one pass.
+/// Adjoint:  the sums of all elements from each on.
+template <class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto cumsum(const X& x, dimensions_t<D>) {
+  return operate(detail::cumsum_operation<D>{}, x);
+}
+
+}  // namespace partita

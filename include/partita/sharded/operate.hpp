@@ -1,0 +1,36 @@
+// Operations of your own: a struct that declares a rule, a local function and an adjoint is an operation like any
+// other.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/call.hpp>
+#include <type_traits>
+
+namespace partita {
+namespace detail {
+
+template <class Op>
+inline constexpr bool declares_rule = requires(const shape_span& shapes) { partita::rule(Op::rule(shapes)); };
+
+}  // namespace detail
+
+/// Applies an operation that `op` declares: `static constexpr rule rule(const shape_span&)`, from the operands' shapes;
+/// `local(x..., y)` on `tensor_part`s, which sets this worker's block of the result; and, if it is to be
+/// differentiated, `adjoint(i, dy, x..., y)`, the cotangent of operand i made of operations (`{}` if there is none).
+/// Shapes:   as the rule says; extents that it leaves open are those of `op.result_extents(shapes)`.
+/// Requires: a local function that does not communicate, and what it gives not to depend on how its operands are cut; a
+///           rule that is linear only where the function is: notation is, unless `.with(linearity::none)` is said.
+/// Cost:     what the rule makes move, and the local function.
+/// Adjoint:  the declared one.
+template <class Op, class... X>
+auto operate(const Op& op, const X&... x) {
+  static_assert((detail::any_tensor<X> && ...), "partita::operate(op, x...): requires tensors or arrays as operands");
+  static_assert(sizeof...(X) < 32,
+                "partita::operate(op, x...): requires fewer than 32 operands; operate on parts of them");
+  static_assert(detail::declares_rule<Op>,
+                "partita::operate(op, x...): requires an operation that declares `static constexpr partita::rule "
+                "rule(const partita::shape_span&)`; see docs/sharded.md");
+  if constexpr ((detail::any_tensor<X> && ...) && detail::declares_rule<Op>) return detail::call(op, x...);
+}
+
+}  // namespace partita

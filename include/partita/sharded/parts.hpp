@@ -1,0 +1,246 @@
+// Tensors put together and taken apart along dimensions: slice, pad, concatenate, split. Each is declared as an
+// operation of your own would be.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/plan/cut.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
+#include <partita/rule/sharding/rules/join.hpp>
+#include <partita/rule/sharding/rules/reduction.hpp>
+#include <partita/rule/sharding/rules/shape.hpp>
+#include <partita/sharded/operate.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// How many elements are added before and after a dimension.
+struct margin {
+  std::size_t before = 0, after = 0;
+};
+
+namespace detail {
+
+/// Copies `shape` elements from index `from` of one block to index `to` of another.
+template <class T>
+void copy_elements(const tensor_part<const T>& x, const shape_list& from, const tensor_part<T>& y, const shape_list& to,
+                   const shape_list& shape) {
+  const short_list<std::ptrdiff_t> steps[] = {steps_in(y.shape), steps_in(x.shape)};
+  std::ptrdiff_t there = 0, here = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    there += static_cast<std::ptrdiff_t>(to[d]) * steps[0][d];
+    here += static_cast<std::ptrdiff_t>(from[d]) * steps[1][d];
+  }
+  for_each_row(shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
+    const T* source = x.memory + here + at[1];
+    T* target = y.memory + there + at[0];
+    for (std::size_t k = 0; k < n; ++k) target[k] = source[k];
+  });
+}
+/// Where the dimensions D of a block begin; 0 for the others.
+template <std::size_t... D>
+shape_list corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
+  shape_list at = shape_list::filled(rank, 0);
+  std::size_t k = 0;
+  ((at[D] = starts[k++]), ...);
+  return at;
+}
+
+template <bool Zeros, std::size_t... D>
+struct pad_operation;
+
+/// Indices from `first` on, `counts` of them, along the dimensions D.
+template <std::size_t... D>
+struct slice_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  std::array<interval, sizeof...(D)> of;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::slice({static_cast<std::ptrdiff_t>(D)...})(x);
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    std::size_t k = 0;
+    const auto take = [&](std::size_t d) {
+      const interval one = of[k++];
+      if (one.start > one.stop || one.stop > y[d])
+        throw shape_error(text("partita::slice: requires indices of the tensor, but those from ")
+                          << one.start << " up to " << one.stop << " of dimension " << d << " are not among " << x[0]);
+      y[d] = one.size();
+    };
+    (take(D), ...);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    std::array<std::size_t, sizeof...(D)> starts{};
+    for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = of[k].start;
+    copy_elements(x, corner<D...>(y.shape.size(), starts), y, corner<D...>(y.shape.size(), {}), y.shape);
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    pad_operation<true, D...> back{};
+    std::size_t k = 0;
+    const auto widen = [&](std::size_t d) {
+      back.by[k] = {of[k].start, x.extents()[d] - of[k].stop};
+      ++k;
+    };
+    (widen(D), ...);
+    return operate(back, dy);
+  }
+};
+
+template <bool Zeros, std::size_t... D>
+struct pad_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  std::array<margin, sizeof...(D)> by{};
+  double number = 0;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    const partita::rule r = rules::pad({static_cast<std::ptrdiff_t>(D)...})(x);
+    return Zeros ? r.with(linearity::additive) : r;
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y = x[0];
+    std::size_t k = 0;
+    ((y[D] += by[k].before + by[k].after, ++k), ...);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    for (T& element : y) element = static_cast<T>(number);
+    std::array<std::size_t, sizeof...(D)> starts{};
+    for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = by[k].before;
+    copy_elements(x, corner<D...>(x.shape.size(), {}), y, corner<D...>(x.shape.size(), starts), x.shape);
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    slice_operation<D...> back{};
+    std::size_t k = 0;
+    const auto narrow = [&](std::size_t d) {
+      back.of[k] = {by[k].before, by[k].before + x.extents()[d]};
+      ++k;
+    };
+    (narrow(D), ...);
+    return operate(back, dy);
+  }
+};
+
+template <std::size_t D>
+struct concatenate_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
+  }
+  template <class T>
+  void local(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const {
+    const shape_list first = shape_list::filled(y.shape.size(), 0);
+    shape_list there = first;
+    for (const auto& one : x) {
+      copy_elements(one, first, y, there, one.shape);
+      there[D] += one.shape[D];
+    }
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const std::vector<X>& x, const X&) const {
+    std::size_t start = 0;
+    for (std::size_t k = 0; k < i; ++k) start += x[k].extents()[D];
+    return operate(slice_operation<D>{{interval{start, start + x[i].extents()[D]}}}, dy);
+  }
+};
+
+/// The same tensor, whole along a dimension.
+template <std::size_t D>
+struct whole_operation {
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named("split")(x).with(linearity::movement);
+  }
+  applied_operation on(const partita::rule& r) const { return {r, block_work::reshape}; }
+};
+
+template <std::size_t D, class X, std::size_t N>
+auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
+  const auto whole = call(whole_operation<D>{}, x);
+  std::size_t start = 0;
+  const auto part = [&](std::size_t extent) {
+    const interval one{start, start + extent};
+    start = one.stop;
+    return operate(slice_operation<D>{{one}}, whole);
+  };
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<decltype(part(0)), N>{part(extents[I])...};
+  }(std::make_index_sequence<N>());
+}
+template <class X>
+shape_list extents_of_any(const X& x) {
+  if constexpr (tensor_value<X>) return x.extents();
+  else return shape_of(x);
+}
+template <std::size_t>
+using interval_along = interval;
+template <std::size_t>
+using margin_along = margin;
+
+}  // namespace detail
+
+/// The indices of some dimensions: `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. What is sliced is whole along them.
+/// Shapes:   an interval of x for each of the dimensions [shape_error].
+/// Requires: nothing else: what is partial stays so.
+/// Cost:     moves x where these dimensions are cut; a copy of the result.
+/// Adjoint:  pad with zeros.
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... of) {
+  return operate(detail::slice_operation<D...>{{of...}}, x);
+}
+/// Zeros before and after some dimensions: `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`; or another number.
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
+  return operate(detail::pad_operation<true, D...>{{by...}, 0}, x);
+}
+template <class X, std::size_t... D>
+  requires detail::any_tensor<X>
+auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_along<D>&... by) {
+  return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
+}
+/// Tensors one after another along a dimension: `concatenate(dimensions<0>, x, y, z)`. The others pass as they are cut.
+/// Shapes:   equal but along that dimension [shape_error].
+/// Requires: tensors of one mesh and one element type [compile time; partition_error].
+/// Cost:     moves what is cut along that dimension; a copy of all.
+/// Adjoint:  the slices of the cotangent.
+template <std::size_t D, class... X>
+  requires(detail::any_tensor<X> && ...)
+auto concatenate(dimensions_t<D>, const X&... x) {
+  return operate(detail::concatenate_operation<D>{}, x...);
+}
+/// Parts of these extents along a dimension: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8, 8>{})`; or as many
+/// as are said, the first ones longer by one: `split<3>(x, dimensions<1>)`. x is brought together once.
+/// Requires: extents that fill the dimension [shape_error].
+template <class X, std::size_t D, std::size_t... E>
+  requires detail::any_tensor<X>
+auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
+  const auto all = parts.array();
+  std::size_t sum = 0;
+  for (const std::size_t one : all) sum += one;
+  const shape_list whole = detail::extents_of_any(x);
+  if (D >= whole.size() || sum != whole[D])
+    throw shape_error(text("partita::split: requires parts that fill dimension ")
+                      << D << " of " << whole << ", but they have " << sum << " elements together");
+  return detail::parts_of<D>(x, all);
+}
+template <std::size_t N, class X, std::size_t D>
+  requires detail::any_tensor<X>
+auto split(const X& x, dimensions_t<D>) {
+  static_assert(N > 0, "partita::split<n>(x, dimensions<d>): requires at least one part");
+  std::array<std::size_t, N> parts{};
+  for (std::size_t k = 0; k < N; ++k) parts[k] = balanced_part(detail::extents_of_any(x)[D], N, k).size();
+  return detail::parts_of<D>(x, parts);
+}
+
+}  // namespace partita

@@ -1,0 +1,117 @@
+// Operations with indices, and attention, are those of the whole arrays, wherever tensors lie.
+#include "check_operation.hpp"
+
+#include <partita/sharded/attention.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/traced_function.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+
+using namespace partita;
+
+BOOST_AUTO_TEST_CASE(indices_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(17);
+  using test::check;
+  using v = std::vector<test::tensor>;
+  for (std::size_t k = 0; k < test::random_cases(20); ++k) {
+    const std::size_t a = 1 + random() % 6, b = random() % 7, c = random() % 4;
+    xt::xtensor<int, 2> rows({b, c});
+    for (int& row : rows) row = static_cast<int>(random() % a);
+    check(everyone, "take", random, {{a, c}}, [&](const v& x) { return take(x[0], rows, dimensions<0>); });
+    check(everyone, "take in the middle", random, {{c, a, b}},
+          [&](const v& x) { return take(x[0], rows, dimensions<1>); });
+    check(everyone, "argmax", random, {{b, a, c}}, [](const v& x) { return argmax(x[0], dimensions<1>); });
+    check(everyone, "one_hot", random, {{b, c}}, [&](const v& x) { return one_hot(x[0], a); });
+    check(everyone, "cumsum", random, {{a, b, c}}, [](const v& x) { return cumsum(x[0], dimensions<1>); });
+    check(everyone, "cumsum at last", random, {{a, b}}, [](const v& x) { return cumsum(x[0], dimensions<1>); });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_indices, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  xt::xtensor<double, 2> x({3, 5});
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(7 * k % 11) - 4;
+  const xt::xtensor<int, 1> rows{2, 0, 2, 1};
+  const auto f = [&](const auto& one) {
+    const auto taken = take(cumsum(one, dimensions<1>), rows, dimensions<0>);
+    return concatenate(dimensions<0>, one_hot(argmax(taken, dimensions<1>), 5), taken);
+  };
+  const auto y = f(x);
+  const auto X = shard<m.layout("data", "model")>(everyone, x);
+  const auto Y = f(X);
+  static_assert(decltype(one_hot(argmax(X, dimensions<1>), 5))::layout() == m.layout("data", ""));
+  const auto all = reshard<m.layout("", "")>(Y).whole();
+  const auto program = trace(f, spec(m.layout("data", ""), {3, 5}));
+  const auto traced = reshard(program(X), m.layout("", "")).whole<2>();
+  BOOST_CHECK_THROW(take(X, xt::xtensor<int, 1>{3}, dimensions<0>), shape_error);
+  BOOST_CHECK_THROW(take(X, xt::xtensor<int, 1>{-1}, dimensions<0>), shape_error);
+  if (everyone.id() >= 4) return;
+  BOOST_TEST((all == y));
+  BOOST_TEST((traced == all));
+}
+
+BOOST_AUTO_TEST_CASE(attention_is_the_sequential_one_wherever_it_is_cut) {
+  world everyone(test::workers());
+  std::mt19937 random(19);
+  using array = xt::xtensor<double, 4>;
+  const auto numbers = [](std::array<std::size_t, 4> shape, double salt) {
+    array x(shape);
+    for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = std::sin(salt + 1.7 * static_cast<double>(k));
+    return x;
+  };
+  const array q = numbers({2, 3, 4, 5}, 1), k = numbers({2, 3, 7, 5}, 2), v = numbers({2, 3, 7, 2}, 3);
+  for (const bool causal : {false, true}) {
+    const auto f = [&](const auto& one, const auto& other, const auto& values) {
+      return sum(square(attention(one, other, values, {.causal = causal})));
+    };
+    // as it is written down: score by score
+    double expected = 0;
+    for (std::size_t b = 0; b < 2; ++b)
+      for (std::size_t h = 0; h < 3; ++h)
+        for (std::size_t i = 0; i < 4; ++i) {
+          double total = 0, out[2] = {};
+          for (std::size_t j = 0; j < 7 && (!causal || j <= i + 3); ++j) {
+            double score = 0;
+            for (std::size_t d = 0; d < 5; ++d) score += q(b, h, i, d) * k(b, h, j, d);
+            const double weight = std::exp(score / std::sqrt(5.0));
+            total += weight;
+            for (std::size_t d = 0; d < 2; ++d) out[d] += weight * v(b, h, j, d);
+          }
+          expected += (out[0] * out[0] + out[1] * out[1]) / (total * total);
+        }
+    const auto [loss, gradients] = value_and_gradient(f, q, k, v);
+    BOOST_TEST(std::abs(loss - expected) < 1e-12);
+    for (const mesh& m : test::meshes(everyone.size())) {
+      const auto all = test::layouts(m, 4);
+      const auto any = [&] { return all[random() % all.size()]; };
+      const sharding s = any(), t = any(), u = any();
+      const auto [value, d] =
+          value_and_gradient(f, shard(everyone, s, q), shard(everyone, t, k), shard(everyone, u, v));
+      const auto dq = reshard(std::get<0>(d), sharding(m, 4)).whole<4>();
+      const auto dk = reshard(std::get<1>(d), sharding(m, 4)).whole<4>();
+      const auto dv = reshard(std::get<2>(d), sharding(m, 4)).whole<4>();
+      if (everyone.id() >= m.size()) continue;
+      const auto close = [](const array& one, const array& other) { return xt::amax(xt::abs(one - other))() < 1e-12; };
+      BOOST_TEST(std::abs(value - expected) < 1e-12, s << t << u);
+      BOOST_TEST(close(dq, std::get<0>(gradients)), s << t << u);
+      BOOST_TEST(close(dk, std::get<1>(gradients)), s << t << u);
+      BOOST_TEST(close(dv, std::get<2>(gradients)), s << t << u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(attention_is_typed, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  const xt::xtensor<double, 3> q = xt::ones<double>({2, 4, 3});
+  constexpr sharding heads = m.layout("model", "", ""), rows = m.layout("model", "data", "");
+  const auto Q = shard<rows>(everyone, q);
+  const auto K = shard<heads>(everyone, q);
+  static_assert(decltype(attention(Q, K, K))::layout() == rows);
+  const auto ring = attention(shard<heads>(everyone, q), Q, Q);
+  static_assert(decltype(ring)::layout() == heads.partial("data"));
+  const auto all = attention(Q, K, K, {.causal = true}).whole();
+  if (everyone.id() < 4) BOOST_TEST((xt::amax(xt::abs(all - q))() < 1e-15));
+}

@@ -1,0 +1,68 @@
+// Parts of tensors are the parts of the whole arrays, wherever they lie; so are their gradients.
+#include "check_operation.hpp"
+
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/traced_function.hpp>
+
+using namespace partita;
+
+BOOST_AUTO_TEST_CASE(parts_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(13);
+  using test::check;
+  using v = std::vector<test::tensor>;
+  for (std::size_t k = 0; k < test::random_cases(20); ++k) {
+    const std::size_t a = random() % 7, b = random() % 7, c = random() % 4;
+    const std::size_t from = random() % (a + 1), to = from + random() % (a + 1 - from);
+    check(everyone, "slice", random, {{a, b}}, [&](const v& x) { return slice(x[0], dimensions<0>, {from, to}); });
+    check(everyone, "slice of two", random, {{b, c, a}}, [&](const v& x) {
+      return slice(x[0], dimensions<2, 0>, {from, to}, {b / 2, b});
+    });
+    check(everyone, "pad", random, {{a, b}}, [&](const v& x) { return pad(x[0], dimensions<1, 0>, {c, 1}, {0, c}); });
+    check(everyone, "pad by a number", random, {{a, b}}, [&](const v& x) {
+      return pad(x[0], 7, dimensions<1>, {c, 2});
+    });
+    check(everyone, "concatenate", random, {{a, b}, {c, b}, {a, b}},
+          [](const v& x) { return concatenate(dimensions<0>, x[0], x[1], x[2]); });
+    check(everyone, "concatenate in the middle", random, {{a, c, b}, {a, b, b}},
+          [](const v& x) { return concatenate(dimensions<1>, x[0], x[1]); });
+    check(everyone, "split", random, {{a, b}}, [](const v& x) {
+      const auto [one, two, three] = split<3>(x[0], dimensions<1>);
+      return concatenate(dimensions<1>, three, one, multiply(two, 2), three);
+    });
+    check(everyone, "where", random, {{a, b}, {a, b}, {a, b}},
+          [](const v& x) { return where(maximum(x[0], subtract(x[0], x[0])), x[1], x[2]); });
+    check(everyone, "where of numbers", random, {{a, b}, {a, b}},
+          [](const v& x) { return add(where(x[0], x[1], 4), where(x[1], -3, x[0])); });
+    check(everyone, "where, broadcast", random, {{a, b}, {a, std::size_t{1}}, {std::size_t{1}, b}},
+          [](const v& x) { return where(x[0], x[1], x[2]); });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_parts, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  xt::xtensor<double, 2> x({3, 5});
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k) - 4;
+  const auto f = [](const auto& one) {
+    const auto [a, b] = split(one, dimensions<1>, extents<2, 3>{});
+    const auto padded = pad(a, dimensions<1>, {1, 0});
+    return concatenate(dimensions<0>, padded, b, slice(where(b, padded, b), dimensions<0>, {1, 3}));
+  };
+  const auto y = f(x);
+  static_assert(std::is_same_v<decltype(y), const xt::xtensor<double, 2>>);
+  const auto X = shard<m.layout("data", "model")>(everyone, x);
+  const auto Y = f(X);
+  static_assert(Y.layout() == m.layout("", ""));
+  const auto halves = split<2>(X, dimensions<1>);
+  static_assert(halves[0].layout() == m.layout("data", ""));
+  const auto all = Y.whole();
+  const auto program = trace(f, spec(m.layout("data", ""), {3, 5}));
+  const auto traced = reshard(program(X), m.layout("", "")).whole<2>();
+  BOOST_CHECK_THROW(slice(X, dimensions<0>, {1, 4}), shape_error);
+  BOOST_CHECK_THROW(split(x, dimensions<1>, extents<2, 2>{}), shape_error);
+  BOOST_CHECK_THROW(concatenate(dimensions<0>, x, xt::xtensor<double, 2>({3, 4})), shape_error);
+  if (everyone.id() >= 4) return;
+  BOOST_TEST((all == y));
+  BOOST_TEST((traced == y));
+}
