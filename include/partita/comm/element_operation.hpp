@@ -7,14 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <partita/array/copy.hpp>
 #include <partita/array/exact_sum.hpp>
+#include <partita/array/exact_terms.hpp>
 #include <partita/comm/element_kind.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
 
 namespace partita::detail {
+
+struct exact_form;
 
 /// How the blocks of several workers become one.
 struct element_operation {
@@ -25,6 +29,18 @@ struct element_operation {
   void (*exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
   /// What remains to be done to the result of `count` blocks; may be null.
   void (*complete)(void* y, std::size_t n, std::size_t count);
+  /// How sums that are rounded once pass from node to node; null where blocks have to.
+  const exact_form* between_nodes = nullptr;
+  /// Blocks that `exactly` makes, one below the other.
+  std::size_t width = 1;
+};
+
+/// What a node makes of its workers' blocks where their sum is not to be rounded yet.
+struct exact_form {
+  element_operation two_terms;  ///< the first two terms of each sum
+  /// Whether they are all of it.
+  bool (*complete)(const char* second_terms, std::size_t n);
+  std::unique_ptr<exact_terms> (*make)();
 };
 
 /// Combines numbers a register's worth at a time: loops of a known length are what g++ makes vectors of at -O2.
@@ -65,6 +81,40 @@ void add_exactly_erased(const char* const* blocks, std::size_t count, std::size_
   }
 }
 
+/// The numbers that an element is made of.
+template <class T>
+struct numbers_of {
+  using type = T;
+  static constexpr std::size_t count = 1;
+};
+template <complex_like T>
+struct numbers_of<T> {
+  using type = typename T::value_type;
+  static constexpr std::size_t count = 2;
+};
+
+template <class T>
+void two_terms_erased(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
+  using number = typename numbers_of<T>::type;
+  number* const nearest = static_cast<number*>(to);
+  n *= numbers_of<T>::count;
+  two_terms<number>([&](std::size_t k) { return reinterpret_cast<const number*>(blocks[k]); }, count, n, nearest,
+                    nearest + n);
+}
+template <class T>
+bool are_complete(const char* second_terms, std::size_t n) {
+  using number = typename numbers_of<T>::type;
+  const number* const rest = reinterpret_cast<const number*>(second_terms);
+  return std::none_of(rest, rest + n * numbers_of<T>::count, [](number x) { return std::isnan(x); });
+}
+template <class T>
+std::unique_ptr<exact_terms> make_exact_terms() {
+  return std::make_unique<exact_terms_of<typename numbers_of<T>::type, numbers_of<T>::count>>();
+}
+template <class T>
+inline constexpr exact_form exact_form_of{
+    {&kind_of<T>, nullptr, &two_terms_erased<T>, nullptr, nullptr, 2}, &are_complete<T>, &make_exact_terms<T>};
+
 template <class R, class T>
 void complete_erased(void* y, std::size_t n, std::size_t count) {
   for (T* to = static_cast<T*>(y); n != 0; --n, ++to) *to = R::template completed<T>(*to, count);
@@ -74,7 +124,10 @@ void complete_erased(void* y, std::size_t n, std::size_t count) {
 template <class R, class T, bool Exact>
 constexpr element_operation make_operation() {
   element_operation operation{&kind_of<T>, &combine_erased<R, T>, nullptr, nullptr};
-  if constexpr (Exact && is_linear_reduction<R> && fraction<T>) operation.exactly = &add_exactly_erased<T>;
+  if constexpr (Exact && is_linear_reduction<R> && fraction<T>) {
+    operation.exactly = &add_exactly_erased<T>;
+    if constexpr (has_exact_terms<typename numbers_of<T>::type>) operation.between_nodes = &exact_form_of<T>;
+  }
   if constexpr (requires(T a) { R::template completed<T>(a, 1); } && !(std::is_same_v<T, bool>))
     operation.complete = &complete_erased<R, T>;
   return operation;
@@ -113,7 +166,7 @@ inline bool combine_below(const element_operation& how, const char* const* block
 /// if there is only one block, in that. Requires first <= 1, n elements to be at most a piece.
 inline const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
                                   std::size_t size, std::size_t n, char* to) {
-  if (how.exactly != nullptr && size - first > 2) {  // of two numbers the sum is rounded once anyway
+  if (how.exactly != nullptr && (size - first > 2 || how.width > 1)) {  // of two numbers the sum is rounded once anyway
     how.exactly(blocks + first, size - first, n, to);
     return to;
   }

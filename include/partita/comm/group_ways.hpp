@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <partita/comm/detail/message/element_messages.hpp>
+#include <partita/comm/detail/message/exact_collection.hpp>
 #include <partita/comm/detail/node/node_group.hpp>
 #include <partita/comm/detail/trace.hpp>
 #include <partita/comm/shared_view.hpp>
@@ -43,6 +44,7 @@ struct group_way {
   tag ahead = tag::block;   ///< of the messages of what is under way, which others' may overtake
   departures sent;
   std::vector<const char*> blocks;  ///< where those of the members are, while they are combined
+  exact_collection exact;           ///< of sums that are rounded once, between nodes
 
   /// Copies the root's elements x to y on every member (at the root: nullptr, or where it keeps a copy). `started`: the
   /// root has begun with start_spread.
@@ -124,6 +126,8 @@ struct group_way {
   void finish_sum(const element_messages& by_message, const element_operation& how, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
     bool done = false;
+    if (!on_one_node && how.between_nodes != nullptr)
+      return finish_exact_sum(by_message, how, {x, nullptr, n}, into, incoming);
     if (sums_within(how)) done = shared->finish(sum_within(how, {x, leads ? into() : nullptr, n}, false));
     if (done) by_message.through_shared_memory(n);
     if (sent.any()) {
@@ -157,10 +161,37 @@ struct group_way {
   bool is_root() const { return leads && across.position == 0; }
   /// Whether the members on this node combine what they give among themselves.
   bool sums_within(const element_operation& how) const {
-    return shared && how.of->in_shared_memory && (on_one_node || how.exactly == nullptr);
+    return shared && how.of->in_shared_memory &&
+           (on_one_node || how.exactly == nullptr || how.between_nodes != nullptr);
   }
+  /// A sum that other nodes add to is not rounded yet: its terms need a place of their own.
   block_sum sum_within(const element_operation& how, const group_blocks& b, bool to_all) const {
-    return {b.x, b.y, b.n, &how, within.root_is_large, to_all};
+    if (on_one_node || how.between_nodes == nullptr) return {b.x, b.y, b.n, &how, within.root_is_large, to_all};
+    return {b.x, nullptr, b.n, &how.between_nodes->two_terms, within.root_is_large, false};
+  }
+
+  /// Ends a sum of several nodes that is rounded once: the members on a node make two terms of it through shared memory
+  /// if those are all of it, else its leader gets their blocks.
+  template <class Into, class Incoming>
+  void finish_exact_sum(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                        Into into, Incoming incoming) {
+    exact_collection::of_node given{b.x};
+    const std::size_t mates = within.members.size();
+    given.blocks_are_sent = mates > 1;
+    if (sums_within(how)) {
+      char* const terms = leads ? incoming(2 * b.n) : nullptr;
+      block_sum sum = sum_within(how, b, false);
+      sum.y = terms;
+      if (shared->finish(sum)) {
+        char fits = leads && how.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
+        shared->spread(leads ? &fits : nullptr, leads ? nullptr : &fits, 1);
+        given.blocks_are_sent = fits == 0;
+        if (fits != 0) given.terms = terms, by_message.through_shared_memory(b.n);
+      }
+    }
+    if (leads)
+      exact.collect(by_message, how, within, across, given, across.position == 0 ? into() : nullptr, b.n, incoming);
+    else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, within.members[0]);
   }
 };
 

@@ -4,8 +4,12 @@
 #include "pretended.hpp"
 
 #include <boost/mpi/collectives.hpp>
+#include <cmath>
+#include <complex>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
+#include <limits>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
@@ -13,6 +17,7 @@
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -29,6 +34,78 @@ struct cluster {
 template <class Kernel>
 std::size_t sent(const Kernel& kernel) {
   return boost::mpi::all_reduce(test::workers(), kernel.counts().bytes_by_message, std::plus<>()) / sizeof(double);
+}
+
+/// Numbers of like magnitude, of all magnitudes, that cancel each other, the largest and the smallest, and zeros.
+double of_any_kind(std::size_t i, std::size_t worker) {
+  using limits = std::numeric_limits<double>;
+  const std::size_t mixed = (i * 2654435761U + worker * 40503U) % 100003;
+  const double x = std::sin(static_cast<double>(mixed)), sign = worker % 2 == 0 ? 1 : -1;
+  switch (i / 700 % 7) {
+    case 0:
+      return x;
+    case 1:
+      return std::ldexp(x, static_cast<int>(mixed % 301) - 150);
+    case 2:
+      return worker < 2 ? sign * static_cast<double>(i) : std::ldexp(x, -70 * static_cast<int>(worker));
+    case 3:
+      return worker % 3 == 2 ? -limits::max() : limits::max() / (1 + static_cast<double>(i % 2));
+    case 4:
+      return sign * limits::denorm_min() * static_cast<double>(mixed % 5);
+    case 5:
+      return i % 2 == 0 && worker == 1 ? 0.0 : -0.0;
+    default:
+      return i % 3 == worker % 3 ? sign * limits::infinity() : x;
+  }
+}
+template <class T>
+xt::xtensor<T, 1> block_of_any_kind(std::size_t n, std::size_t worker) {
+  auto x = uninitialised<T, 1>({n});
+  for (std::size_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same_v<T, std::complex<double>>) x(i) = {of_any_kind(i, worker), of_any_kind(i + 1, worker)};
+    else x(i) = std::is_same_v<T, float> && i / 700 % 7 == 3 ? T(1) : static_cast<T>(of_any_kind(i, worker));
+  }
+  return x;
+}
+/// Its sum over workers first … last - 1, each rounded once.
+template <class T>
+xt::xtensor<T, 1> sum_of_any_kind(std::size_t n, std::size_t first, std::size_t last) {
+  using number = typename partita::detail::numbers_of<T>::type;
+  constexpr std::size_t each = partita::detail::numbers_of<T>::count;
+  std::vector<xt::xtensor<T, 1>> blocks;
+  for (std::size_t k = first; k < last; ++k) blocks.push_back(block_of_any_kind<T>(n, k));
+  auto sum = uninitialised<T, 1>({n});
+  for (std::size_t i = 0; i < n * each; ++i) {
+    const auto value = [&](std::size_t k) { return reinterpret_cast<const number*>(blocks[k].data())[i]; };
+    reinterpret_cast<number*>(sum.data())[i] = partita::detail::sum_by_accumulator<number>(value, last - first);
+  }
+  return sum;
+}
+
+template <class T>
+void expect_sums_rounded_once(const world& everyone, const std::string& where) {
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto p = everyone.partition(extents(P));
+  const auto last = everyone.partition<1>(workers(P - 1, P));
+  const all_sum_reduce to_all(p, dimensions<0>, reproducible);
+  const sum_reduce to_last(p, last, reproducible);
+  constexpr std::size_t most = 9800;
+  static const auto of_all = sum_of_any_kind<T>(most, 0, P), of_others = sum_of_any_kind<T>(most, 1, P);
+  for (const std::size_t n : {std::size_t{700}, most}) {
+    const auto x = block_of_any_kind<T>(n, me);
+    const auto expect = [&](const auto& y, const auto& expected, const char* what) {
+      const bool right = y.size() == n && std::memcmp(y.data(), expected.data(), n * sizeof(T)) == 0;
+      BOOST_TEST(right, what << " of " << n << " elements " << where);
+    };
+    expect(to_all(x), of_all, "all_sum_reduce");
+    expect(to_all.start(x).finish(), of_all, "all_sum_reduce by start");
+    const auto y = to_last(x);
+    if (last.active()) expect(y, of_all, "sum_reduce");
+    if (P == 1) continue;
+    const auto others = everyone.partition(extents(P - 1), workers(1, P));
+    const auto z = sum_reduce(others, everyone.partition<1>(), reproducible)(x);  // into one that gives nothing
+    if (me == 0) expect(z, of_others, "sum_reduce of others");
+  }
 }
 
 }  // namespace
@@ -57,6 +134,8 @@ BOOST_AUTO_TEST_CASE(every_kernel_sends_each_byte_once_to_each_node) {
       once(broadcast(root, p), root.active() ? whole : vector(zero_volume<double, 1>()), (N - 1) * n, "broadcast");
       once(sum_reduce(p, root), whole, (N - 1) * n, "sum_reduce");
       once(all_sum_reduce(p, dimensions<0>), whole, 2 * (N - 1) * n, "all_sum_reduce");
+      once(sum_reduce(p, root, reproducible), whole, (N - 1) * n, "sum_reduce, reproducible");
+      once(all_sum_reduce(p, dimensions<0>, reproducible), whole, 2 * (N - 1) * n, "all_sum_reduce, reproducible");
       once(all_gather(p, dimensions<0>), vector(xt::ones<double>({1})), (N - 1) * P, "all_gather of one element");
       once(reduce_scatter(p, dimensions<0>), small, (N - 1) * 24, "reduce_scatter of few elements");
     }
@@ -98,6 +177,34 @@ BOOST_AUTO_TEST_CASE(gathered_and_scattered_blocks_are_right_on_any_nodes_with_a
         BOOST_TEST(wrong == 0U, wrong << " wrong of " << n << " rows on " << nodes << " nodes, shared " << shared);
       }
     }
+}
+
+BOOST_AUTO_TEST_CASE(sums_that_are_rounded_once_are_the_same_bits_on_any_nodes_with_and_without_shared_memory) {
+  for (const std::size_t nodes : {1U, 2U, 3U})
+    for (const char* const shared : {"1", "0"}) {
+      if (nodes != 2 && shared[0] == '0') continue;
+      const cluster here{nodes, shared};
+      const world everyone(test::workers());
+      const std::string where = "on " + std::to_string(nodes) + " nodes, shared " + shared;
+      expect_sums_rounded_once<double>(everyone, where);
+      if (nodes != 2 || shared[0] == '0') continue;
+      expect_sums_rounded_once<float>(everyone, where);
+      expect_sums_rounded_once<std::complex<double>>(everyone, where);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(rounding_once_takes_a_few_bits_a_number_between_nodes) {
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;
+  const cluster here{2, "1"};
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), n = 20000;
+  if (P == 1) return;
+  const all_sum_reduce a(everyone.partition(extents(P)), dimensions<0>, reproducible);
+  auto x = uninitialised<double, 1>({n});
+  for (std::size_t i = 0; i < n; ++i) x(i) = std::sin(static_cast<double>(i + n * everyone.id()));
+  a(x);
+  const double least = 2 * static_cast<double>(n), moved = static_cast<double>(sent(a));
+  BOOST_TEST(moved <= 1.06 * least, "all_sum_reduce, reproducible: " << moved / least << " times the least");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -74,6 +74,24 @@ class element_messages {
             "MPI_Recv");
     });
   }
+  /// Bytes of which the receiver does not know how many they are; fewer than MPI can count.
+  void send_bytes(const std::vector<char>& message, std::size_t worker) const {
+    check(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, static_cast<int>(worker),
+                   static_cast<int>(about_), world_->communicator()),
+          "MPI_Send");
+    ++count_->messages;
+    count_->bytes_by_message += message.size();
+  }
+  void receive_bytes(std::vector<char>& message, std::size_t worker) const {
+    const int from = static_cast<int>(worker), about = static_cast<int>(about_);
+    MPI_Status status;
+    int bytes = 0;
+    check(MPI_Probe(from, about, world_->communicator(), &status), "MPI_Probe");
+    check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    message.resize(static_cast<std::size_t>(bytes));
+    check(MPI_Recv(message.data(), bytes, MPI_BYTE, from, about, world_->communicator(), MPI_STATUS_IGNORE),
+          "MPI_Recv");
+  }
   void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
   /// Copies the root's n elements to all members along a binomial tree: ceil(log2 g) steps.

@@ -25,6 +25,7 @@ struct block_sum {
 
   std::size_t element() const { return how->of->bytes; }
   std::size_t bytes() const { return n * element(); }
+  std::size_t bytes_of_result() const { return how->width * bytes(); }
   bool is_small() const { return bytes() <= group_page::small; }
 };
 
@@ -106,7 +107,7 @@ class node_sum : protected group_meeting {
   /// next is copied. The first is there when the call is announced, so that a block of one chunk takes two meetings.
   void start_large(const block_sum& s, std::uint64_t e) {
     staging_.emplace(*arena_, still(s) ? 0 : 2 * chunk_bytes);
-    landing_.emplace(*arena_, gets(s) && !reachable(s.y) ? s.bytes() : 0);  // where the others can write
+    landing_.emplace(*arena_, gets(s) && !reachable(s.y) ? s.bytes_of_result() : 0);  // where the others can write
     const char* const result = result_of(s);
     const bool within_reach = (still(s) || reachable(staging_->data())) && (!gets(s) || reachable(result));
     make_room(e);
@@ -153,7 +154,7 @@ class node_sum : protected group_meeting {
     }
     wait_for_all(&group_page::summed, stamp(e, rounds));
     const char* const result = result_of(s);
-    if (gets(s) && result != s.y) move(s.y, result, s.bytes(), false);
+    if (gets(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
   }
 
   /// Where the others write this member's sum.
@@ -182,9 +183,9 @@ class node_sum : protected group_meeting {
   /// Combines the slice of a chunk and writes it to the results. The chunk begins `at` elements after the start of
   /// blocks that stand still and of the results, and `in_slot` elements after the start of the slots.
   void combine_range(const block_sum& s, range r, std::size_t in_slot, const result_stores& writes) {
-    const std::size_t element = s.element(), most = piece_bytes / element;
+    const std::size_t element = s.element(), width = s.how->width, most = piece_bytes / (element * width);
     const auto streams = [&](std::size_t k) { return k == me_ ? writes.stream_own : writes.stream_others; };
-    const bool direct = writes.results == 1 && !streams(0);
+    const bool direct = writes.results == 1 && !streams(0) && width == 1;
     piece_buffer part;
     while (r.first < r.last) {
       const std::size_t length = r.last - r.first < most ? r.last - r.first : most;
@@ -196,7 +197,9 @@ class node_sum : protected group_meeting {
       const char* const together = combine_blocks(*s.how, blocks_.data(), s.root_gives ? 0 : 1, size(), length, into);
       for (std::size_t k = 0; k < writes.results; ++k) {
         char* const to = results_[k] + (r.at + r.first) * element;
-        if (to != together) move(to, together, length * element, streams(k));
+        if (to == together) continue;
+        for (std::size_t w = 0; w < width; ++w)
+          move(to + w * s.bytes(), together + w * length * element, length * element, streams(k));
       }
       r.first += length;
     }

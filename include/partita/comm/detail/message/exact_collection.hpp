@@ -1,0 +1,74 @@
+// Sums rounded once of a group on several nodes: each node makes of its blocks the terms of their exact sum, and those
+// go up the tree of nodes, a piece at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <partita/comm/detail/message/element_messages.hpp>
+#include <partita/comm/element_operation.hpp>
+#include <partita/plan/binomial_tree.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+class exact_collection {
+ public:
+  /// What the leader of a node begins with: its own block, or the two terms that the node has summed to.
+  struct of_node {
+    const char* mine = nullptr;  ///< what this worker gives; nullptr: nothing
+    const char* terms = nullptr;
+    bool blocks_are_sent = false;  ///< instead of `terms` the blocks of the others on the node, by message
+  };
+
+  /// Cost: n elements from each node to the one above it, and the bits that rounding would take from them; room for a
+  /// piece of each block.
+  template <class Incoming>
+  void collect(const element_messages& by_message, const element_operation& how, const worker_group& within,
+               const worker_group& across, of_node given, char* into, std::size_t n, Incoming incoming) {
+    if (!terms_ || of_ != how.of) terms_ = how.between_nodes->make(), of_ = how.of;
+    const std::size_t element = how.of->bytes, most = piece / element, me = across.position;
+    const std::size_t others = given.blocks_are_sent ? within.members.size() - 1 : 0;
+    char* const room = incoming(others * (n < most ? n : most));
+    const binomial_tree tree{across.members.size()};
+    for (std::size_t at = 0; at < n; at += most) {
+      const std::size_t length = n - at < most ? n - at : most;
+      terms_->clear(length);
+      if (given.terms != nullptr) {
+        terms_->add(given.terms + at * element);
+        terms_->add(given.terms + (n + at) * element);
+      } else if (given.mine != nullptr) {
+        terms_->add(given.mine + at * element);
+      }
+      for (std::size_t k = 0; k < others; ++k) {
+        by_message.receive(room + k * length * element, length, within.members[k + 1]);
+        terms_->add(room + k * length * element);
+      }
+      tree.for_below_smallest_first(me, [&](std::size_t other) {
+        by_message.receive_bytes(message_, across.members[other]);
+        terms_->add_message(message_);
+      });
+      if (me == 0) {
+        terms_->round(into + at * element);
+      } else {
+        terms_->write(message_);
+        by_message.send_bytes(message_, across.members[tree.above(me)]);
+      }
+    }
+  }
+  /// The part of those on a node whose blocks its leader asks for.
+  static void send_block(const element_messages& by_message, const char* x, std::size_t n, std::size_t leader) {
+    const std::size_t element = by_message.of().bytes, most = piece / element;
+    for (std::size_t at = 0; at < n; at += most)
+      by_message.send(x + at * element, n - at < most ? n - at : most, leader);
+  }
+
+ private:
+  static constexpr std::size_t piece = std::size_t{64} << 10;  // few messages, and small enough for the caches
+
+  std::unique_ptr<exact_terms> terms_;
+  const element_kind* of_ = nullptr;
+  std::vector<char> message_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,112 @@
+// Exact sums on their way from node to node: whatever the numbers and however they are passed on, the sum is that of
+// all of them, rounded once; and numbers of like magnitude take hardly more bytes than one block of them.
+#include <partita/array/exact_terms.hpp>
+
+#include <boost/mpl/list.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace partita::detail;
+using numbers = boost::mpl::list<float, double>;
+
+template <class T>
+const char* bytes_of_block(const std::vector<T>& block) {
+  return reinterpret_cast<const char*>(block.data());
+}
+
+/// A number of each kind: of like magnitude, of all magnitudes, whole, the largest, the smallest, none at all.
+template <class T>
+T number(unsigned kind, std::mt19937_64& random) {
+  using limits = std::numeric_limits<T>;
+  const T x = static_cast<T>(static_cast<double>(random() >> 11U) * 0x1p-52 - 1);
+  const int reach = std::min(limits::max_exponent - 2, 400);
+  switch (kind % 7) {
+    case 0:
+      return x;
+    case 1:
+      return std::ldexp(x, static_cast<int>(random() % static_cast<unsigned>(2 * reach)) - reach);
+    case 2:
+      return static_cast<T>(random() % 100);
+    case 3:
+      return std::copysign(limits::max(), x);
+    case 4:
+      return limits::denorm_min() * static_cast<T>(random() % 9);
+    case 5:
+      return random() % 2 == 0 ? -T{} : T{};
+    default:
+      return random() % 3 == 0 ? limits::infinity() : x;
+  }
+}
+
+template <class T>
+bool same(T a, T b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
+
+/// How many bytes `from` writes, and `to` has added them.
+std::size_t pass(exact_terms& from, exact_terms& to) {
+  std::vector<char> message;
+  from.write(message);
+  to.add_message(message);
+  return message.size();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(exact_terms_on_their_way)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(sums_that_pass_nodes_are_those_of_all_numbers_rounded_once, T, numbers) {
+  std::mt19937_64 random(11);
+  const std::size_t n = 700;
+  for (unsigned turn = 0; turn < 60; ++turn) {
+    const std::size_t each = 1 + random() % 5, nodes = 1 + random() % 4;
+    std::vector<std::vector<T>> blocks(each * nodes, std::vector<T>(n));
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto kind = static_cast<unsigned>(turn % 2 == 0 ? turn / 2 : random() % 7);
+      for (auto& block : blocks) block[i] = number<T>(kind, random);
+      if (random() % 3 == 0 && blocks.size() > 1) blocks.back()[i] = -blocks[0][i];
+    }
+    exact_terms_of<T, 1> sums[4], between, root;
+    between.clear(n), root.clear(n);
+    for (std::size_t k = 0; k < nodes; ++k) {
+      sums[k].clear(n);
+      for (std::size_t b = 0; b < each; ++b) sums[k].add(bytes_of_block(blocks[k * each + b]));
+      pass(sums[k], k % 2 == 0 ? root : between);  // some by way of another
+    }
+    if (nodes > 1) pass(between, root);
+    std::vector<T> sum(n);
+    root.round(reinterpret_cast<char*>(sum.data()));
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      wrong += same(sum[i], sum_by_accumulator<T>([&](std::size_t b) { return blocks[b][i]; }, blocks.size())) ? 0 : 1;
+    BOOST_TEST(wrong == 0U, wrong << " sums of " << blocks.size() << " are wrong in turn " << turn);
+  }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(sums_of_like_numbers_take_hardly_more_than_one_block, T, numbers) {
+  std::mt19937_64 random(3);
+  const std::size_t n = 8192;
+  for (const unsigned kind : {2U, 0U, 1U})
+    for (const std::size_t count : {2U, 4U, 8U}) {
+      std::vector<std::vector<T>> blocks(count, std::vector<T>(n));
+      exact_terms_of<T, 1> node, root;
+      node.clear(n), root.clear(n);
+      for (auto& block : blocks) {
+        for (T& x : block) x = number<T>(kind, random);
+        node.add(bytes_of_block(block));
+      }
+      const std::size_t bytes = pass(node, root), plain = n * sizeof(T);
+      const double bits = 8.0 * static_cast<double>(bytes - plain) / static_cast<double>(n);
+      BOOST_TEST_MESSAGE(count << " blocks of kind " << kind << ": " << bits << " bits a number more");
+      if (kind == 2) BOOST_TEST(bytes == plain);
+      if (kind == 0) BOOST_TEST(bits < 4 + 2 * std::log2(count));
+      if (kind == 1 && count == 2) BOOST_TEST(bits < 8 * sizeof(T) + 2);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
