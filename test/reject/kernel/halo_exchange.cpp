@@ -7,8 +7,8 @@
 // expect BOOLS: partita::halo_exchange\(p, widths, boundary\).adjoint\(dy\): requires elements that can be summed; bool
 //   cannot, cast to an integer type
 // expect WIDTHS: too many initializer|excess elements
-// expect FUNCTION: partita::halo_exchange\(p, widths, boundary, f\): requires f\(i\) to be a number, for the global index
-//   i of a cell beyond a border
+// expect FUNCTION: partita::halo_exchange\(p, widths, boundary, f\): requires f\(i\) to be a number, for the global
+//   index i of a cell beyond a border
 // lines FUNCTION: 12
 // expect NEGATIVE: narrowing|cannot be narrowed
 #include <partita/kernel/halo_exchange.hpp>
