@@ -1,0 +1,193 @@
+// Real images in mini-batches: a network trained with AdamW, data and tensor parallel by its layouts, on 4 workers.
+//
+// Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format, packed by gzip or not) where it is found,
+// else the digits; of a folder, what is in it: fashion_mnist [FOLDER [DATA MODEL [EPOCHS]]]
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <partita/partita.hpp>
+#include <random>
+#include <string>
+#if __has_include(<xtensor/io/xnpy.hpp>)
+#include <xtensor/io/xnpy.hpp>
+#else
+#include <xtensor/xnpy.hpp>
+#endif
+
+using namespace partita;
+
+namespace {
+
+// [program]
+const auto network = [](const auto& x, const auto& w1, const auto& b1, const auto& w2, const auto& b2) {
+  const auto hidden = relu(add(matmul(x, w1), b1, broadcast_dimensions<1>));
+  return add(matmul(hidden, w2), b2, broadcast_dimensions<1>);
+};
+// [/program]
+
+struct images {
+  std::vector<std::uint8_t> pixels{};
+  xt::xtensor<int, 1> labels{};
+  std::size_t size() const { return labels.size(); }
+};
+struct data_set {
+  const char* name = "";
+  images train{}, test{};
+  double brightest = 255;
+  std::size_t hidden = 256, batch = 200, epochs = 10;
+  double rate = 0.002, wanted = 0.88;
+};
+
+/// The bytes of a file, or of its packed form beside it; empty if there is neither.
+std::vector<std::uint8_t> bytes_of(const std::string& file) {
+  std::vector<std::uint8_t> all;
+  if (std::ifstream plain(file, std::ios::binary); plain) {
+    all.assign(std::istreambuf_iterator<char>(plain), {});
+  } else if (std::ifstream(file + ".gz") && file.find('\'') == std::string::npos) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(("gzip -dc '" + file + ".gz'").c_str(), "r"), &pclose);
+    std::uint8_t some[1 << 16];
+    for (std::size_t n = 1; pipe && n > 0;) {
+      n = std::fread(some, 1, sizeof some, pipe.get());
+      all.insert(all.end(), some, some + n);
+    }
+  }
+  return all;
+}
+/// What follows the header of an idx file: a magic number, and as many extents as its last byte says.
+std::vector<std::uint8_t> elements_of(const std::string& file) {
+  std::vector<std::uint8_t> all = bytes_of(file);
+  const std::size_t header = all.size() < 4 ? 0 : 4 + 4 * std::size_t{all[3]};
+  if (all.size() < header || header == 0 || all[0] != 0 || all[1] != 0 || all[2] != 8)
+    throw io_error((file + ": requires an idx file of bytes").c_str());
+  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(header));
+  return all;
+}
+images idx_of(const std::string& start) {
+  images all{elements_of(start + "-images-idx3-ubyte"), {}};
+  const std::vector<std::uint8_t> labels = elements_of(start + "-labels-idx1-ubyte");
+  all.labels = xt::xtensor<int, 1>(std::array{labels.size()});
+  std::copy(labels.begin(), labels.end(), all.labels.begin());
+  return all;
+}
+data_set digits_of(const std::string& folder) {
+  const xt::xtensor<std::uint8_t, 3> raw = xt::load_npy<std::uint8_t>(folder + "/digits_images_u8.npy");
+  const xt::xtensor<int, 1> labels = xt::load_npy<std::int32_t>(folder + "/digits_labels_i32.npy");
+  const std::size_t train = 1440;
+  const auto cut = [&](std::size_t first, std::size_t last) {
+    return images{{raw.begin() + std::ptrdiff_t(64 * first), raw.begin() + std::ptrdiff_t(64 * last)},
+                  xt::view(labels, xt::range(first, last))};
+  };
+  return {"digits", cut(0, train), cut(train, labels.size()), 16, 48, 180, 8, 0.03, 0.87};
+}
+/// What is in a folder; of none, what Debian has installed, or the digits.
+data_set found(const std::string& given) {
+  const std::vector<std::string> known{"/usr/share/datasets/fashion-mnist", "/usr/share/dataset-fashion-mnist"};
+  for (const std::string& folder : given.empty() ? known : std::vector{given})
+    for (const char* end : {"", ".gz"})
+      if (std::ifstream(folder + "/train-images-idx3-ubyte" + end))
+        return {"Fashion-MNIST", idx_of(folder + "/train"), idx_of(folder + "/t10k")};
+  return digits_of(given.empty() ? DIGITS_DATA : given);
+}
+
+/// The loss of the last mini-batch, and the share of test images that are told right.
+std::pair<double, double> run(const world& everyone, const mesh& m, const data_set& data) {
+  const std::size_t pixels = data.train.pixels.size() / data.train.size(), classes = 10, train = data.train.size();
+  const auto rows = [&](const images& of, const auto& number, std::size_t n) {
+    return shard<double>(everyone, m.layout("data", ""), {n, pixels},
+                         [&](const auto& i) { return of.pixels[number(i[0]) * pixels + i[1]] / data.brightest; });
+  };
+  const auto noise = [](double salt, std::size_t inputs) {
+    return [=](const auto& i) {
+      const double v = std::sin(salt + 12.9898 * double(i[0]) + 78.233 * double(i[1])) * 43758.5453;
+      return (2 * (v - std::floor(v)) - 1) * std::sqrt(6.0 / double(inputs));
+    };
+  };
+  const auto zero = [](const auto&) { return 0.0; };
+  // [layouts]
+  const sharding columns = m.layout("", "model").reduced("data"), cut_rows = m.layout("model", "").reduced("data");
+  auto w1 = shard<double>(everyone, columns, {pixels, data.hidden}, noise(1, pixels));
+  auto b1 = shard<double>(everyone, m.layout("model").reduced("data"), {data.hidden}, zero);
+  auto w2 = shard<double>(everyone, cut_rows, {data.hidden, classes}, noise(2, data.hidden));
+  auto b2 = shard<double>(everyone, m.layout("").reduced("data"), {classes}, zero);
+  // [/layouts]
+  // [optimiser]
+  sharded_adamw<double> optimiser({w1, b1, w2, b2}, {.weight_decay = 0.01}, state_over{"data"});
+  const std::size_t steps = data.epochs * (train / data.batch);
+  const schedules::warm_up rate(steps / 20, schedules::cosine{.rate = data.rate, .steps = steps});
+  const auto step = [&](const auto& x, const auto& labels) {
+    const auto loss = [&](const auto&... w) { return cross_entropy(network(x, w...), labels); };
+    const auto [value, gradients] = value_and_gradient(loss, w1, b1, w2, b2);
+    optimiser.options().learning_rate = rate(optimiser.steps());
+    optimiser.step(gradients, clip_norm{5});
+    return value;
+  };
+  // [/optimiser]
+  using clock = std::chrono::steady_clock;
+  const auto seconds = [](clock::time_point since) {
+    return std::chrono::duration<double>(clock::now() - since).count();
+  };
+  const auto start = clock::now();
+  auto spoken = start;
+  std::vector<std::size_t> order(train);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937 random(1);  // the same on all workers
+  double last = 0;
+  for (std::size_t epoch = 0; epoch < data.epochs; ++epoch) {
+    for (std::size_t k = train; k-- > 1;) std::swap(order[k], order[random() % (k + 1)]);
+    for (std::size_t first = 0; first + data.batch <= train; first += data.batch) {
+      xt::xtensor<int, 1> labels(std::array{data.batch});
+      for (std::size_t k = 0; k < data.batch; ++k) labels(k) = data.train.labels(order[first + k]);
+      last = step(rows(
+                      data.train, [&](std::size_t k) { return order[first + k]; }, data.batch),
+                  labels);
+      const bool ends = optimiser.steps() == steps;
+      if (everyone.id() != 0 || (seconds(spoken) < 2 && !ends)) continue;
+      spoken = clock::now();
+      const double rate_now = double(optimiser.steps()) / seconds(start);
+      std::printf("  epoch %2zu of %zu, step %5zu of %zu, loss %.4f, %7.0f images/s, %.0f s left\n", epoch + 1,
+                  data.epochs, optimiser.steps(), steps, last, rate_now * double(data.batch),
+                  double(steps - optimiser.steps()) / rate_now);
+      std::fflush(stdout);
+    }
+  }
+  const auto itself = [](std::size_t k) { return k; };
+  const auto scores = network(rows(data.test, itself, data.test.size()), w1, b1, w2, b2);
+  const xt::xtensor<double, 2> all = reshard(scores, m.layout("", "")).whole<2>();
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < all.shape()[0]; ++i) {
+    const auto row = all.data() + i * classes;
+    right += std::max_element(row, row + classes) - row == data.test.labels(i) ? 1 : 0;
+  }
+  return {last, double(right) / double(data.test.size())};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  world everyone;
+  data_set data = found(argc > 1 ? argv[1] : "");
+  if (argc > 4) data.epochs = std::stoul(argv[4]);
+  const bool small = data.train.size() < 10000;
+  if (everyone.id() == 0)
+    std::printf("%s: %zu images to train, %zu to test\n", data.name, data.train.size(), data.test.size());
+  std::vector<std::pair<std::size_t, std::size_t>> meshes{{1, 1}, {1, 2}, {2, 1}, {2, 2}};
+  if (argc > 3) meshes = {{std::stoul(argv[2]), std::stoul(argv[3])}};
+  else if (!small) meshes = {everyone.size() < 4 ? std::pair(everyone.size(), std::size_t{1}) : meshes[3]};
+  double loss = 0;
+  bool good = true;
+  for (std::size_t k = 0; k < meshes.size(); ++k) {
+    const auto [d, t] = meshes[k];
+    if (d * t > everyone.size()) continue;
+    const auto [last, share] = run(everyone, mesh{axis{"data", d}, axis{"model", t}}, data);
+    if (k == 0) loss = last;
+    good = good && (everyone.id() != 0 || (std::abs(last - loss) < 1e-9 && (share >= data.wanted || argc > 4)));
+    if (everyone.id() == 0) std::printf("data %zu x model %zu: loss %.10f, test accuracy %.4f\n", d, t, last, share);
+  }
+  return good ? 0 : 1;
+}
