@@ -11,6 +11,7 @@
 #include <partita/rule/sharding/rules/index.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/sharded/operate.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita {
@@ -226,10 +227,15 @@ struct cumsum_operation {
 template <class X, ranked_array Indices, std::size_t D>
   requires detail::any_tensor<X>
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
+  static_assert(std::is_integral_v<element_of<Indices>>,
+                "partita::take(x, indices, dimensions<d>): requires indices of an integer type");
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
   auto all = std::make_shared<std::vector<std::size_t>>();
   const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
   for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // a negative one is too large
-  return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
+  if constexpr (detail::has_dimensions<X, D>)
+    return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
 }
 /// For each label as many elements as there are classes, 1 at the label's place and 0 elsewhere; of what is no class
 /// all are 0. Labels are elements of the tensor.
@@ -246,7 +252,9 @@ auto one_hot(const X& labels, std::size_t classes) {
 template <class X, std::size_t D>
   requires detail::any_tensor<X>
 auto argmax(const X& x, dimensions_t<D>) {
-  return operate(detail::argmax_operation<D>{}, x);
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::argmax(x, dimensions<d>): requires a dimension that x has; count from 0");
+  if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D>{}, x);
 }
 /// The sums of all elements up to each, along a dimension.
 /// Cost:     moves x where this dimension is cut; one pass.
@@ -254,7 +262,9 @@ auto argmax(const X& x, dimensions_t<D>) {
 template <class X, std::size_t D>
   requires detail::any_tensor<X>
 auto cumsum(const X& x, dimensions_t<D>) {
-  return operate(detail::cumsum_operation<D>{}, x);
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::cumsum(x, dimensions<d>): requires a dimension that x has; count from 0");
+  if constexpr (detail::has_dimensions<X, D>) return operate(detail::cumsum_operation<D>{}, x);
 }
 
 }  // namespace partita

@@ -9,11 +9,16 @@
 // expect SHARD_RANK: partita::shard<layout>\(everyone, x\): requires one entry of the layout for each dimension of x
 // expect ELEMENTS: partita: requires operands of one element type; cast them first
 // expect NO_RULE: partita::operate\(op, x...\): requires an operation that declares `static constexpr partita::rule
+// expect NO_DIMENSION: partita::slice\(x, dimensions<d...>, {from, to}...\): requires dimensions that x has
+// expect REAL_INDICES: partita::take\(x, indices, dimensions<d>\): requires indices of an integer type
 // lines NO_RULE: 12
+// lines NO_DIMENSION: 12
+// lines REAL_INDICES: 12
 // lines PARTIAL_READ: 12
 // lines OTHER_MESH: 12
 // lines RESHARD_MESH: 12
-#include <partita/sharded/operate.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/parts.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 
 using namespace partita;
@@ -44,6 +49,10 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   shard<m.layout("data")>(everyone, x);
 #elif defined(NO_RULE)
   operate(no_rule{}, X);
+#elif defined(NO_DIMENSION)
+  slice(X, dimensions<2>, {0, 1});
+#elif defined(REAL_INDICES)
+  take(X, xt::xtensor<double, 1>{1}, dimensions<0>);
 #elif defined(ELEMENTS)
   matmul(X, D);
 #endif
