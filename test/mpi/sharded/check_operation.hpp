@@ -38,9 +38,16 @@ inline bool same(const tensor& x, const tensor& y) {
   return equal;
 }
 
+inline long long dot(const tensor& x, const tensor& y) {
+  long long sum = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) sum += x.data()[k] * y.data()[k];
+  return sum;
+}
+
 /// f of tensors that lie at random, and all gradients of it, against f of whole arrays.
 template <class F>
-void check(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents, F f) {
+void check(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents, F f,
+           bool linear = false) {
   const auto known = meshes(everyone.size());
   const mesh m = known[random() % known.size()];
   std::vector<tensor> whole, parts;
@@ -60,6 +67,10 @@ void check(const world& everyone, const char* name, std::mt19937& random, const 
   const auto seeds = layouts(m, y.rank());
   detail::run_backward(y, plain(y.extents(), 9));
   detail::run_backward(z, placed(everyone, seeds[random() % seeds.size()], y.extents(), 9));
+  long long there = dot(y, plain(y.extents(), 9));
+  for (const tensor& x : whole)
+    if (x.state()->node->cotangent.state()) there -= dot(x, x.state()->node->cotangent);
+  BOOST_TEST((!linear || there == 0), how);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const tensor d = parts[i].state()->node->cotangent;
     BOOST_TEST((d.state() == nullptr) == (whole[i].state()->node->cotangent.state() == nullptr), how);
@@ -67,6 +78,12 @@ void check(const world& everyone, const char* name, std::mt19937& random, const 
     BOOST_TEST(d.layout().lies_as(cotangent(parts[i].layout())), how);
     BOOST_TEST(same(d, whole[i].state()->node->cotangent), (text() << how << " gradient " << i));
   }
+}
+/// The same of a linear f, whose gradients are its adjoint: <f x, dy> == <x, f* dy>.
+template <class F>
+void check_linear(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents,
+                  F f) {
+  check(everyone, name, random, extents, f, true);
 }
 
 }  // namespace test

@@ -9,33 +9,37 @@ using namespace partita;
 BOOST_AUTO_TEST_CASE(parts_are_those_of_the_whole) {
   world everyone(test::workers());
   std::mt19937 random(13);
-  using test::check;
+  using test::check, test::check_linear;
   using v = std::vector<test::tensor>;
   for (std::size_t k = 0; k < test::random_cases(20); ++k) {
     const std::size_t a = random() % 7, b = random() % 7, c = random() % 4;
     const std::size_t from = random() % (a + 1), to = from + random() % (a + 1 - from);
-    check(everyone, "slice", random, {{a, b}}, [&](const v& x) { return slice(x[0], dimensions<0>, {from, to}); });
-    check(everyone, "slice of two", random, {{b, c, a}}, [&](const v& x) {
+    check_linear(everyone, "slice", random, {{a, b}}, [&](const v& x) {
+      return slice(x[0], dimensions<0>, {from, to});
+    });
+    check_linear(everyone, "slice of two", random, {{b, c, a}}, [&](const v& x) {
       return slice(x[0], dimensions<2, 0>, {from, to}, {b / 2, b});
     });
-    check(everyone, "pad", random, {{a, b}}, [&](const v& x) { return pad(x[0], dimensions<1, 0>, {c, 1}, {0, c}); });
+    check_linear(everyone, "pad", random, {{a, b}}, [&](const v& x) {
+      return pad(x[0], dimensions<1, 0>, {c, 1}, {0, c});
+    });
     check(everyone, "pad by a number", random, {{a, b}}, [&](const v& x) {
       return pad(x[0], 7, dimensions<1>, {c, 2});
     });
-    check(everyone, "concatenate", random, {{a, b}, {c, b}, {a, b}},
-          [](const v& x) { return concatenate(dimensions<0>, x[0], x[1], x[2]); });
-    check(everyone, "concatenate in the middle", random, {{a, c, b}, {a, b, b}},
-          [](const v& x) { return concatenate(dimensions<1>, x[0], x[1]); });
-    check(everyone, "split", random, {{a, b}}, [](const v& x) {
+    check_linear(everyone, "concatenate", random, {{a, b}, {c, b}, {a, b}},
+                 [](const v& x) { return concatenate(dimensions<0>, x[0], x[1], x[2]); });
+    check_linear(everyone, "concatenate in the middle", random, {{a, c, b}, {a, b, b}},
+                 [](const v& x) { return concatenate(dimensions<1>, x[0], x[1]); });
+    check_linear(everyone, "split", random, {{a, b}}, [](const v& x) {
       const auto [one, two, three] = split<3>(x[0], dimensions<1>);
       return concatenate(dimensions<1>, three, one, multiply(two, 2), three);
     });
-    check(everyone, "where", random, {{a, b}, {a, b}, {a, b}},
-          [](const v& x) { return where(maximum(x[0], subtract(x[0], x[0])), x[1], x[2]); });
+    check_linear(everyone, "where", random, {{a, b}, {a, b}, {a, b}},
+                 [](const v& x) { return where(maximum(x[0], subtract(x[0], x[0])), x[1], x[2]); });
     check(everyone, "where of numbers", random, {{a, b}, {a, b}},
           [](const v& x) { return add(where(x[0], x[1], 4), where(x[1], -3, x[0])); });
-    check(everyone, "where, broadcast", random, {{a, b}, {a, std::size_t{1}}, {std::size_t{1}, b}},
-          [](const v& x) { return where(x[0], x[1], x[2]); });
+    check_linear(everyone, "where, broadcast", random, {{a, b}, {a, std::size_t{1}}, {std::size_t{1}, b}},
+                 [](const v& x) { return where(x[0], x[1], x[2]); });
   }
 }
 
