@@ -70,6 +70,7 @@
 #include <partita/plan/cost.hpp>
 #include <partita/plan/cut_further.hpp>
 #include <partita/plan/halo_cells.hpp>
+#include <partita/plan/halo_rounds.hpp>
 #include <partita/plan/mesh_groups.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>

@@ -55,6 +55,12 @@ class transport {
   }
 
   const node& members() const { return members_; }
+  /// Whether all workers reach each other through memory: the same on all of them.
+  bool one_memory() const {
+    int all = 0;
+    MPI_Comm_size(everyone_, &all);
+    return members_.size() == static_cast<std::size_t>(all) && channel_.usable();
+  }
   arena& memory() { return memory_; }
   /// The same on all workers, and different from other transports and group_ways of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }

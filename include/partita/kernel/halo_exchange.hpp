@@ -8,8 +8,10 @@
 #include <partita/kernel/detail/part_kernel.hpp>
 #include <partita/kernel/window_movement.hpp>
 #include <partita/plan/halo_cells.hpp>
+#include <partita/plan/halo_rounds.hpp>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace partita {
 namespace detail {
@@ -33,10 +35,11 @@ class halo_planner {
   static constexpr std::size_t rank = Extents::rank();
 
   halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond,
-               outside_function<rank> outside = {})
+               halo_way way = halo_way::by_cost, outside_function<rank> outside = {})
       : p_(p),
         widths_(widths),
         beyond_(beyond),
+        way_(way),
         outside_(std::move(outside)),
         fingerprint_(mixed(p.grid().fingerprint(), 130)) {
     for (std::size_t d = 0; d < rank; ++d) {
@@ -52,6 +55,7 @@ class halo_planner {
       throw shape_error(
           "partita::halo_exchange(p, widths, boundary::function): requires a function of the global index; give it as "
           "the fourth argument: halo_exchange(p, widths, boundary, f)");
+    fingerprint_ = mixed(fingerprint_, static_cast<std::uint64_t>(way));
     fingerprint_ = mixed(fingerprint_, std::bit_cast<std::uint64_t>(beyond.value));
   }
 
@@ -67,6 +71,15 @@ class halo_planner {
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return plan_halo(p_.grid(), cuts, widths_, beyond_, worker);
   }
+  /// The rounds of a worker with this plan; none if everything goes at once.
+  std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
+                                          bool one_memory) const {
+    const bool by_dimension =
+        way_ == halo_way::by_dimension ||
+        (way_ == halo_way::by_cost && !one_memory && costs_of_halo(cuts, widths_, beyond_).by_dimension_is_cheaper());
+    if (!by_dimension) return {};
+    return plan_halo_rounds(p_.grid(), cuts, widths_, beyond_, whole);
+  }
 
  private:
   static constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few stay countable
@@ -74,6 +87,7 @@ class halo_planner {
   partition<Extents> p_;
   halo_widths<rank> widths_;
   halo_boundaries<rank> beyond_;
+  halo_way way_;
   outside_function<rank> outside_;
   std::uint64_t fingerprint_;
 };
@@ -91,7 +105,8 @@ class halo_exchanges;
 /// Requires: rank(x) == rank(p) [compile time]; cuts that are alike in all lines, reflected ghosts narrower than the
 ///           tensor [shape_error, on all workers].
 /// Cost:     on one node one copy of the block and one of each ghost, straight into the results; one message per pair
-///           of workers on different nodes. `refresh(ghosted)` copies ghosts alone. Steady calls allocate nothing.
+///           of workers on different nodes, or rounds along one dimension after another (`halo_way`).
+///           `refresh(ghosted)` copies ghosts alone. Steady calls allocate nothing.
 /// Adjoint:  every cell is added to the one that it is a copy of; what comes from no cell is dropped. Linear, unless a
 ///           constant other than 0 or a function was given.
 template <class Extents>
@@ -106,14 +121,14 @@ class halo_exchange
 
  public:
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
-                const halo_boundaries<Extents::rank()>& beyond)
-      : base(movement({p, widths, beyond})) {}
+                const halo_boundaries<Extents::rank()>& beyond, halo_way way = halo_way::by_cost)
+      : base(movement({p, widths, beyond, way})) {}
   /// With what boundary::function holds: f(i) is a number for the std::array<std::ptrdiff_t, rank> i of a cell beyond a
   /// border. Called while the other ghosts travel, at every call; what it throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
-                const halo_boundaries<Extents::rank()>& beyond, F f)
-      : base(movement({p, widths, beyond, detail::outside_of<Extents::rank()>(std::move(f))})) {}
+                const halo_boundaries<Extents::rank()>& beyond, F f, halo_way way = halo_way::by_cost)
+      : base(movement({p, widths, beyond, way, detail::outside_of<Extents::rank()>(std::move(f))})) {}
 
   /// Fills the ghosts of a block that has them already (what this kernel gave, its own cells changed since), in place.
   /// Requires: the shape that a call gave before [shape_error, on all workers]. Cost: one copy of each ghost.
@@ -205,10 +220,10 @@ class halo_exchange
 };
 
 template <class Extents>
-halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&)
-    -> halo_exchange<Extents>;
+halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
+              halo_way = halo_way::by_cost) -> halo_exchange<Extents>;
 template <class Extents, class F>
 halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
-              F) -> halo_exchange<Extents>;
+              F, halo_way = halo_way::by_cost) -> halo_exchange<Extents>;
 
 }  // namespace partita

@@ -19,6 +19,7 @@
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/plan/halo_plan.hpp>
 #include <utility>
+#include <vector>
 
 namespace partita::detail {
 
@@ -70,7 +71,7 @@ class window_movement {
     last_cuts_ = s.cuts;
     return go(
         s.plan->exchange, s.spreading, element_kind::moved<T>(), x, wanted, [](const auto&) {},
-        [&](const strided<T, rank>& window) { fill_ghosts(*s.plan, window); });
+        [&](const strided<T, rank>& window) { fill_ghosts(*s.plan, window); }, s.rounds);
   }
 
   /// Begins to fill the ghosts of windows that hold their own blocks.
@@ -91,7 +92,10 @@ class window_movement {
     const strided<const T, rank> own = strided<const T, rank>(w).part(at, e.source_shape);
     const auto kind = element_kind::moved<T>();
     last_ = s.refreshing.find(kind, [&] {
-      return lasting_exchange(ways_, planner_.p().world().state(), lowered(s.plan->ghosts_alone()), kind);
+      if (s.rounds.empty()) return exchange_of(s.plan->ghosts_alone(), s.rounds, kind);
+      exchange_plan<rank> ghosts = s.rounds.front();
+      if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the block itself
+      return exchange_of(ghosts, s.rounds, kind);
     });
     const auto number = operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {});
     fill_ghosts(*s.plan, w);
@@ -146,6 +150,7 @@ class window_movement {
     std::shared_ptr<const halo_plan<rank>> plan;
     std::shared_ptr<const decomposition<rank>> cuts;
     exchange_plan<rank> back{};
+    std::vector<exchange_plan<rank>> rounds{};  // none: all at once
     exchanges_by_kind spreading{}, collecting{}, refreshing{};
   };
 
@@ -164,6 +169,8 @@ class window_movement {
     s.cuts = std::make_shared<const decomposition<rank>>(cuts);
     s.plan = std::make_shared<const halo_plan<rank>>(planner_.plan(cuts, state().id()));
     s.back = reversed(s.plan->exchange);
+    if constexpr (requires { planner_.rounds(cuts, *s.plan, true); })
+      s.rounds = planner_.rounds(cuts, *s.plan, ways_->one_memory());
     const exchange_plan<rank>& e = s.plan->exchange;
     if (e.takes || !e.gives) expect_shape(wanted, e.takes ? e.destination_shape : mine, planner_.name(), trouble);
     return s;
@@ -197,7 +204,8 @@ class window_movement {
   template <class T, class First, class Beside>
   pending<pooled_tensor<T, rank>> go(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
                                      const element_kind& kind, const strided<const T, rank>& x,
-                                     const target<T, rank>& wanted, First first, Beside beside) {
+                                     const target<T, rank>& wanted, First first, Beside beside,
+                                     const std::vector<exchange_plan<rank>>& rounds = {}) {
     const shape_type shape = plan.takes ? plan.destination_shape : plan.gives ? nothing(x.shape) : x.shape;
     pooled_tensor<T, rank> y;
     strided<T, rank> to = wanted.block;
@@ -210,12 +218,25 @@ class window_movement {
       copy(to, x);
       return {std::move(y), nullptr, 0};
     }
-    last_ = exchanges.find(kind,
-                           [&] { return lasting_exchange(ways_, planner_.p().world().state(), lowered(plan), kind); });
+    last_ = exchanges.find(kind, [&] { return exchange_of(rounds.empty() ? plan : rounds.front(), rounds, kind); });
     const std::uint64_t number =
         operation().begin(last_, x.data, x.strides.data(), to.data, to.strides.data(), [&] { first(to); });
     if (plan.takes) beside(to);
     return {std::move(y), operation_, number};
+  }
+
+  /// What carries out a plan, and then the rounds after the first.
+  std::shared_ptr<box_exchange> exchange_of(const exchange_plan<rank>& plan,
+                                            const std::vector<exchange_plan<rank>>& rounds, const element_kind& kind) {
+    std::unique_ptr<box_exchange> later;
+    for (std::size_t k = rounds.size(); k-- > 1;) {
+      auto round = ways_->exchange(lowered(rounds[k]), kind);
+      if (later) round->then(std::move(later));
+      later = std::move(round);
+    }
+    auto all = lasting_exchange(ways_, planner_.p().world().state(), lowered(plan), kind);
+    if (later) all->then(std::move(later));
+    return all;
   }
 
   /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.

@@ -1,0 +1,137 @@
+// Ghosts dimension by dimension: corners come along with what neighbours received in the rounds before, so that a
+// worker has neighbours along dimensions alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/plan/halo_plan.hpp>
+#include <vector>
+
+namespace partita {
+
+/// How ghosts come: at once from everybody who holds some, or from neighbours along one dimension after another.
+enum class halo_way {
+  by_cost,      ///< at once on one node; between nodes as halo_costs say
+  at_once,      ///< one round, up to 3^d - 1 messages where blocks are wider than the halo
+  by_dimension  ///< up to d rounds, and 2 d messages
+};
+
+/// Messages of the worker that has most, and rounds of the longest chain.
+struct halo_costs {
+  std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;
+
+  /// Chosen: what a message costs its worker is a quarter of what it takes to arrive (of 0.5 and 2 microseconds, as
+  /// between nodes of a cluster). In 2-D the two are then equal, and one round is taken; in 3-D three rounds win.
+  bool by_dimension_is_cheaper() const { return messages_by_dimension + 4 * rounds < messages_at_once + 4; }
+};
+
+/// What blocks that grow cost either way, before anybody moves anything. Cost: O(parts along each dimension × hops).
+template <std::size_t Rank>
+halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
+                         const halo_boundaries<Rank>& beyond) {
+  const windows_of_parts<Rank> windows = grown(owned, widths, beyond);
+  halo_costs costs;
+  std::size_t holders = 1;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    std::size_t most = 0;
+    for (std::size_t part = 0; part < windows[d].size(); ++part) {
+      std::vector<bool> met(windows[d].size(), false);
+      std::size_t others = 0;
+      detail::for_runs(windows[d][part], owned.cuts[d].extent(), beyond.before[d], beyond.after[d],
+                       [&](std::size_t, interval r) {
+                         owned.cuts[d].for_overlaps(r, [&](std::size_t from, interval, std::size_t, std::size_t) {
+                           if (from != part && !met[from]) ++others;
+                           met[from] = true;
+                         });
+                       });
+      most = others > most ? others : most;
+    }
+    holders *= 1 + most;
+    costs.messages_by_dimension += most;
+    costs.rounds += most > 0 ? 1 : 0;
+  }
+  costs.messages_at_once = holders - 1;
+  return costs;
+}
+
+/// The rounds of one worker, one for each dimension along which blocks grow: the first from its block to its window
+/// (and with it the block itself), the others within windows. `whole` is its plan in one round. Boxes are counted in
+/// the receiver's window.
+/// Cost: that of plan_halo for one dimension after another.
+template <class Extents, std::size_t Rank>
+std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& owned,
+                                                  const halo_widths<Rank>& widths, const halo_boundaries<Rank>& beyond,
+                                                  const halo_plan<Rank>& whole) {
+  const windows_of_parts<Rank> windows = grown(owned, widths, beyond);
+  const exchange_plan<Rank>& all = whole.exchange;
+  const bool any = all.takes && volume_of(all.source_shape) > 0;
+  const index<Rank> own = all.takes ? p.index(p.place(all.worker)) : index<Rank>{};
+  index<Rank> inner{};  // where the block starts in the window
+  if (any)
+    for (std::size_t d = 0; d < Rank; ++d)
+      inner[d] = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(owned.block(own).start[d]) - whole.start[d]);
+
+  std::vector<exchange_plan<Rank>> rounds;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    if (widths.before[d] == 0 && widths.after[d] == 0 && (d + 1 < Rank || !rounds.empty())) continue;
+    exchange_plan<Rank>& e = rounds.emplace_back();
+    const bool first = rounds.size() == 1;
+    e.worker = all.worker, e.extents = all.extents, e.gives = all.gives, e.takes = all.takes, e.one_to_one = false;
+    e.source_shape = first ? all.source_shape : all.destination_shape, e.destination_shape = all.destination_shape;
+    if (!any) continue;
+    const std::size_t n = owned.cuts[d].extent();
+    const interval block = {owned.block(own).start[d], owned.block(own).stop[d]};
+    /// A box `size` cells wide along d, as wide as what is there along the others.
+    const auto box_at = [&](std::size_t at_window, std::size_t size) {
+      box<Rank> b{};
+      for (std::size_t f = 0; f < Rank; ++f) {
+        b.start[f] = f < d ? whole.inside.start[f] : f == d ? at_window : inner[f];
+        b.stop[f] = f < d ? whole.inside.stop[f] : f == d ? at_window + size : inner[f] + all.source_shape[f];
+      }
+      return b;
+    };
+    const auto at_source = [&](const box<Rank>& b, std::size_t at_block) {
+      index<Rank> at = b.start;
+      at[d] = inner[d] + at_block;
+      for (std::size_t f = 0; first && f < Rank; ++f) at[f] -= inner[f];
+      return at;
+    };
+    const auto along = [&](std::size_t part) {
+      index<Rank> i = own;
+      i[d] = part;
+      return p.worker(i);
+    };
+    const auto is_own = [&](std::size_t part, std::size_t at_window, std::size_t at_block) {
+      return part == own[d] && at_window == inner[d] + at_block;
+    };
+    for (std::size_t part = 0; part < windows[d].size(); ++part)
+      detail::for_runs(windows[d][part], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
+        const interval common{r.start < block.start ? block.start : r.start, r.stop < block.stop ? r.stop : block.stop};
+        if (common.start >= common.stop) return;
+        const std::size_t at_window = at + common.start - r.start, at_block = common.start - block.start;
+        const box<Rank> where = box_at(at_window, common.size());
+        if (part == own[d]) {
+          if (!is_own(part, at_window, at_block)) e.kept.push_back({where, at_source(where, at_block), where.start});
+          else if (first) e.kept.insert(e.kept.begin(), {where, at_source(where, at_block), where.start});
+          return;
+        }
+        transfer<Rank>& t = e.sends.emplace_back();
+        t.worker = along(part), t.where = where, t.at = at_source(where, at_block);
+        auto shape = all.destination_shape;
+        shape[d] = windows[d][part].size();
+        t.there = place_in_block<Rank>::of(where.start, shape);
+      });
+    detail::for_runs(windows[d][own[d]], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
+      owned.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t, std::size_t) {
+        if (part == own[d]) return;
+        transfer<Rank>& t = e.receives.emplace_back();
+        t.worker = along(part), t.where = box_at(at + common.start - r.start, common.size()), t.at = t.where.start;
+      });
+    });
+    detail::group_by_peer(e.sends);
+    detail::group_by_peer(e.receives);
+  }
+  return rounds;
+}
+
+}  // namespace partita
