@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <type_traits>
 #include <vector>
@@ -24,6 +25,15 @@ inline std::uint64_t mixed(std::uint64_t z) {
 template <class... More>
 std::uint64_t mixed(std::uint64_t first, std::uint64_t second, More... more) {
   return mixed(mixed(first + 0x9e3779b97f4a7c15ULL) ^ second, more...);
+}
+
+/// The seed for other calls where the workers pretend to share no memory or to live on several nodes, alike on all.
+inline std::uint64_t seed_here(std::uint64_t seed) {
+  for (const char* name : {"PARTITA_SHARED", "PARTITA_SHARED_FREE", "PARTITA_NODES"}) {
+    const char* const value = std::getenv(name);
+    seed = mixed(seed, value == nullptr ? std::uint64_t{0} : 1 + std::strtoull(value, nullptr, 10));
+  }
+  return seed;
 }
 
 /// Numbers by counter: the k-th draw depends on the seed and on k alone, so equal seeds draw alike on all workers.

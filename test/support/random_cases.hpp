@@ -12,4 +12,11 @@ inline std::size_t random_cases(std::size_t all) {
   return share == nullptr ? all : all / std::strtoul(share, nullptr, 10);
 }
 
+/// How many random calls of kernels and layers this program has compared with an oracle of their own so far. The main
+/// says it at the end, and support/summary.py adds up what the programs say.
+inline std::size_t& random_calls() {
+  static std::size_t made = 0;
+  return made;
+}
+
 }  // namespace test

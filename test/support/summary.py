@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""summary.py [--left-out INTRO_TESTS_JSON SUITE SHARE] TESTLOG_JSON...: what the runs of Meson's tests add up to, by
-suite and in one closing line; before it, if asked for, what a run of one suite with one in SHARE random cases left out.
+"""summary.py [--left-out INTRO_TESTS_JSON SUITE SHARE] [--random-calls N] TESTLOG_JSON...: what the runs of Meson's tests
+add up to, by suite and in one closing line; before it, if asked for, what a run of one suite with one in SHARE random
+cases left out. With --random-calls, fewer than N random calls compared with an oracle over all runs are one failure more.
 
 A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
 failed without saying so (a crash, a time limit) counts as one more failure."""
@@ -9,6 +10,7 @@ import re
 import sys
 
 closing = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
+random_calls = re.compile(r"^random calls: (\d+)$", re.M)
 
 
 def count(test):
@@ -37,9 +39,12 @@ def left_out(intro_tests, suite, share):
 
 def main():
     suites, failures, unseen = {}, [], []
+    calls = fewest_calls = 0
     logs = sys.argv[1:]
     if logs[:1] == ["--left-out"]:
         unseen, logs = list(left_out(*logs[1:4])), logs[4:]
+    if logs[:1] == ["--random-calls"]:
+        fewest_calls, logs = int(logs[1]), logs[2:]
     for log in logs:
         for line in open(log):
             test = json.loads(line)
@@ -47,6 +52,7 @@ def main():
             suite, _, title = name.rpartition(" / ")
             suite = suite.split(":")[-1].split("+")[0].strip() or "other"
             counts = count(test)
+            calls += sum(map(int, random_calls.findall(test.get("stdout") or "")))
             total = suites.setdefault(suite, [0, 0, 0, 0.0])
             for k in range(3):
                 total[k] += counts[k]
@@ -59,6 +65,11 @@ def main():
     width = max((len(s) for s in suites), default=0)
     for suite, (passed, failed, skipped, duration) in sorted(suites.items()):
         print(f"  {suite:{width}}  {passed:6} passed {failed:4} failed {skipped:4} skipped {duration:8.1f} s")
+    if calls > 0 or fewest_calls > 0:
+        print(f"random calls compared with an oracle: {calls}")
+    if calls < fewest_calls:
+        failures.append(f"oracle: {calls} random calls, fewer than {fewest_calls}")
+        suites["oracle"] = [0, 1, 0, 0.0]
     for failure in failures:
         print(f"failed: {failure}")
     if unseen:

@@ -12,11 +12,22 @@
 
 namespace partita {
 
+template <class NoExtents>
+class partition {
+  static_assert(is_extents<NoExtents>,
+                "partita::partition<Extents>: requires extents, as in partition<extents<2, 3>>; "
+                "everyone.partition<2, 3>() makes one");
+
+ public:
+  template <class... Anything>
+  partition(const Anything&...) {}
+};
+
 /// Workers of a world in a Cartesian arrangement, one for each block of a tensor. A value: equal if workers, order and
 /// extents are.
 template <class Extents>
   requires is_extents<Extents>
-class partition {
+class partition<Extents> {
  public:
   using extents_type = Extents;
   static constexpr std::size_t rank() { return Extents::rank(); }
@@ -112,6 +123,19 @@ class partition {
 /// Any partition of rank R: every partition of that rank converts to it.
 template <std::size_t Rank>
 using dynamic_partition = partition<dynamic_extents<Rank>>;
+
+template <class Extents>
+partition(world, grid<Extents>) -> partition<Extents>;
+
+namespace detail {
+/// p with extents of this rank that are known at run time. Where a static_assert of the caller has refused p for its
+/// rank, nothing that would add to its sentence.
+template <std::size_t Rank, class Extents>
+partition<dynamic_extents<Rank>> of_rank(const partition<Extents>& p) {
+  if constexpr (Extents::rank() == Rank) return partition<dynamic_extents<Rank>>(p);
+  else throw partition_error("partita: requires a partition of another rank");
+}
+}  // namespace detail
 
 /// The workers of p in order, then those of q that are not in p, along one dimension.
 template <class P, class Q>

@@ -12,7 +12,6 @@
 namespace partita {
 
 template <class Extents>
-  requires is_extents<Extents>
 class partition;
 
 namespace detail {

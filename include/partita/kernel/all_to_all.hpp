@@ -117,7 +117,7 @@ class all_to_all {
   }
   void object_(const text& objection) const { detail::hooked::object(moved_, objection); }
 
-  repartition<Src, Dst> moved_;
+  detail::member_if<Src::rank() == Dst::rank(), repartition<Src, Dst>> moved_;
 };
 
 }  // namespace partita

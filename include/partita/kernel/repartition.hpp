@@ -9,6 +9,7 @@
 #include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
 #include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>
 #include <partita/kernel/hooked.hpp>
 #include <partita/kernel/kernel_counts.hpp>
@@ -38,6 +39,21 @@ class repartition {
   static_assert(
       Src::rank() == Dst::rank(),
       "partita::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of them with extents of 1");
+  static_assert(detail::are_known<rank, Policies...>,
+                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, "
+                "from_cuts(...), to_cuts(...), strategy and messages");
+  static_assert(detail::are_single<rank, Policies...>,
+                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) "
+                "and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
+  static_assert(detail::permute_all<rank, Policies...>,
+                "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the "
+                "partitions; name those that stay, too");
+  static_assert(detail::permute_once<rank, Policies...>,
+                "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, "
+                "0> transposes a matrix");
+  static_assert(detail::cut_all<rank, Policies...>,
+                "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of "
+                "the partitions; cut::balanced(n, 1) leaves one whole");
 
  public:
   /// Requires: cuts of as many parts as the partition has workers along each dimension [partition_error], and of one

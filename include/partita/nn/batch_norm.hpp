@@ -39,10 +39,10 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
  public:
   template <class Extents>
   batch_norm(const partition<Extents>& p, const batch_norm_options& options)
-      : detail::scale_and_shift<T, 1>({own_channels(partition<anywhere>(p), options).size()}, options.affine,
+      : detail::scale_and_shift<T, 1>({own_channels(detail::of_rank<Rank>(p), options).size()}, options.affine,
                                       options.affine),
-        layout_(p, name),
-        normaliser_(partition<anywhere>(p), all_but_channels(), all_but_channels(), true),
+        layout_(detail::of_rank<Rank>(p), name),
+        normaliser_(detail::of_rank<Rank>(p), all_but_channels(), all_but_channels(), true),
         options_(options),
         cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::batch_norm<T, Rank>(p, options): requires p of the rank of x");

@@ -31,9 +31,9 @@ class cross_entropy_loss {
  public:
   template <class Extents>
   explicit cross_entropy_loss(const partition<Extents>& p, const cross_entropy_options& options = {})
-      : layout_(p, "partita::cross_entropy_loss(p)(x, target)"),
-        largest_(partition<anywhere>(p), dimensions<1>, maximum),
-        sum_(partition<anywhere>(p), dimensions<1>, partita::sum),
+      : layout_(detail::of_rank<Rank>(p), "partita::cross_entropy_loss(p)(x, target)"),
+        largest_(detail::of_rank<Rank>(p), dimensions<1>, maximum),
+        sum_(detail::of_rank<Rank>(p), dimensions<1>, partita::sum),
         sums_(p.world()),
         options_(options) {
     static_assert(Extents::rank() == Rank,

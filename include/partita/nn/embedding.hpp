@@ -45,9 +45,9 @@ class embedding {
  public:
   template <class Extents>
   embedding(const partition<Extents>& p, const embedding_options& options)
-      : layout_(partition<anywhere>(p), "partita::embedding(p, options)"),
-        along_line_(partition<anywhere>(p), dimensions<Rank - 1>, sum),
-        across_(partition<anywhere>(p), all_dimensions_but<Rank - 1>, sum),
+      : layout_(detail::of_rank<Rank>(p), "partita::embedding(p, options)"),
+        along_line_(detail::of_rank<Rank>(p), dimensions<Rank - 1>, sum),
+        across_(detail::of_rank<Rank>(p), all_dimensions_but<Rank - 1>, sum),
         options_(options) {
     static_assert(Extents::rank() == Rank,
                   "partita::embedding<T, Rank>(p, options): requires p of the rank of the result, one more than that "

@@ -74,7 +74,7 @@ class flatten {
   }
 
   repartition<Src, dynamic_extents<rank>> gather_;
-  repartition<dynamic_extents<2>, Dst> balance_;
+  detail::member_if<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> balance_;
   std::array<std::size_t, rank> inner_{};
 };
 

@@ -34,10 +34,10 @@ class group_norm : public detail::scale_and_shift<T, 1> {
  public:
   template <class Extents>
   group_norm(const partition<Extents>& p, const group_norm_options& options)
-      : detail::scale_and_shift<T, 1>({own_channels(partition<anywhere>(p), options).size()}, options.affine,
+      : detail::scale_and_shift<T, 1>({own_channels(detail::of_rank<Rank>(p), options).size()}, options.affine,
                                       options.affine),
-        layout_(p, name),
-        normaliser_(partition<anywhere>(p), all_but(0), all_but(1), true),
+        layout_(detail::of_rank<Rank>(p), name),
+        normaliser_(detail::of_rank<Rank>(p), all_but(0), all_but(1), true),
         options_(options),
         cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::group_norm<T, Rank>(p, options): requires p of the rank of x");

@@ -31,9 +31,9 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
  public:
   template <class Extents>
   last_dimensions_norm(const partition<Extents>& p, const layer_norm_options<K>& options)
-      : scale_and_shift<T, K>(own_shape(partition<anywhere>(p), options), options.affine, options.affine && Centred),
-        layout_(p, name),
-        normaliser_(partition<anywhere>(p), last(), first(), Centred),
+      : scale_and_shift<T, K>(own_shape(of_rank<Rank>(p), options), options.affine, options.affine && Centred),
+        layout_(of_rank<Rank>(p), name),
+        normaliser_(of_rank<Rank>(p), last(), first(), Centred),
         options_(options),
         cuts_(cuts_for(p.grid().shape(), options)) {
     static_assert(Extents::rank() == Rank, "partita::layer_norm<T, Rank, K>(p, options): requires p of the rank of x");

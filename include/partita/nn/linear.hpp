@@ -48,7 +48,8 @@ class linear {
     static_assert(
         X::rank() >= 1 && Y::rank() >= 1,
         "partita::linear(p_x, p_y, p_w): requires p_x = 1 x ... x f_in and p_y = 1 x ... x f_out, of rank 1 at least");
-    constexpr bool suits =
+    constexpr bool suits =  // other ranks are refused above
+        W::rank() != 2 || X::rank() == 0 || Y::rank() == 0 ||
         static_cast<bool>(judge_linear(static_extents<X>(), static_extents<Y>(), static_extents<W>(), Algorithm));
     static_assert(
         suits || Algorithm != weight_stationary,
@@ -72,7 +73,7 @@ class linear {
                               << ids_of(p_w) << "; make the three from the same workers in the same order");
     }
     state_ = std::make_unique<state>(p_x.reshape(extents(1, p_x.size())), p_y.reshape(extents(1, p_y.size())),
-                                     partition<anywhere>(p_w), options);
+                                     detail::of_rank<2>(p_w), options);
   }
 
   template <class X, class Y, class W>

@@ -80,7 +80,7 @@ class elementwise_loss {
 
   template <class Extents>
   explicit elementwise_loss(const partition<Extents>& p, const options_type& options = {})
-      : layout_(p, Function::name), sums_(p.world()), options_(options) {
+      : layout_(detail::of_rank<Rank>(p), Function::name), sums_(p.world()), options_(options) {
     static_assert(Extents::rank() == Rank,
                   "partita::elementwise_loss<T, Rank>(p): requires a partition of that rank, the rank of x and target");
     if (options.reduction == loss_reduction::batch_mean && Function::name != kl_name)

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <partita/nn/detail/largest_of_taps.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
 namespace partita {

@@ -50,9 +50,16 @@ class sequential {
     });
   }
   /// The parameters of all layers; valid as long as the network lives.
-  auto parameters() { return parameters_as(first_parameters<0>()); }
+  auto parameters() {
+    static_assert(has_parameters, "partita::sequential::parameters(): requires a layer that has parameters");
+    if constexpr (has_parameters) return parameters_as(first_parameters<0>());
+  }
 
  private:
+  template <class Layer>
+  static constexpr bool with_parameters = requires(Layer& layer) { layer.parameters(); };
+  static constexpr bool has_parameters = (with_parameters<Layers> || ...);
+
   template <std::size_t K, class X>
   auto forward_from(const X& x) {
     if constexpr (K == sizeof...(Layers)) return x;
@@ -69,9 +76,7 @@ class sequential {
   }
   template <std::size_t K>
   auto first_parameters() {
-    if constexpr (K == sizeof...(Layers))
-      static_assert(K < sizeof...(Layers), "partita::sequential::parameters(): requires a layer that has parameters");
-    else if constexpr (requires { std::get<K>(layers_).parameters(); }) return std::get<K>(layers_).parameters();
+    if constexpr (requires { std::get<K>(layers_).parameters(); }) return std::get<K>(layers_).parameters();
     else return first_parameters<K + 1>();
   }
   template <class Vector>

@@ -5,6 +5,7 @@
 #include <optional>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/repartition.hpp>
 #include <string>
 #include <thread>
 
@@ -111,6 +112,34 @@ BOOST_AUTO_TEST_CASE(results_may_be_dropped_by_another_thread) {
     other.join();
   }
   BOOST_TEST(wrong == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(what_one_thread_began_no_other_finishes) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const all_sum_reduce sum(p, dimensions<0>);
+  const repartition turn(p, everyone.partition<1>());
+  const auto expect_refused_elsewhere = [&](auto later, double first) {
+    int refused = 0;
+    std::thread other([&] {
+      try {
+        static_cast<void>(later.finish());
+      } catch (const communication_error& e) {
+        if (std::string(e.what()).find("requires the thread that began it") != std::string::npos) ++refused;
+      }
+    });
+    other.join();
+    BOOST_TEST(refused == 1);
+    const auto y = later.finish();
+    BOOST_TEST((y.size() == 0 || y(0) == first));
+  };
+  const vector x{1, 2, 3};
+  for (int k = 0; k < 3; ++k) {
+    expect_refused_elsewhere(sum.start(x), static_cast<double>(everyone.size()));
+    expect_refused_elsewhere(turn.start(x), 1);
+    auto dropped = std::make_optional(turn.start(x));
+    std::thread([&] { dropped.reset(); }).join();
+  }
 }
 
 BOOST_AUTO_TEST_CASE(two_threads_in_one_world_are_refused, *test::at_least(2)) {

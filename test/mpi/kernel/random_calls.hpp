@@ -92,7 +92,7 @@ class run {
   using block = oracle::block<T>;
   using give = std::function<block(std::size_t)>;
 
-  run(std::uint64_t seed, checks level) : everyone(test::workers(), level), choose(seed) {}
+  run(std::uint64_t seed, checks level) : everyone(test::workers(), level), choose(oracle::seed_here(seed)) {}
 
   world everyone;
   oracle::random choose;
@@ -536,6 +536,7 @@ void make_calls(std::size_t number, std::uint64_t seed, checks level) {
   }
   r.finish(0);
   r.look_again(0);
+  test::random_calls() += r.made;
   BOOST_TEST(r.wrong == 0U);
 }
 

@@ -61,7 +61,7 @@ template <linear_algorithm Algorithm, std::size_t Rank>
 void expect_layers(std::size_t number, std::uint64_t seed) {
   const world everyone(test::workers());
   const std::size_t me = everyone.id();
-  oracle::random choose(seed);
+  oracle::random choose(oracle::seed_here(seed));
   std::size_t wrong = 0;
   const auto expect = [&](double is, double shall) { wrong += is == shall ? 0 : 1; };
   for (std::uint64_t made = 0; made < number;) {
@@ -75,7 +75,7 @@ void expect_layers(std::size_t number, std::uint64_t seed) {
     const std::size_t biases = c.has_bias(me) ? rows.size() : 0;
     std::vector<double> dw(rows.size() * columns.size(), 0), db(biases, 0);
     layer.zero_gradients();
-    for (std::size_t turns = choose.between(1, 12); turns > 0; --turns, made += 2) {
+    for (std::size_t turns = choose.between(1, 12); turns > 0; --turns, made += 2, test::random_calls() += 2) {
       const std::uint64_t x = 5 * made, dy = x + 1, w = x + 2, b = x + 3;
       const std::size_t batch = choose.once_in(8) ? choose.between(60, 140) : choose.between(0, 40);
       const bool once_more = choose.once_in(3), forgets = choose.once_in(4);

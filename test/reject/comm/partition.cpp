@@ -3,7 +3,8 @@
 //
 // expect DYNAMIC_WITHOUT_VALUE: partita::world::partition<E...>\(\): requires extents that are all known; pass
 //   extents<dynamic, ...>\(n\) as an argument
-// expect NOT_EXTENTS: is_extents
+// first NOT_EXTENTS: partita::partition<Extents>: requires extents, as in partition<extents<2, 3>>
+// lines NOT_EXTENTS: 12
 // first VECTOR: partita::world::partition<E...>\(chosen\): requires its workers as partita::workers; write
 //   partition<E...>\(workers\(first, last\)\), or partition<E...>\(workers\(ids\)\)
 // lines VECTOR: 12

@@ -2,13 +2,17 @@
 // refused by the compiler with one sentence.
 //
 // first RANKS: partita::all_to_all\(p_from, p_to\): requires partitions of equal rank; reshape\(\) one of them
+// lines RANKS: 12
 // first BLOCK_OF_ANOTHER_RANK: partita::all_to_all\(p_from, p_to\)\(x\): requires a block of the rank of its
 //   partitions
 // lines BLOCK_OF_ANOTHER_RANK: 12
 // first RANK_OF_RUN_TIME: partita::all_to_all\(p_from, p_to\)\(x\): requires an xtensor expression whose rank is part
 //   of its type; as_rank<2>\(a\) gives it one
+// lines RANK_OF_RUN_TIME: 12
 // first ELEMENTS: partita::all_to_all\(p_from, p_to\)\(x\): requires elements that MPI can move
+// lines ELEMENTS: 12
 // first CONST_VIEW: partita::all_to_all\(p_from, p_to\).into\(x, view\): requires a view with memory
+// lines CONST_VIEW: 12
 // first PLAN: partita::all_to_all::plan\(extents\): requires extents of the rank of the partitions
 // lines PLAN: 12
 #include <partita/kernel/all_to_all.hpp>

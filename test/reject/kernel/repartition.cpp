@@ -1,23 +1,40 @@
 // What the types of a repartition's policies show to be wrong does not compile.
 //
 // expect PERMUTES_TOO_FEW: requires one entry for each dimension of the partitions; name those that stay, too
+// lines PERMUTES_TOO_FEW: 12
 // expect PERMUTES_TOO_MANY: requires one entry for each dimension of the partitions; name those that stay, too
+// lines PERMUTES_TOO_MANY: 12
 // expect PERMUTES_ONE_TWICE: requires each of 0, 1, ..., rank - 1 once; permute<1, 0> transposes a matrix
+// lines PERMUTES_ONE_TWICE: 12
 // expect PERMUTES_WHAT_IS_NOT_THERE: requires each of 0, 1, ..., rank - 1 once
+// lines PERMUTES_WHAT_IS_NOT_THERE: 12
 // expect TWO_PERMUTATIONS: requires at most one permute<...>, one from_cuts
+// lines TWO_PERMUTATIONS: 12
 // expect TWO_RESULTS: requires at most one permute<...>, one from_cuts.{5} and one to_cuts
+// lines TWO_RESULTS: 12
 // expect TWO_STRATEGIES: requires at most one permute<...>.* one strategy and one choice of messages
+// lines TWO_STRATEGIES: 12
 // expect TWO_FORMS: requires at most one permute<...>.* one strategy and one choice of messages
+// lines TWO_FORMS: 12
 // expect CUTS_OF_ANOTHER_RANK: requires one cut for each dimension of the partitions
+// lines CUTS_OF_ANOTHER_RANK: 12
 // expect SOURCE_OF_ANOTHER_RANK: requires one cut for each dimension of the partitions
+// lines SOURCE_OF_ANOTHER_RANK: 12
 // expect POLICY_OF_ANOTHER_KERNEL: requires policies among discard_batch, permute<...>, from_cuts.{5}, to_cuts.{5},
 //   strategy and messages
-// expect SEQUENTIAL_TOO: requires each of 0, 1, ..., rank - 1 once
+// lines POLICY_OF_ANOTHER_KERNEL: 12
+// expect SEQUENTIAL_TOO: permute<...> with each of 0, 1, ..., rank - 1 once
+// lines SEQUENTIAL_TOO: 12
 // expect PARTITIONS_OF_TWO_RANKS: requires partitions of equal rank; reshape.. one of them with extents of 1
+// lines PARTITIONS_OF_TWO_RANKS: 12
 // expect BLOCK_OF_ANOTHER_RANK: requires a block of the rank of its partitions
+// lines BLOCK_OF_ANOTHER_RANK: 12
 // expect ADJOINT_RANK: requires a block of the rank of its partitions
+// lines ADJOINT_RANK: 12
 // expect ELEMENTS: partita::repartition\(p_x, p_y\)\(x\): requires elements that MPI can move
+// lines ELEMENTS: 12
 // expect PLAN: partita::repartition::plan\(extents\): requires extents of the rank of the partitions
+// lines PLAN: 12
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
 

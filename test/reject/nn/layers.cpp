@@ -1,16 +1,27 @@
 // Layers refuse tensors of another rank or element type, and options that they do not have.
 //
 // expect LOSS_RANK: partita::elementwise_loss<T, Rank>\(p\): requires a partition of that rank
+// lines LOSS_RANK: 12
 // expect LOSS_ELEMENTS: requires blocks of elements T and of that rank
+// lines LOSS_ELEMENTS: 12
 // expect SCORES: requires x of elements T and of that rank, and targets of integers
+// lines SCORES: 12
 // expect POOL_RANK: requires x of the rank of p, batch x channels x features
+// lines POOL_RANK: 12
 // expect POOL_FEATURES: partita::max_pooling\(p, options\): requires p = batch x channels x features
+// lines POOL_FEATURES: 12
 // expect NORM_RANK: partita::batch_norm<T, Rank>\(p, options\): requires p of the rank of x
+// lines NORM_RANK: 12
 // expect NORM_ELEMENTS: partita::batch_norm<T, Rank>\(x\): requires an xt::xtensor of elements T and of that rank
+// lines NORM_ELEMENTS: 12
 // expect NORM_DIMENSIONS: partita::layer_norm<T, Rank, K>: requires 1 <= K <= Rank
+// lines NORM_DIMENSIONS: 12
 // expect DROPOUT_RANK: partita::dropout\(p, options\)\(x\): requires x of the rank of p
+// lines DROPOUT_RANK: 12
 // expect NUMBERS: partita::embedding<T, Rank>\(x\): requires integers, of one dimension fewer than the result
+// lines NUMBERS: 12
 // expect FLATTEN: partita::flatten\(p_x, p_y\): requires p_y = b x f, of rank 2
+// lines FLATTEN: 12
 #include <partita/nn/batch_norm.hpp>
 #include <partita/nn/cross_entropy.hpp>
 #include <partita/nn/dropout.hpp>

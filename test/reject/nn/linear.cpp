@@ -1,24 +1,39 @@
 // A linear layer on partitions that do not fit, or of blocks of another type, is refused by the compiler.
 //
 // expect WEIGHT_RANK: partita::linear\(p_x, p_y, p_w\): requires p_w = f_out x f_in, of rank 2
+// lines WEIGHT_RANK: 12
 // expect NO_FEATURES: requires p_x = 1 x ... x f_in and p_y = 1 x ... x f_out, of rank 1 at least
+// lines NO_FEATURES: 12
 // expect INPUT_FEATURES: partita::linear\(p_x, p_y, p_w\): requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w
 //   = f_out x f_in
+// lines INPUT_FEATURES: 12
 // expect OUTPUT_FEATURES: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
+// lines OUTPUT_FEATURES: 12
 // expect BATCH_IS_CUT: requires p_x = 1 x ... x f_in, p_y = 1 x ... x f_out and p_w = f_out x f_in
+// lines BATCH_IS_CUT: 12
 // expect COLUMN_PARALLEL: partita::linear<T, column_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x
 //   ... x f and p_w = f x 1
+// lines COLUMN_PARALLEL: 12
 // expect ROW_PARALLEL: partita::linear<T, row_parallel>\(p_x, p_y, p_w\): requires p_x = 1 x ... x f, p_y = 1 x ... x f
 //   and p_w = 1 x f
+// lines ROW_PARALLEL: 12
 // expect ELEMENTS: partita::linear<T>\(x\): requires elements of type T; cast x first
+// lines ELEMENTS: 12
 // expect ADJOINT_ELEMENTS: partita::linear<T>.adjoint\(dy\): requires elements of type T; cast dy first
+// lines ADJOINT_ELEMENTS: 12
 // expect SCALAR: partita::linear<T>\(x\): requires x of rank 1 at least: batch x ... x in_features
+// lines SCALAR: 12
 // expect NO_RANK: partita::linear<T>\(x\): requires an x whose rank is part of its type, as an xt::xtensor; give
 //   as_rank<2>\(x\)
+// lines NO_RANK: 12
 // expect ADJOINT_NO_RANK: partita::linear<T>.adjoint\(dy\): requires a dy whose rank is part of its type
+// lines ADJOINT_NO_RANK: 12
 // expect NO_TYPE: partita::linear\(p_x, p_y, p_w, options\): requires an element type, which partitions do not tell
+// lines NO_TYPE: 12
 // expect NO_OPTIONS: partita::linear<T>\(p_x, p_y, p_w, options\): requires options; say at least
+// lines NO_OPTIONS: 12
 // expect NEITHER: partita::linear\(p_x, p_y, p_w, options\): requires an element type
+// lines NEITHER: 12
 #include <partita/nn/linear.hpp>
 
 using namespace partita;

@@ -2,11 +2,17 @@
 //
 // expect LOSS_RANK: partita::softmax_cross_entropy<T>\(scores, labels\): requires scores of rank 2 \(batch x classes\)
 //   and element type T
+// lines LOSS_RANK: 12
 // expect LOSS_ELEMENTS: requires scores of rank 2 \(batch x classes\) and element type T
+// lines LOSS_ELEMENTS: 12
 // expect LOSS_PARTITION: partita::softmax_cross_entropy\(p\): requires p = 1 x ... x f, of rank 1 at least
+// lines LOSS_PARTITION: 12
 // expect ACTIVATION_ELEMENTS: partita::activation<T>\(x\): requires elements of type T; cast x first
+// lines ACTIVATION_ELEMENTS: 12
 // expect ACTIVATION_NO_RANK: partita::activation<T>\(x\): requires an x whose rank is part of its type
+// lines ACTIVATION_NO_RANK: 12
 // expect NO_PARAMETERS: partita::sequential::parameters\(\): requires a layer that has parameters
+// lines NO_PARAMETERS: 12
 #include <partita/nn/activation.hpp>
 #include <partita/nn/sequential.hpp>
 #include <partita/nn/softmax_cross_entropy.hpp>

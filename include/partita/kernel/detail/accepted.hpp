@@ -31,6 +31,14 @@ constexpr bool has_summable_elements() {
   if constexpr (ranked_array<X>) return summable_element<element_of<X>> && element_in_place<element_of<X>>;
   else return false;
 }
+/// What stands for a member of a class that was refused: nothing is added to the one sentence.
+struct anything {
+  template <class... Arguments>
+  explicit anything(const Arguments&...) {}
+};
+template <bool Accepted, class Member>
+using member_if = std::conditional_t<Accepted, Member, anything>;
+
 /// View is writable memory for elements of X.
 template <class View, class X>
 constexpr bool fits_view() {

@@ -10,6 +10,7 @@
 #include <partita/comm/transport.hpp>
 #include <partita/comm/world.hpp>
 #include <partita/core/error.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -116,10 +117,12 @@ class pending {
         way_(std::move(other.way_)),
         number_(other.number_),
         needed_(std::move(other.needed_)),
+        thread_(other.thread_),
         there_is_one_(std::exchange(other.there_is_one_, false)) {}
   pending& operator=(pending&&) = delete;
   ~pending() {
-    if (way_) way_->wait(number_);
+    // another thread leaves it to the next call of the kernel, as long as there is a kernel
+    if (way_ && (is_own_thread() || way_.use_count() == 1)) way_->wait(number_);
   }
 
   /// Keeps something alive until the end: a block that was evaluated for this exchange.
@@ -129,7 +132,12 @@ class pending {
   const Result& so_far() const { return result_; }
 
   /// Waits for what is still to come and gives the result, once [error].
+  /// Requires: the thread that began it, which alone makes calls of this world meanwhile [communication_error; it can
+  ///           still be finished there].
   Result finish() {
+    if (way_ && !is_own_thread())
+      throw communication_error(
+          "partita: later.finish(): requires the thread that began it; finish there, and hand the result over");
     if (!std::exchange(there_is_one_, false))
       throw error(
           "partita: later.finish(): requires a result that is still to be given; it was given before, or moved away");
@@ -139,10 +147,13 @@ class pending {
   }
 
  private:
+  bool is_own_thread() const { return thread_ == std::this_thread::get_id(); }
+
   Result result_;
   std::shared_ptr<pending_operation> way_;
   std::uint64_t number_;
   std::shared_ptr<const void> needed_;
+  std::thread::id thread_ = std::this_thread::get_id();
   bool there_is_one_ = true;
 };
 

@@ -47,31 +47,30 @@ struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
   static constexpr bool known = true, gives_to = true, fits = R == Rank;
 };
 
+/// The policies fit together and tensors of this rank; each kernel refuses them in its own header, near the call.
+template <std::size_t Rank, class... Policies>
+inline constexpr bool are_known = (repartition_policy<Rank, Policies>::known && ...);
+template <std::size_t Rank, class... Policies>
+inline constexpr bool are_single = (0 + ... + (repartition_policy<Rank, Policies>::permutes ? 1 : 0)) <= 1 &&
+                                   (0 + ... + (repartition_policy<Rank, Policies>::gives_from ? 1 : 0)) <= 1 &&
+                                   (0 + ... + (repartition_policy<Rank, Policies>::gives_to ? 1 : 0)) <= 1 &&
+                                   (0 + ... + (repartition_policy<Rank, Policies>::goes ? 1 : 0)) <= 1 &&
+                                   (0 + ... + (repartition_policy<Rank, Policies>::mails ? 1 : 0)) <= 1;
+template <std::size_t Rank, class... Policies>
+inline constexpr bool permute_all =
+    ((!repartition_policy<Rank, Policies>::permutes || repartition_policy<Rank, Policies>::fits) && ...);
+template <std::size_t Rank, class... Policies>
+inline constexpr bool permute_once =
+    ((!repartition_policy<Rank, Policies>::permutes || repartition_policy<Rank, Policies>::orders) && ...);
+template <std::size_t Rank, class... Policies>
+inline constexpr bool cut_all =
+    ((!(repartition_policy<Rank, Policies>::gives_from || repartition_policy<Rank, Policies>::gives_to) ||
+      repartition_policy<Rank, Policies>::fits) &&
+     ...);
+
 /// How both sides of a repartition of tensors of this rank are cut. Everything here is known on every worker.
 template <std::size_t Rank, class... Policies>
 class repartition_cuts {
-  template <class T>
-  using about = repartition_policy<Rank, T>;
-  static_assert((about<Policies>::known && ...),
-                "partita::repartition(p_x, p_y, policies...): requires policies among discard_batch, permute<...>, "
-                "from_cuts(...), to_cuts(...), strategy and messages");
-  static_assert((0 + ... + (about<Policies>::permutes ? 1 : 0)) <= 1 &&
-                    (0 + ... + (about<Policies>::gives_from ? 1 : 0)) <= 1 &&
-                    (0 + ... + (about<Policies>::gives_to ? 1 : 0)) <= 1 &&
-                    (0 + ... + (about<Policies>::goes ? 1 : 0)) <= 1 &&
-                    (0 + ... + (about<Policies>::mails ? 1 : 0)) <= 1,
-                "partita::repartition(p_x, p_y, policies...): requires at most one permute<...>, one from_cuts(...) "
-                "and one to_cuts(...), one strategy and one choice of messages; leave one of them out");
-  static_assert(((!about<Policies>::permutes || about<Policies>::fits) && ...),
-                "partita::repartition(p_x, p_y, permute<...>): requires one entry for each dimension of the "
-                "partitions; name those that stay, too");
-  static_assert(((!about<Policies>::permutes || about<Policies>::orders) && ...),
-                "partita::repartition(p_x, p_y, permute<...>): requires each of 0, 1, ..., rank - 1 once; permute<1, "
-                "0> transposes a matrix");
-  static_assert(((!(about<Policies>::gives_from || about<Policies>::gives_to) || about<Policies>::fits) && ...),
-                "partita::repartition(p_x, p_y, from_cuts(...), to_cuts(...)): requires one cut for each dimension of "
-                "the partitions; cut::balanced(n, 1) leaves one whole");
-
  public:
   using shape_type = std::array<std::size_t, Rank>;
   using cuts = decomposition<Rank>;
