@@ -22,6 +22,10 @@ repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, c
   static_assert(Src::rank() == Dst::rank(),
                 "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and "
                 "extents of one rank; reshape() one of the partitions with extents of 1");
+  static_assert(
+      are_accepted<Src::rank(), Policies...>,
+      "partita::relabelled(p_x, p_y, extents, policies...), partita::cost_of(p_x, p_y, extents, policies...): "
+      "requires policies that partita::repartition(p_x, p_y, policies...) takes");
   repartition_cuts<Src::rank(), Policies...> cuts(p_x.grid().shape(), p_y.grid().shape(), policies...);
   const text problem = cuts.objection(global);
   if (!problem.empty()) throw shape_error(text() << call << ": " << problem);

@@ -122,9 +122,7 @@ class repartition {
   static_assert(Src::rank() == Dst::rank(),
                 "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of "
                 "them with extents of 1");
-  static_assert(partita::detail::are_known<rank, Policies...> && partita::detail::are_single<rank, Policies...> &&
-                    partita::detail::permute_all<rank, Policies...> &&
-                    partita::detail::permute_once<rank, Policies...> && partita::detail::cut_all<rank, Policies...>,
+  static_assert(partita::detail::are_accepted<rank, Policies...>,
                 "partita::sequentially::repartition(p_x, p_y, policies...): requires policies among discard_batch, "
                 "permute<...> with each of 0, 1, ..., rank - 1 once, from_cuts(...) and to_cuts(...) with one cut for "
                 "each dimension, strategy and messages, each at most once");

@@ -68,6 +68,11 @@ inline constexpr bool cut_all =
       repartition_policy<Rank, Policies>::fits) &&
      ...);
 
+template <std::size_t Rank, class... Policies>
+inline constexpr bool are_accepted =
+    are_known<Rank, Policies...> && are_single<Rank, Policies...> && permute_all<Rank, Policies...> &&
+    permute_once<Rank, Policies...> && cut_all<Rank, Policies...>;
+
 /// How both sides of a repartition of tensors of this rank are cut. Everything here is known on every worker.
 template <std::size_t Rank, class... Policies>
 class repartition_cuts {
