@@ -57,7 +57,8 @@ facts<N> largest(const world_state& world, const facts<N>& mine) {
 
 /// Whether something holds on every worker. Collective. Cost: one look at shared memory on a node, else one
 /// MPI_Allreduce.
-inline bool on_all(world_state& world, bool here) {
+template <class = void>
+bool on_all(world_state& world, bool here) {
   const facts<4> mine{here ? 1U : 0U, 0, 0, 0};
   facts<4> all{};
   world.all_and(mine.data(), all.data());

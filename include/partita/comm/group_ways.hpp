@@ -48,6 +48,7 @@ struct group_way {
 
   /// Copies the root's elements x to y on every member (at the root: nullptr, or where it keeps a copy). `started`: the
   /// root has begun with start_spread.
+  template <class = void>
   void spread(const element_messages& by_message, group_blocks b, bool started = false) {
     const bool root = is_root();
     if (leads && across.members.size() > 1) {
@@ -68,6 +69,7 @@ struct group_way {
     if (leads && b.y != nullptr && b.y != b.x) by_message.of().copy_row(b.y, b.x, b.n);
   }
   /// The root's part of that, left under way: waits for nobody, and x stays as it is till spread.
+  template <class = void>
   void start_spread(const element_messages& by_message, const group_blocks& b) {
     if (!is_root()) return;
     if (across.members.size() > 1) by_message.spread_ahead(sent, across, b.x, b.n);
@@ -78,6 +80,7 @@ struct group_way {
 
   /// One block for each node (or worker, where there is no shared memory) with the root's n elements x; every member
   /// but a root that is not `root_views` gets a view of it.
+  template <class = void>
   lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n, bool root_views) {
     const bool root = is_root(), apart = !shared;
     const std::size_t members = within.members.size(), bytes = by_message.bytes(n);
@@ -108,11 +111,13 @@ struct group_way {
   /// Begins a sum: shows the members on this node what this one gives, and waits for nobody. `y` is where the sum goes,
   /// if that is known (at the root, if `to_all` everywhere), or nullptr. Till the end x must stay as it is and the
   /// group makes no other call.
+  template <class = void>
   void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
     if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
   }
   /// After that, for a sum that will be under way for a while: who only gives sends at once. Other messages wait for
   /// the end.
+  template <class = void>
   void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b) {
     if (shared || how.exactly != nullptr) return;
     const worker_group& first = within.members.size() > 1 ? within : across;
@@ -198,6 +203,7 @@ struct group_way {
 /// The ways of one worker, one for each group of its plan, and the memory in which results live. Collective to make.
 class group_ways {
  public:
+  template <class = void>
   group_ways(MPI_Comm everyone, group_plan plan)
       : plan_(std::move(plan)),
         members_(node::of(everyone)),
@@ -249,6 +255,7 @@ class group_ways {
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};
   };
 
+  template <class = void>
   group_way way_of(const worker_group& g, const std::vector<card>& cards, std::size_t id) {
     group_way way;
     way.all = &g;

@@ -27,6 +27,7 @@ class stop_signal {
   ~stop_signal() { ::sigaction(number_, &before_, nullptr); }
 
   /// Whether a worker of the world has got the signal, the same on all of them. Collective.
+  template <class = void>
   bool on_any() const {
     constexpr std::uint64_t fingerprint = 0x73746f70;
     return everyone_.state()->agree(fingerprint, seen() ? 0 : 1, detail::failure::none,

@@ -66,6 +66,7 @@ class transport {
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
   /// What carries out a plan for elements of this kind.
+  template <class = void>
   std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind) {
     return std::make_unique<box_exchange>(ways_, memory_, std::move(plan), kind, members_.oversubscribed());
   }

@@ -27,9 +27,11 @@ Result named_after_a_refusal();
 class world {
  public:
   /// All workers of MPI_COMM_WORLD. Collective.
+  template <class = void>
   explicit world(checks level = checks::agree) : world(initialised(), level) {}
   /// The workers of an existing communicator (an MPI_Comm converts, also one made by a split). Collective over it;
   /// where PARTITA_PATIENCE gives up the wait for the others, it may not be freed any more.
+  template <class = void>
   explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree)
       : state_(std::make_shared<detail::world_state>(MPI_Comm(communicator), level)) {}
 
@@ -107,6 +109,7 @@ class world {
   /// while others do something else. A worker that is not chosen gets a world that is not active(), and need not call.
   /// Requires: workers of this world [partition_error], the same on all that are chosen [disagreement_error]. Cost: a
   ///           message from each of them and back, a communicator, and shared memory of its own with the first call.
+  template <class = void>
   world part(const partita::workers& chosen) const {
     if (chosen.bound() > size())
       throw partition_error(text("partita::world::part: requires workers of a world of ")
@@ -118,7 +121,10 @@ class world {
   }
   /// A world of the workers that give the same colour, in ascending order. Collective. Cost: an agreement, an
   /// MPI_Allgather, and a part().
-  world split(std::size_t colour) const { return part(partita::workers(state()->of_colour(colour))); }
+  template <class = void>
+  world split(std::size_t colour) const {
+    return part(partita::workers(state()->of_colour(colour)));
+  }
 
   const std::shared_ptr<detail::world_state>& state() const {
     there();

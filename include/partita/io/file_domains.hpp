@@ -51,8 +51,8 @@ constexpr std::size_t worthwhile_owners(std::size_t data_bytes, std::size_t leas
 }
 
 /// The domains of a file whose elements begin at `data_at`, for slabs of these sizes in bytes, in order.
-inline file_domains plan_file_domains(std::size_t data_at, const std::vector<std::size_t>& slab_bytes,
-                                      std::size_t page) {
+template <class = void>
+file_domains plan_file_domains(std::size_t data_at, const std::vector<std::size_t>& slab_bytes, std::size_t page) {
   if (page == 0) page = 1;
   file_domains plan;
   plan.held.push_back(data_at);

@@ -140,7 +140,8 @@ class checkpoint {
 namespace detail {
 
 /// The leader's view of the steps in a folder, given to all. A folder that is not there has none.
-inline std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
+template <class = void>
+std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
   std::string bytes;
   file_trouble trouble;
   if (call.leads()) {
@@ -157,7 +158,8 @@ inline std::vector<std::uint64_t> common_steps(const file_call& call, const std:
 }
 
 /// Reads the manifest of a step by the leader, tells all, and verifies it. Collective.
-inline checkpoint open_checkpoint(const file_call& call, const std::string& folder, std::uint64_t step) {
+template <class = void>
+checkpoint open_checkpoint(const file_call& call, const std::string& folder, std::uint64_t step) {
   constexpr std::size_t most = std::size_t{1} << 28U;  // 25 million slabs
   const std::string path = folder + "/" + step_name(step);
   std::string json;
@@ -178,7 +180,8 @@ inline checkpoint open_checkpoint(const file_call& call, const std::string& fold
 
 /// The steps that were saved whole in a folder, ascending; none if there is no such folder. All workers of the world
 /// call and get the same.
-inline std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
+template <class = void>
+std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
   const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
                                detail::call_number() << 4);
   call.common(0);
@@ -188,7 +191,8 @@ inline std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, co
 /// Opens a step of a folder of checkpoints. All workers of the world call; it may have other workers than the one that
 /// saved.
 /// Requires: a step that is there, and a manifest that is as it was saved [io_error, on all workers alike].
-inline checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step) {
+template <class = void>
+checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step) {
   const detail::file_call call(everyone, 0,
                                text("partita::load_checkpoint(\"") << folder.c_str() << "\", world, " << step << ")",
                                detail::call_number() << 5);
@@ -196,7 +200,8 @@ inline checkpoint load_checkpoint(const std::string& folder, const world& everyo
   return detail::open_checkpoint(call, folder, step);
 }
 /// The same for the highest step that was saved whole.
-inline checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
+template <class = void>
+checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
   const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
                                detail::call_number() << 6);
   call.common(0);

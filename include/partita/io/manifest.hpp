@@ -208,7 +208,8 @@ class manifest_reader {
 }  // namespace detail
 
 /// The manifest as JSON; its last line is a checksum of all before.
-inline std::string to_json(const manifest& m) {
+template <class = void>
+std::string to_json(const manifest& m) {
   std::string json =
       "{\n  \"format\": \"partita checkpoint\",\n  \"version\": 1,\n  \"step\": " + std::to_string(m.step) +
       ",\n  \"slab_bytes\": " + std::to_string(m.slab_bytes) + ",\n  \"tensors\": [";
@@ -227,7 +228,8 @@ inline std::string to_json(const manifest& m) {
 }
 
 /// Reads what to_json wrote. A text that was changed anywhere, also by one bit, is refused: do not edit a manifest.
-inline manifest_found parse_manifest(const std::string& json) {
+template <class = void>
+manifest_found parse_manifest(const std::string& json) {
   const std::size_t n = json.size() < detail::manifest_seal_bytes ? 0 : json.size() - detail::manifest_seal_bytes;
   if (n == 0 || json.compare(n, std::string::npos, detail::manifest_seal(json.data(), n)) != 0) {
     manifest_found found;

@@ -64,7 +64,8 @@ text npy_type_of() {
 }
 
 /// The header (version 1.0) of a file of these elements, padded so that they begin at a multiple of 64 bytes.
-inline std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents, std::size_t rank) {
+template <class = void>
+std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents, std::size_t rank) {
   std::string words = "{'descr': '" + std::string(type.begin(), type.end()) +
                       "', 'fortran_order': " + (columns_first ? "True" : "False") + ", 'shape': (";
   for (std::size_t d = 0; d < rank; ++d) words += std::to_string(extents[d]) + (d + 1 < rank ? ", " : "");
@@ -227,7 +228,8 @@ class npy_literal {
 /// Reads the header that the first n bytes of a file hold (all of a file, or npy_header_limit bytes of it). Versions 1,
 /// 2 and 3; Python's literal is read by hand, entries in any order. Whatever is no such header is a sentence: nothing
 /// is evaluated, no byte behind n is looked at, and no number is believed before it is known to fit.
-inline npy_header_found parse_npy_header(const unsigned char* bytes, std::size_t n) {
+template <class = void>
+npy_header_found parse_npy_header(const unsigned char* bytes, std::size_t n) {
   npy_header_found found;
   const char magic[] = "\x93NUMPY";
   for (std::size_t k = 0; k < 6; ++k)

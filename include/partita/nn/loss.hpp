@@ -36,11 +36,12 @@ namespace detail {
 /// Sums that all workers of a world come to know: inactive ones give zeros.
 class sums_over_world {
  public:
+  template <class = void>
   explicit sums_over_world(const world& everyone) : sum_(everyone, all_of(everyone), partita::sum) {}
 
-  template <std::size_t N>
+  template <std::size_t N, class Sum = double>  // a parameter, so that the reduction is made for who calls only
   std::array<double, N> operator()(const std::array<double, N>& mine, const text& objection) const {
-    auto given = uninitialised<double, 1>({N});
+    auto given = uninitialised<Sum, 1>({N});
     std::copy(mine.begin(), mine.end(), given.begin());
     const auto all = hooked::call(sum_, given, objection);
     std::array<double, N> sums{};

@@ -93,6 +93,7 @@ class traced_function {
     return *this;
   }
   /// How all values lie and what moves: found once, for explain, to_text and to_svg.
+  template <class = void>
   const completion& complete() const {
     if (!completed_) completed_ = std::make_shared<completion>(partita::complete(program_->operations));
     return *completed_;

@@ -17,7 +17,8 @@ struct letter {
 };
 
 /// The calls that are made, each with the workers that make it; where two of them read alike, what else differs.
-inline text difference(const std::vector<letter>& letters) {
+template <class = void>
+text difference(const std::vector<letter>& letters) {
   text all("partita: workers make different calls: ");
   std::vector<std::size_t> first;  // of those that make the same
   for (std::size_t k = 0; k < letters.size(); ++k) {
@@ -47,14 +48,16 @@ inline text difference(const std::vector<letter>& letters) {
 }
 
 /// The error of the first that has one: of all of them, since none goes on.
-[[noreturn]] inline void raise_first(const std::vector<letter>& letters) {
+template <class = void>
+[[noreturn]] void raise_first(const std::vector<letter>& letters) {
   for (const letter& l : letters)
     if (l.kind != static_cast<std::uint64_t>(failure::none)) raise(static_cast<failure>(l.kind), l.sentence);
   throw communication_error("partita: an agreement failed for a reason that no worker gave");
 }
 
 /// What is said of a world whose workers mean two levels of checks.
-inline text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
+template <class = void>
+text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
   const auto name = [](std::uint64_t level) {
     return static_cast<checks>(level) == checks::local ? "checks::local" : "checks::agree";
   };

@@ -26,7 +26,8 @@ inline std::uint64_t fingerprint_of_part(const workers& chosen) {
 }
 
 /// Whether the workers chosen all come and choose alike: what MPI_Comm_create_group would hang without.
-inline bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
+template <class = void>
+bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above those of kernels, below what MPI promises (32767)
   struct exchange {
     std::uint64_t mine, theirs = 0;
@@ -57,7 +58,8 @@ inline bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, s
 
 /// The communicator of the workers chosen, in that order. Only they come here. Cost: one message from each of them and
 /// back, and what MPI_Comm_create_group costs.
-inline MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen) {
+template <class = void>
+MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen) {
   constexpr int tag = 31001;
   if (!all_come(everyone, id, chosen, fingerprint_of_part(chosen)))
     throw disagreement_error(text("partita: workers make different calls: worker ")

@@ -41,6 +41,7 @@ class roll_call final : public wait_watcher {
     return known;
   }
 
+  template <class = void>
   roll_call(std::size_t id, std::size_t size, MPI_Comm given)
       : own_(&worker_pages::instance().own()), given_(given), id_(id), size_(size) {
     int among_all = 0;
@@ -55,6 +56,7 @@ class roll_call final : public wait_watcher {
     return {level, worlds(), worker_pages::instance().address()};
   }
   /// Now the world is made, and has a number.
+  template <class = void>
   void meet(const std::vector<introduction>& all) {
     for (const introduction& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
     ++number_;

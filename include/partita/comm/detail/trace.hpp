@@ -24,6 +24,7 @@ class trace {
  public:
   static bool on() { return wanted_.load(std::memory_order_relaxed); }
   /// Once, when the first world is made.
+  template <class = void>
   static void begin() {
     [[maybe_unused]] static const bool once = [] {
       const char* const path = std::getenv("PARTITA_TRACE");
@@ -106,6 +107,7 @@ class trace {
     const std::lock_guard<spin_lock> only(it.lock_);
     edit(it.calls_[number]);
   }
+  template <class = void>
   void write() {
     int worker = 0, workers = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &worker);

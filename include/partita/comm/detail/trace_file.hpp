@@ -24,7 +24,8 @@ struct traced_call {
 };
 
 /// "partita::repartition(p_x, p_y).adjoint with …" is a repartition.adjoint.
-inline std::string name_of_operation(std::string_view sentence) {
+template <class = void>
+std::string name_of_operation(std::string_view sentence) {
   if (sentence.starts_with("partita::")) sentence.remove_prefix(9);
   sentence = sentence.substr(0, sentence.find(" with "));
   const std::size_t open = sentence.find('('), close = sentence.rfind(')');
@@ -32,7 +33,8 @@ inline std::string name_of_operation(std::string_view sentence) {
   if (close != std::string_view::npos && open != std::string_view::npos) name += sentence.substr(close + 1);
   return name.substr(0, name.find(' '));
 }
-inline std::string in_json(std::string_view words) {
+template <class = void>
+std::string in_json(std::string_view words) {
   std::string all;
   for (const char c : words) {
     if (c == '"' || c == '\\') all += '\\';
@@ -41,15 +43,17 @@ inline std::string in_json(std::string_view words) {
   return all;
 }
 /// The same on all workers of a job, and on no other: by it a worker knows a file of an earlier job.
-inline std::string name_of_job() {
+template <class = void>
+std::string name_of_job() {
   for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
     if (const char* const job = std::getenv(name)) return in_json(job);
   return std::to_string(::getppid());
 }
 
 /// One line for each worker and each call; the reader below counts on it.
-inline std::string trace_lines(std::size_t worker, const std::vector<traced_call>& calls,
-                               const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
+template <class = void>
+std::string trace_lines(std::size_t worker, const std::vector<traced_call>& calls,
+                        const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
   char entry[512];
   std::snprintf(entry, sizeof entry,
                 R"({"ph":"M","name":"process_name","pid":%zu,"args":{"name":"worker %zu","dropped":%zu}})", worker,
@@ -72,7 +76,8 @@ inline std::string trace_lines(std::size_t worker, const std::vector<traced_call
 }
 
 /// One row for each worker: its calls in the colour of the operation, the part of it that was waiting in grey.
-inline std::string trace_picture(const std::string& json) {
+template <class = void>
+std::string trace_picture(const std::string& json) {
   struct bar {
     std::size_t worker;
     double begin, length, waiting;
@@ -142,9 +147,10 @@ inline std::string trace_picture(const std::string& json) {
 }
 
 /// Adds the calls of one worker to a file that is whole JSON after each. A trace that cannot be written is said so.
-inline void write_trace(const std::string& path, std::size_t worker, std::size_t workers,
-                        const std::vector<traced_call>& calls,
-                        const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
+template <class = void>
+void write_trace(const std::string& path, std::size_t worker, std::size_t workers,
+                 const std::vector<traced_call>& calls, const std::unordered_map<std::uint64_t, std::string>& names,
+                 std::size_t dropped) {
   const auto write_all = [](int file, const std::string& bytes, std::size_t at) {
     for (std::size_t done = 0; done < bytes.size();) {
       const auto n = ::pwrite(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(at + done));

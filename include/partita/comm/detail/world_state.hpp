@@ -34,6 +34,7 @@ namespace partita::detail {
 class world_state {
  public:
   /// Collective. Requires: the same level on all workers [disagreement_error, on all of them].
+  template <class = void>
   world_state(MPI_Comm given, checks level, bool takes_over = false)
       : level_(level), maker_(std::this_thread::get_id()) {
     process::expect_worker("partita::world");
@@ -104,6 +105,7 @@ class world_state {
 
   /// A communicator of the workers of this one that are chosen, in that order, for a world_state to take over. Only
   /// they come here.
+  template <class = void>
   MPI_Comm communicator_of(const workers& chosen) {
     const auto describe = [&] { return making_of_part(chosen); };
     const one_thread here(caller(), describe);
@@ -111,6 +113,7 @@ class world_state {
     return part_communicator(communicator_, id_, chosen);
   }
   /// The workers that give the same colour, in ascending order. Collective.
+  template <class = void>
   std::vector<std::size_t> of_colour(std::uint64_t colour) {
     agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
     std::vector<std::uint64_t> all(size_);
@@ -149,6 +152,7 @@ class world_state {
   }
 
   /// Gives every worker the bitwise and of the four words of all.
+  template <class = void>
   void all_and(const std::uint64_t* mine, std::uint64_t* all) {
     words own{}, common{};
     for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
@@ -161,6 +165,7 @@ class world_state {
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
 
   /// All workers learn who the others are, and that they mean the same level of checks.
+  template <class = void>
   void introduce() {
     using introduction = roll_call::introduction;
     auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
@@ -179,6 +184,7 @@ class world_state {
       throw disagreement_error(two_levels(all[0].level, k, all[k].level));
     }
   }
+  template <class = void>
   static MPI_Comm duplicate(MPI_Comm given) {
     MPI_Request request = MPI_REQUEST_NULL;
     auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
@@ -199,6 +205,7 @@ class world_state {
   }
 
   /// Gives every worker the bitwise and of the words of all.
+  template <class = void>
   void meet(const words& mine, words& all) {
     if (size_ == 1) {
       all = mine;
@@ -219,6 +226,7 @@ class world_state {
   }
 
   /// Once the workers have agreed for the first time, so that all of them come here.
+  template <class = void>
   void seek_shared_flags() {
     sought_shared_flags_ = true;
     if (size_ == 1) return;
@@ -274,6 +282,7 @@ class world_state {
   }
 
   /// All workers look at what each has to say and throw the same error. Only after an agreement failed.
+  template <class = void>
   [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
     const std::vector<letter> letters = gather({fingerprint, static_cast<std::uint64_t>(kind), mine});
     if (letters.empty())

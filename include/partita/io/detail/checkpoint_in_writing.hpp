@@ -111,6 +111,7 @@ class checkpoint_in_writing {
   }
 
   /// Makes a folder that nobody else knows. Collective.
+  template <class = void>
   void begin() {
     const std::string path = folder_ + "/" + step_name(step_);
     temporary_ = temporary_name(path, call_.word_of(call_.leader(), random_word() >> 1U));
@@ -157,6 +158,7 @@ class checkpoint_in_writing {
     }
   }
   /// Makes it a step, or throws the same on all workers. Collective.
+  template <class = void>
   void end() {
     call_.settle(trouble_);
     manifest contents{step_, options_.slab_bytes, {}};

@@ -60,20 +60,26 @@ class file_call {
   bool leads() const { return world_.id() == leader_; }
 
   /// The bits that all workers set. Requires the same call on all workers [disagreement_error].
+  template <class = void>
   std::uint64_t common(std::uint64_t choices) const {
     return world_.state()->agree(number_, choices, failure::none, [&] { return name_; });
   }
-  bool all(bool mine) const { return common(mine ? 1 : 0) == 1; }
+  template <class = void>
+  bool all(bool mine) const {
+    return common(mine ? 1 : 0) == 1;
+  }
   /// The word of one worker, given to all.
+  template <class = void>
   std::uint64_t word_of(std::size_t who, std::uint64_t mine) const {
     return common(world_.id() == who ? mine : ~std::uint64_t{0});
   }
   /// The bytes of one worker, given to all.
+  template <class Byte = std::uint8_t>  // a name that is a parameter: the broadcast is made for who calls this only
   std::string bytes_of(std::size_t who, const std::string& mine) const {
     if (world_.size() == 1) return mine;
     const auto one = world_.partition<1>(workers{who});
     const auto every = world_.partition(extents<dynamic>(world_.size()));
-    auto block = zero_volume<std::uint8_t, 1>();
+    auto block = zero_volume<Byte, 1>();
     if (world_.id() == who) {
       block.resize({mine.size()});
       if (!mine.empty()) std::memcpy(block.data(), mine.data(), mine.size());
@@ -83,6 +89,7 @@ class file_call {
   }
 
   /// Either nobody complains, or all workers throw what the first one that does has to say.
+  template <class = void>
   void settle(const file_trouble& mine) const {
     if (all(mine.empty())) return;
     std::size_t who = 0;

@@ -16,7 +16,8 @@ struct npy_front {
   std::string bytes;
   file_trouble trouble;
 };
-inline npy_front read_npy_front(const file_call& call, const std::string& path) {
+template <class = void>
+npy_front read_npy_front(const file_call& call, const std::string& path) {
   npy_front front;
   const char* const way_out = "check the name, and that this worker may read it";
   posix_file file;

@@ -68,6 +68,7 @@ class group_movement {
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Ends what is under way, and agrees on the next call. The shape of the block that this worker gets.
+  template <class = void>
   block_shape agree(const group_call& call) {
     operation_->wait();
     static const complaint none;  // sentences are long, and calls short: none is made where there is nothing to say
@@ -89,10 +90,12 @@ class group_movement {
     return {world_->caller(), [&] { return text(facts_.name); }};
   }
   /// All workers come here, and throw if one of them has an objection.
+  template <class = void>
   void object(const text& objection) const {
     agree_if_checked(*world_, mixed(facts_.fingerprint, 2), complaint(objection), [&] { return facts_.call; });
   }
   /// Moves the blocks of a call that was agreed on.
+  template <class = void>
   void carry_out(const group_call& call, const untyped_block& y) {
     group_job job = job_of(call, y);
     if (gives(call.where)) make_dense(job);
@@ -101,6 +104,7 @@ class group_movement {
     transfer.finish();
   }
   /// Begins to. Who waits for the end waits for the operation of the number that is returned.
+  template <class = void>
   std::uint64_t begin(const group_call& call, const untyped_block& y) {
     if (!started_) started_ = std::make_shared<started_transfer>(world_, ways_);
     started_->start(job_of(call, y), gives(call.where));
@@ -109,6 +113,7 @@ class group_movement {
     return number;
   }
   /// Begins and ends at once, because others count on this worker.
+  template <class = void>
   void fail(const group_call& call, const untyped_block& y) {
     begin(call, y);
     operation_->wait();
@@ -116,6 +121,7 @@ class group_movement {
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
   /// As a spread, but that the workers of a node look at one block; null where this worker gets none.
+  template <class = void>
   lent_header* share(const group_call& call, std::size_t elements) {
     lent_header* block = nullptr;
     ways_->begins_to_move();
@@ -204,6 +210,7 @@ class group_movement {
   }
 
   /// Before a block is spread: all make the same call, and receivers learn the block's shape from a header.
+  template <class = void>
   const structure& agree_on_block(const group_call& call, const complaint& before) {
     const auto key = key_of(plan_.small, call);
     const worker_group* joined = plan_.joined();
@@ -225,6 +232,7 @@ class group_movement {
   }
 
   /// Before a reduction: all make the same call, and the blocks of a sum have one shape.
+  template <class = void>
   const structure& agree_on_sum(const group_call& call, const complaint& before) {
     const bool to_all = call.where == group_direction::to_all;
     const auto key = key_of(plan_.large, call);
@@ -275,6 +283,7 @@ class group_movement {
   }
 
   /// Once, with the first structure: all workers come here together.
+  template <class = void>
   void find_ways() {
     if (!ways_) ways_ = std::make_shared<group_ways>(world_->communicator(), plan_);
   }

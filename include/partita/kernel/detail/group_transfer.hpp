@@ -49,6 +49,7 @@ class group_transfer {
       : world_(&world), ways_(&ways), job_(job), dense_y_(job.y.dense()), under_way_(under_way) {}
 
   /// Waits for nobody.
+  template <class = void>
   void start() {
     ways_->begins_to_move();
     for_each_group([&](const worker_group& g, group_way& way) {
@@ -62,6 +63,7 @@ class group_transfer {
       if (under_way_) way.send_ahead(messages(way), *job_.how, b);
     });
   }
+  template <class = void>
   void finish() {
     if (ways_->plan().groups.empty()) copy(*job_.of, job_.y, job_.x);
     for_each_group([&](const worker_group& g, group_way& way) {
@@ -82,6 +84,7 @@ class group_transfer {
   }
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_.of->bytes); }
 
+  template <class = void>
   void finish_spread(const worker_group& g, group_way& way) {
     const bool root = g.position == 0;
     if (root && g.members.size() == 1) return copy(*job_.of, job_.y, job_.x);
@@ -96,6 +99,7 @@ class group_transfer {
     }
   }
 
+  template <class = void>
   void finish_sum(const worker_group& g, group_way& way) {
     const std::size_t n = elements(g);
     const element_operation& how = *job_.how;
@@ -138,6 +142,7 @@ class started_transfer {
       : world_(std::move(world)), ways_(std::move(ways)) {}
 
   /// `gives`: x is a block that others get or that is summed.
+  template <class = void>
   void start(group_job job, bool gives) {
     job.dense_x = job.x.data;
     if (gives && job.packs()) {  // not into the world's buffers: other calls come in between
@@ -147,6 +152,7 @@ class started_transfer {
     transfer_.emplace(*world_, *ways_, job, true);
     transfer_->start();
   }
+  template <class = void>
   void finish() {
     transfer_->finish();
     packed_.reset();

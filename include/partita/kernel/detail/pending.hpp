@@ -57,9 +57,10 @@ class exchanges_by_kind {
 };
 
 /// An exchange of this plan that keeps its ways and its world: it may outlive the kernel.
-inline std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
-                                                      std::shared_ptr<world_state> world, lowered_plan plan,
-                                                      const element_kind& kind) {
+template <class = void>
+std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
+                                               std::shared_ptr<world_state> world, lowered_plan plan,
+                                               const element_kind& kind) {
   return {ways->exchange(std::move(plan), kind).release(),
           [ways, world = std::move(world)](box_exchange* it) { delete it; }};
 }

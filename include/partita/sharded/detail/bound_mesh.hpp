@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/transport.hpp>
@@ -29,6 +28,7 @@ inline thread_local movement_counts movements;
 class bound_mesh {
  public:
   /// Requires: workers of the world [partition_error].
+  template <class = void>
   bound_mesh(world everyone, placed_mesh where)
       : world_(std::move(everyone)), where_(std::move(where)), place_(where_.place(world_.id())) {
     if (where_.workers().bound() > world_.size())
@@ -37,6 +37,7 @@ class bound_mesh {
                             << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
   }
   /// The one of this world, mesh and workers. The same on all workers that make the same calls.
+  template <class = void>
   static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where) {
     thread_local std::vector<std::weak_ptr<bound_mesh>> known;
     for (std::size_t k = known.size(); k-- > 0;) {
@@ -61,6 +62,7 @@ class bound_mesh {
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// All workers of the world come to the same movement, or all throw. Cost: that of an agreement.
+  template <class = void>
   void agree(std::uint64_t fingerprint, const char* call, const sharding& from, const sharding& to) {
     agree_if_checked(*world_.state(), fingerprint, {}, [&] { return text(call) << " from " << from << " to " << to; });
   }
@@ -89,11 +91,12 @@ class bound_mesh {
     std::size_t elements = 0;  ///< that come from others
   };
 
+  template <class = void>
   entry& prepared(const reshard_exchange& e, const shape_list& shape, const element_kind& kind) {
     for (entry& one : entries_)
       if (one.shape == shape && one.kind == kind && one.e == e) return one;
     constexpr std::size_t most_kept = 512;  // chosen: more than the movements of a training step of a dozen layers
-    if (entries_.size() == most_kept) entries_.pop_front();
+    if (entries_.size() == most_kept) entries_.erase(entries_.begin());
     entries_.push_back({e, shape, kind, nullptr, {}, {}, 0});
     entry& made = entries_.back();
     made.exchange = ways_->exchange(plan(made), kind);
@@ -101,6 +104,7 @@ class bound_mesh {
   }
 
   /// Every box has a dimension in front that numbers the summands.
+  template <class = void>
   lowered_plan plan(entry& made) const {
     const reshard_exchange& e = made.e;
     const std::size_t rank = made.shape.size() + 1;
@@ -159,7 +163,7 @@ class bound_mesh {
   placed_mesh where_;
   std::size_t place_;
   std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
-  std::deque<entry> entries_;
+  std::vector<entry> entries_;
 };
 
 }  // namespace partita::detail

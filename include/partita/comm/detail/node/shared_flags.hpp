@@ -26,6 +26,7 @@ class shared_flags {
   using words = std::array<std::uint64_t, 4>;
 
   /// Collective over the communicator.
+  template <class = void>
   shared_flags(MPI_Comm everyone, const node& members, arena& memory)
       : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
     mine_ = static_cast<posted_words*>(arena_->allocate_signals(lines * sizeof(posted_words)));
