@@ -25,6 +25,7 @@ class box_exchange {
                bool oversubscribed)
       : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
     if (plan_.accumulate) stage();
+    does_more_ = plan_.accumulate || trace::on();
     std::vector<lowered_plan> shares(ways.size(), plan_.without_boxes());
     const auto share_of = [&](std::size_t worker) -> lowered_plan& {
       std::size_t w = 0;
@@ -57,7 +58,7 @@ class box_exchange {
   /// that lives as long as an exchange. Before the first start.
   void then(std::unique_ptr<box_exchange> next) {
     next_ = std::move(next);
-    next_->is_next_ = true;
+    next_->is_next_ = does_more_ = true;
   }
 
   /// Messages and bytes that leave this worker as messages, and bytes that it hands over through shared memory.
@@ -77,19 +78,9 @@ class box_exchange {
   /// The first half of a start, waiting for nobody: tells the others where y is, so that who has its x first need not
   /// wait.
   void expect(void* y, const std::ptrdiff_t* y_strides) {
-    if (trace::on()) traced_ = trace::current();
     for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
     y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
-    if (next_ && plan_.accumulate) {
-      between_bytes_ = elements_in(plan_.received_shape.data(), plan_.rank) * kind_.bytes;
-      between_ = memory_->allocate(between_bytes_);
-      pooled.add(between_bytes_);
-      y_ = {static_cast<char*>(between_), plan_.received_strides.data()};
-    }
-    if (plan_.accumulate) {
-      staged_ = static_cast<char*>(memory_->allocate(staged_bytes_));
-      pooled.add(arrived_bytes_);
-    }
+    if (does_more_) expect_more();
     for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
   }
   /// The second half, which waits for the others to expect.
@@ -104,6 +95,24 @@ class box_exchange {
   void finish() {
     for (backoff p(oversubscribed_); !advance();) p.pause();
     for (const auto& c : carriers_) c->finish();
+    if (does_more_) finish_more();
+  }
+
+ private:
+  /// What is not part of every exchange stands behind one branch, and a trace there costs nothing when it is off.
+  [[gnu::noinline]] void expect_more() {
+    if (trace::on()) traced_ = trace::current();
+    if (!plan_.accumulate) return;
+    if (next_) {
+      between_bytes_ = elements_in(plan_.received_shape.data(), plan_.rank) * kind_.bytes;
+      between_ = memory_->allocate(between_bytes_);
+      pooled.add(between_bytes_);
+      y_ = {static_cast<char*>(between_), plan_.received_strides.data()};
+    }
+    staged_ = static_cast<char*>(memory_->allocate(staged_bytes_));
+    pooled.add(arrived_bytes_);
+  }
+  [[gnu::noinline]] void finish_more() {
     if (plan_.accumulate) {
       add_up();
       release_staged();
@@ -117,8 +126,6 @@ class box_exchange {
     const carried moved = counts();
     trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
   }
-
- private:
   /// Deals places in the staging area: those of a pair one after another, each pair's from a multiple of what a channel
   /// can announce.
   void stage() {
@@ -208,6 +215,7 @@ class box_exchange {
   element_kind kind_;
   arena* memory_;
   bool oversubscribed_, kept_by_a_way_ = false, is_next_ = false;
+  bool does_more_ = false;  // than to move boxes: it adds them up, another follows, or it is traced
   lowered_plan plan_;
   std::vector<std::unique_ptr<carrier>> carriers_;
   std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with room between the pairs' places, and without

@@ -239,13 +239,18 @@ class group_ways {
   const group_plan& plan() const { return plan_; }
   /// What this worker has moved since it was last asked to count anew.
   traffic& moved() { return moved_; }
-  void begins_to_move() {
-    moved_ = {};
+  void begins_to_move() { moved_ = {}; }
+  /// What is begun now ends in another call.
+  void ends_later() {
     if (trace::on()) traced_ = trace::current();
   }
-  void has_moved() {
-    if (trace::on()) trace::end_call(traced_, moved_.messages, moved_.bytes_by_message, moved_.bytes_shared);
+  void has_moved(bool later) {
+    if (!trace::on()) return;
+    const std::size_t call = later ? traced_ : trace::current();
+    trace::end_call(call, moved_.messages, moved_.bytes_by_message, moved_.bytes_shared);
   }
+  /// Whether there is more to do than to move the blocks of groups: there is none, or it is traced.
+  bool does_more() const { return does_more_; }
   /// The way of the k-th group of the plan.
   group_way& way(std::size_t k) { return ways_[k]; }
 
@@ -296,6 +301,7 @@ class group_ways {
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};
   traffic moved_;
+  bool does_more_ = plan_.groups.empty() || trace::on();
   std::size_t traced_ = ~std::size_t{0};  // which call of the trace is under way
   std::vector<group_way> ways_;
 };

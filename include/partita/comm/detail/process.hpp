@@ -12,7 +12,7 @@ namespace partita::detail {
 
 class process {
  public:
-  enum class standing { unknown, worker, finalized, forked };
+  enum class standing { unknown, worker, traced, finalized, forked };
 
   /// From now on known without asking MPI, at the price of a load. Requires MPI [communication_error].
   static void expect_worker(const char* call) {
@@ -29,7 +29,16 @@ class process {
     }
   }
   /// Whether this process may still talk to the others.
-  static bool is_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
+  static bool is_worker() {
+    const standing is = now().load(std::memory_order_relaxed);
+    return is == standing::worker || is == standing::traced;
+  }
+  /// A worker whose calls nobody writes down: with one look a call knows that it has nothing to ask for.
+  static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
+  static void is_traced() {
+    standing expected = standing::worker;
+    now().compare_exchange_strong(expected, standing::traced);
+  }
   static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::forked; }
 
  private:

@@ -72,6 +72,10 @@ class roll_call final : public wait_watcher {
   void note(std::uint64_t fingerprint, Describe describe) {
     fingerprint_ = fingerprint;
     own_->note(number_, ++calls_, fingerprint, describe);
+  }
+  /// Writes down that a call begins, if a trace is wanted.
+  template <class Describe>
+  void trace_call(std::uint64_t fingerprint, Describe describe) const {
     if (trace::on()) trace::begin_call(number_, fingerprint, describe);
   }
   text name() const { return own_->name_of(fingerprint_); }

@@ -1,5 +1,6 @@
 // What every call of this worker did and how long it took, if PARTITA_TRACE=file.json in the environment asks for it:
-// written when MPI ends. Turned off it costs a look at one flag where a call is noted, agreed on, and ended.
+// written when MPI ends. Turned off it costs a call nothing: what looks whether it is on stands behind branches that
+// are there without it.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/process.hpp>
 #include <partita/comm/detail/spin_lock.hpp>
 #include <partita/comm/detail/trace_file.hpp>
 #include <partita/comm/mpi.hpp>
@@ -41,16 +43,17 @@ class trace {
             "MPI_Comm_create_keyval");
       check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
       wanted_ = true;
+      process::is_traced();
       return true;
     }();
   }
 
   /// A call begins; those of a thread that follow speak of it. `describe()` is asked when its like was not made before.
   template <class Describe>
-  static void begin_call(std::uint64_t world, std::uint64_t fingerprint, Describe describe) {
+  [[gnu::noinline]] static void begin_call(std::uint64_t world, std::uint64_t fingerprint, Describe describe) {
     trace& it = instance();
-    traced_call call{fingerprint, world, now()};
-    call.end = call.begin;
+    const std::int64_t start = now();
+    const traced_call call{fingerprint, world, start, start};
     const std::lock_guard<spin_lock> only(it.lock_);
     if (std::exchange(goes_on_, false) && current_ != none && it.calls_[current_].fingerprint == fingerprint) return;
     if (!it.names_.contains(fingerprint)) it.names_.emplace(fingerprint, std::string(text(describe()).c_str()));
@@ -67,10 +70,11 @@ class trace {
   /// The call that this thread makes, for who ends it later.
   static std::size_t current() { return current_; }
   /// As far as is known by now, the call has ended.
-  static void end_call() {
+  [[gnu::noinline]] static void end_call() {
     edit(current_, [](traced_call& call) { call.end = now(); });
   }
-  static void end_call(std::size_t number, std::size_t messages, std::size_t by_message, std::size_t shared) {
+  [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages, std::size_t by_message,
+                                         std::size_t shared) {
     edit(number, [&](traced_call& call) {
       call.end = now();
       call.messages = messages, call.by_message = by_message, call.shared = shared;
@@ -80,9 +84,9 @@ class trace {
   static void goes_on() { goes_on_ = true; }
   /// A wait within another counts as part of that: false.
   static bool begin_wait() { return !std::exchange(waits_, true); }
-  static void end_wait(double seconds) {
+  static void end_wait(std::chrono::nanoseconds length) {
     waits_ = false;
-    edit(current_, [&](traced_call& call) { call.waiting += seconds; });
+    edit(current_, [&](traced_call& call) { call.waiting += length.count(); });
   }
 
  private:
@@ -93,12 +97,14 @@ class trace {
     static trace& it = *new trace;
     return it;
   }
-  /// Seconds since 1970, by a clock that never jumps.
-  static double now() {
-    using std::chrono::duration;
-    static const double offset = duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() -
-                                 duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    return offset + duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  /// Nanoseconds since 1970, by a clock that never jumps.
+  static std::int64_t now() {
+    const auto count = [](auto time) {
+      return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+    };
+    static const std::int64_t offset =
+        count(std::chrono::system_clock::now()) - count(std::chrono::steady_clock::now());
+    return offset + count(std::chrono::steady_clock::now());
   }
   template <class Edit>
   static void edit(std::size_t number, Edit edit) {

@@ -97,9 +97,11 @@ class world_state {
     }
     roll_->was_heard();
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-    if (trace::on()) trace::end_call();
-    if (!same || all[3] == 0) report(fingerprint, same, kind, describe());
-    if (!sought_shared_flags_) seek_shared_flags();
+    if (!same || all[3] == 0) {
+      if (trace::on()) trace::end_call();
+      report(fingerprint, same, kind, describe());
+    }
+    if (!ends_plainly_) end_agreement();
     return all[2];
   }
 
@@ -127,7 +129,10 @@ class world_state {
   /// What every call begins with, whether workers agree on it or not: it may be made here and now, and is noted.
   template <class Describe>
   void begin_call(std::uint64_t fingerprint, Describe describe) {
-    if (!process::is_worker()) process::expect_worker(text(describe()).c_str());
+    if (!process::is_untraced_worker()) {
+      process::expect_worker(text(describe()).c_str());
+      roll_->trace_call(fingerprint, describe);
+    }
     if (!any_thread_ && std::this_thread::get_id() != maker_)
       throw communication_error(text(describe())
                                 << ": requires MPI_THREAD_MULTIPLE, because another thread than this one made the "
@@ -225,11 +230,12 @@ class world_state {
                           &request);
   }
 
-  /// Once the workers have agreed for the first time, so that all of them come here.
+  /// Once the workers have agreed for the first time, so that all of them come here; in a trace each time.
   template <class = void>
-  void seek_shared_flags() {
-    sought_shared_flags_ = true;
-    if (size_ == 1) return;
+  [[gnu::noinline]] void end_agreement() {
+    if (trace::on()) trace::end_call();
+    ends_plainly_ = !trace::on();
+    if (std::exchange(sought_shared_flags_, true) || size_ == 1) return;
     const node& members = node::of(communicator_);
     flags_ = std::make_unique<shared_flags>(communicator_, members, arena::of_environment(members));
     if (!flags_->shared()) flags_.reset();
@@ -305,7 +311,7 @@ class world_state {
   std::thread::id maker_;
   bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
   bool leaves_messages_ = false;
-  bool sought_shared_flags_ = false;
+  bool sought_shared_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
   std::unique_ptr<shared_flags> flags_;
   std::unique_ptr<std::array<words, 2>> said_;    // where agreements by message read and write
   std::shared_ptr<pending_operation> under_way_;  // the last; those before it have ended

@@ -141,7 +141,7 @@ class group_movement {
       block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->bytes, 1);
       copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
     }
-    ways_->has_moved();
+    ways_->has_moved(false);
     return block;
   }
 

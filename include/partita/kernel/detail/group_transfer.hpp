@@ -65,12 +65,14 @@ class group_transfer {
   }
   template <class = void>
   void finish() {
-    if (ways_->plan().groups.empty()) copy(*job_.of, job_.y, job_.x);
     for_each_group([&](const worker_group& g, group_way& way) {
       if (job_.where == group_direction::spread) finish_spread(g, way);
       else finish_sum(g, way);
     });
-    ways_->has_moved();
+    if (ways_->does_more()) {
+      if (ways_->plan().groups.empty()) copy(*job_.of, job_.y, job_.x);
+      ways_->has_moved(under_way_);
+    }
   }
 
  private:
@@ -150,6 +152,7 @@ class started_transfer {
       job.pack(packed_->data());
     }
     transfer_.emplace(*world_, *ways_, job, true);
+    ways_->ends_later();
     transfer_->start();
   }
   template <class = void>

@@ -75,7 +75,7 @@ class backoff {
   }
   void end() {
     if (told_ != nullptr) told_->waits_no_more();
-    if (traced_ != clock::time_point{}) trace::end_wait(std::chrono::duration<double>(clock::now() - traced_).count());
+    if (traced_ != clock::time_point{}) trace::end_wait(clock::now() - traced_);
   }
 
   std::size_t waited_ = 0, spins_;
