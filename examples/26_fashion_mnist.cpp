@@ -86,11 +86,10 @@ data_set digits_of(const std::string& folder) {
 }
 /// What is in a folder; of none, what Debian has installed, or the digits.
 data_set found(const std::string& given) {
-  const std::vector<std::string> known{"/usr/share/datasets/fashion-mnist", "/usr/share/dataset-fashion-mnist"};
-  for (const std::string& folder : given.empty() ? known : std::vector{given})
-    for (const char* end : {"", ".gz"})
-      if (std::ifstream(folder + "/train-images-idx3-ubyte" + end))
-        return {"Fashion-MNIST", idx_of(folder + "/train"), idx_of(folder + "/t10k")};
+  const std::string folder = given.empty() ? "/usr/share/datasets/fashion-mnist" : given;
+  for (const char* end : {"", ".gz"})
+    if (std::ifstream(folder + "/train-images-idx3-ubyte" + end))
+      return {"Fashion-MNIST", idx_of(folder + "/train"), idx_of(folder + "/t10k")};
   return digits_of(given.empty() ? DIGITS_DATA : given);
 }
 
