@@ -68,7 +68,8 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
 template <class F, class... P>
   requires(detail::any_tensor<P> && ...)
 auto value_and_gradient(const F& f, const P&... parameters) {
-  detail::on_tape->now.most_bytes = detail::on_tape->now.bytes;
+  tape_contents& held = detail::on_tape()->now;
+  held.most_bytes = held.bytes;
   const auto leaves = std::tuple(detail::parameter_of(parameters)...);
   const auto result = detail::as_run_time(std::apply(f, leaves));
   using T = typename std::remove_cvref_t<decltype(result)>::value_type;

@@ -21,7 +21,7 @@ const char* bytes_of_block(const std::vector<T>& block) {
 
 /// A number of each kind: of like magnitude, of all magnitudes, whole, the largest, the smallest, none at all.
 template <class T>
-T number(unsigned kind, std::mt19937_64& random) {
+T sample(unsigned kind, std::mt19937_64& random) {
   using limits = std::numeric_limits<T>;
   const T x = static_cast<T>(static_cast<double>(random() >> 11U) * 0x1p-52 - 1);
   const int reach = std::min(limits::max_exponent - 2, 400);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_that_pass_nodes_are_those_of_all_numbers_roun
     std::vector<std::vector<T>> blocks(each * nodes, std::vector<T>(n));
     for (std::size_t i = 0; i < n; ++i) {
       const auto kind = static_cast<unsigned>(turn % 2 == 0 ? turn / 2 : random() % 7);
-      for (auto& block : blocks) block[i] = number<T>(kind, random);
+      for (auto& block : blocks) block[i] = sample<T>(kind, random);
       if (random() % 3 == 0 && blocks.size() > 1) blocks.back()[i] = -blocks[0][i];
     }
     exact_terms_of<T, 1> sums[4], between, root;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_of_like_numbers_take_hardly_more_than_one_blo
       exact_terms_of<T, 1> node, root;
       node.clear(n), root.clear(n);
       for (auto& block : blocks) {
-        for (T& x : block) x = number<T>(kind, random);
+        for (T& x : block) x = sample<T>(kind, random);
         node.add(bytes_of_block(block));
       }
       const std::size_t bytes = pass(node, root), plain = n * sizeof(T);

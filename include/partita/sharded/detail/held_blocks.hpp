@@ -27,7 +27,10 @@ struct tape_ledger {
   std::unordered_map<const void*, held_block> blocks{};
 };
 /// Of this thread; records keep it alive that outlive the thread's own.
-inline thread_local const std::shared_ptr<tape_ledger> on_tape = std::make_shared<tape_ledger>();
+inline const std::shared_ptr<tape_ledger>& on_tape() {
+  static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
+  return it;
+}
 
 /// Blocks that one record holds, as long as it lives.
 class held_blocks {
@@ -39,7 +42,7 @@ class held_blocks {
 
   void record() {
     if (ledger_) return;
-    ledger_ = on_tape;
+    ledger_ = on_tape();
     ++ledger_->now.records;
   }
   /// After record().
@@ -74,6 +77,6 @@ class held_blocks {
 }  // namespace detail
 
 /// What the tape holds now, and the most that it held since the last value_and_gradient began.
-inline tape_contents tape_holds() { return detail::on_tape->now; }
+inline tape_contents tape_holds() { return detail::on_tape()->now; }
 
 }  // namespace partita
