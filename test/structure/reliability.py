@@ -31,7 +31,7 @@ def table(lines):
     yield "| tried | how often | faults | hangs | losses | silent errors |"
     yield "|---|---|---|---|---|---|"
     yield row("random programs of all kernels in which a worker errs (`misuse`)", f"{trials} programs, on {workers} workers",
-              thousands(refused) + " calls refused", 0, "-", sum(one["failed"] for one in misuse))
+              thousands(refused) + " with a refused call", 0, "-", sum(one["failed"] for one in misuse))
     yield row("a worker throws, is killed, crashes, exits, loops; `/dev/shm` is of no use; odd environments (`faults`)",
               f"{faults['jobs']} jobs", f"{faults['faults']} kinds", faults["hangs"], "-", faults["wrong"])
     yield row("`kill -9` of a worker while the job trains (`killed while training`)", f"{training['jobs']} jobs",

@@ -93,6 +93,7 @@ class world_state {
       meet(mine, all);
     } catch (const communication_error&) {
       lost_ = true;  // an operation that nobody ended is still on its way
+      if (trace::on()) trace::end_call();
       throw;
     }
     roll_->was_heard();

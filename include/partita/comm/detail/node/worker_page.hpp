@@ -58,6 +58,8 @@ struct worker_page {
     name(fingerprint, describe());
   }
   void name(std::uint64_t fingerprint, const text& sentence) {
+    static spin_lock naming;  // among the threads of this process; others only read
+    const std::lock_guard one_at_a_time(naming);
     auto& names = known[fingerprint % sets];
     std::size_t k = 0;
     while (k < ways && names[k] != fingerprint && names[k] != 0) ++k;
