@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""summary.py [--left-out INTRO_TESTS_JSON SUITE SHARE] [--random-calls N] TESTLOG_JSON...: what the runs of Meson's tests
+"""summary.py [--left-out MESON_INFO SUITE SHARE] [--random-calls N] TESTLOG_JSON...: what the runs of Meson's tests
 add up to, by suite and in one closing line; before it, if asked for, what a run of one suite with one in SHARE random
 cases left out. With --random-calls, fewer than N random calls compared with an oracle over all runs are one failure more.
 
 A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
 failed without saying so (a crash, a time limit) counts as one more failure."""
 import json
+import pathlib
 import re
 import sys
 
@@ -24,10 +25,19 @@ def count(test):
     return (passed, max(failed, 1), skipped)
 
 
-def left_out(intro_tests, suite, share):
-    """A line for each suite of which something was not run."""
+def left_out(info, suite, share):
+    """A line for each suite of which something was not run, and for each folder of which something was not compiled."""
+    info = pathlib.Path(info)
+    compiled = {source for target in json.load(open(info / "intro-targets.json"))
+                for group in target["target_sources"] for source in group.get("sources", [])}
+    tests = pathlib.Path(__file__).resolve().parent.parent
+    for folder in ("unit", "mpi", "laws"):
+        files = [f for f in sorted((tests / folder).rglob("*.cpp")) if str(f) not in compiled]
+        if files:
+            some = ", ".join(f.relative_to(tests / folder).as_posix() for f in files[:4])
+            yield f"  test/{folder}: {some}" + (f" and {len(files) - 4} more files" if len(files) > 4 else "")
     missing = {}
-    for test in json.load(open(intro_tests)):
+    for test in json.load(open(info / "intro-tests.json")):
         names = [name.split(":")[-1] for name in test["suite"]]
         if suite not in names:
             missing.setdefault(names[0] if names else "other", []).append(test["name"])
