@@ -58,9 +58,9 @@ class world_state {
   ~world_state() {
     trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
-    if (process::is_worker() && !lost_ && (level_ == checks::local || taken_leave()) && !has_unread_messages())
-      MPI_Comm_free(&communicator_);
-    else static_cast<void>(flags_.release());  // somebody may still come and look
+    if (!process::is_worker() || lost_ || (level_ != checks::local && !taken_leave()))
+      static_cast<void>(flags_.release());  // somebody may still come and look
+    else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
   }
 
   MPI_Comm communicator() const { return communicator_; }

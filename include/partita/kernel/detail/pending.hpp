@@ -107,7 +107,8 @@ inline void expect_not_moved_from(bool whole, const char* kernel) {
     throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
 }
 
-/// A result on its way. Let go of without being asked for, it still arrives, because the other workers count on it.
+/// A result on its way. Let go of without being asked for, it still arrives, because the other workers count on it: who
+/// lets go of it waits, and no other thread makes calls of this world meanwhile.
 template <class Result>
 class pending {
  public:
@@ -122,8 +123,7 @@ class pending {
         there_is_one_(std::exchange(other.there_is_one_, false)) {}
   pending& operator=(pending&&) = delete;
   ~pending() {
-    // another thread leaves it to the next call of the kernel, as long as there is a kernel
-    if (way_ && (is_own_thread() || way_.use_count() == 1)) way_->wait(number_);
+    if (way_) way_->wait(number_);
   }
 
   /// Keeps something alive until the end: a block that was evaluated for this exchange.
