@@ -2,14 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <partita/comm/detail/keep_for_good.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/mpi.hpp>
+#include <utility>
 
 namespace partita::detail {
 
-/// Waits, and says so if it takes long. What MPI reads and writes is lost if the wait is given up: better than
-/// overwritten later.
+/// Waits, and says so if it takes long. What MPI reads and writes is kept for good if the wait is given up.
 template <class Held>
 void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
   try {
@@ -19,7 +20,7 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
       if (done != 0) return;
     }
   } catch (...) {
-    static_cast<void>(held.release());
+    keep_for_good(std::move(held));
     throw;
   }
 }

@@ -12,6 +12,7 @@
 #include <partita/comm/detail/disagreement.hpp>
 #include <partita/comm/detail/failure.hpp>
 #include <partita/comm/detail/finish_collective.hpp>
+#include <partita/comm/detail/keep_for_good.hpp>
 #include <partita/comm/detail/kept_buffers.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/shared_flags.hpp>
@@ -59,7 +60,7 @@ class world_state {
     trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
     if (!process::is_worker() || lost_ || (level_ != checks::local && !taken_leave()))
-      static_cast<void>(flags_.release());  // somebody may still come and look
+      keep_for_good(std::move(flags_));  // somebody may still come and look
     else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
   }
 
@@ -256,7 +257,7 @@ class world_state {
       if (begin_to_meet((*said)[0], all, request) != MPI_SUCCESS || !completed(request)) lost_ = true;
     }
     if (lost_) {
-      static_cast<void>(said.release());
+      keep_for_good(std::move(said));
       return false;
     }
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
@@ -284,7 +285,7 @@ class world_state {
     if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
       return {};
     if (completed(request)) return std::move(*letters);
-    letters.release();  // MPI may still write there: better lost than overwritten
+    keep_for_good(std::move(letters));  // MPI may still write there
     return {};
   }
 

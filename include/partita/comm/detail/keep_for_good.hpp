@@ -1,0 +1,21 @@
+// What others, or MPI, may still read and write although nobody here waits for it: kept until the process ends.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <partita/comm/detail/spin_lock.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// Better kept than overwritten by what comes late.
+template <class T>
+void keep_for_good(std::unique_ptr<T> it) {
+  static auto& all = *new std::vector<std::unique_ptr<T>>;
+  static spin_lock keeping;
+  const std::lock_guard one_at_a_time(keeping);
+  if (it) all.push_back(std::move(it));
+}
+
+}  // namespace partita::detail
