@@ -32,7 +32,7 @@ MPI_WRITTEN = re.compile(r"\b(MPI_[A-Za-z]|boost::mpi\b)")
 NAMED_AFTER_OPERATIONS = "rules"  # its headers have the names of what they are the rules of
 OTHER = re.compile(r"[/.]")  # a header of the standard library has neither a folder nor a suffix
 # C and system headers the impure rooms may use.
-SYSTEM = re.compile(r"(boost/(serialization|mpl)/.*|immintrin\.h|sys/.*\.h|(unistd|fcntl|pthread|dirent|ftw)\.h)$")
+SYSTEM = re.compile(r"(boost/(serialization|mpl)/.*|immintrin\.h|sys/.*\.h|(unistd|fcntl|pthread)\.h)$")
 
 
 def includes(file):

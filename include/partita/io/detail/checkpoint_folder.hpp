@@ -1,13 +1,12 @@
 // The folder of checkpoints as one worker sees it: which steps are there, what a killed job left, what is to go.
 #pragma once
 
-#include <dirent.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <partita/io/detail/posix_file.hpp>
 #include <string>
 #include <utility>
@@ -47,31 +46,24 @@ struct checkpoint_list {
 template <class = void>
 checkpoint_list list_checkpoints(const std::string& folder) {
   checkpoint_list list;
-  ::DIR* const open = ::opendir(folder.c_str());
-  if (open == nullptr) {
-    list.error = errno;
-    return list;
-  }
-  for (errno = 0; const ::dirent* const entry = ::readdir(open); errno = 0) {
-    const std::string name = entry->d_name;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     std::uint64_t step = 0;
     if (is_step_name(name, step)) list.steps.push_back(step);
     else if (is_leftover_name(name)) list.leftovers.push_back(name);
   }
-  list.error = errno;
-  ::closedir(open);
+  list.error = error.value();
   std::sort(list.steps.begin(), list.steps.end());
   return list;
 }
 
 template <class = void>
 int remove_folder(const std::string& folder) {
-  const auto remove_one = [](const char* path, const struct ::stat*, int, struct ::FTW*) {
-    return ::remove(path) == 0 || errno == ENOENT ? 0 : errno;
-  };
-  constexpr int most_open = 16;  // chosen: deeper folders than ours would only be slower
-  const int error = ::nftw(folder.c_str(), remove_one, most_open, FTW_DEPTH | FTW_PHYS);
-  return error != -1 ? error : errno == ENOENT ? 0 : errno;
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return error.value();
 }
 /// Removes a step: first its name, so that half of one is never taken for a whole one.
 template <class = void>
