@@ -156,51 +156,55 @@ class adaptive_rule {
 ///           workers, on one node without; nothing moves where no window crosses a cut. The adjoint the same.
 /// Adjoint:  each element of dy goes to the x that was chosen at the last call.
 template <class Extents>
-class max_pooling : public detail::largest_of_taps<detail::sliding_rule<Extents::rank()>, Extents> {
+class max_pooling
+    : public detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::largest_of_taps> {
   static_assert(Extents::rank() >= 3, "partita::max_pooling(p, options): requires p = batch x channels x features");
   using options_type = max_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   max_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::largest_of_taps<detail::sliding_rule<Extents::rank()>, Extents>(
+      : detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::largest_of_taps>(
             p, {"partita::max_pooling(p, options)", options}) {}
 };
 
 /// y = the mean of the elements under each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; all else is as in
 /// max_pooling. Adjoint: each element of dy, divided, to all elements under its window.
 template <class Extents>
-class average_pooling : public detail::tapped_layer<detail::sliding_rule<Extents::rank()>, Extents> {
+class average_pooling
+    : public detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3, "partita::average_pooling(p, options): requires p = batch x channels x features");
   using options_type = average_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   average_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::tapped_layer<detail::sliding_rule<Extents::rank()>, Extents>(
+      : detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::average_pooling(p, options)", options}) {}
 };
 
 /// The same of as many windows as are asked for: output o of m looks at the inputs from floor(o n / m) to
 /// ceil((o + 1) n / m): `adaptive_average_pooling a(p_x, {.size = {1, 1}})`.
 template <class Extents>
-class adaptive_average_pooling : public detail::tapped_layer<detail::adaptive_rule<Extents::rank()>, Extents> {
+class adaptive_average_pooling
+    : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3,
                 "partita::adaptive_average_pooling(p, options): requires p = batch x channels x features");
   using options_type = adaptive_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   adaptive_average_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::tapped_layer<detail::adaptive_rule<Extents::rank()>, Extents>(
+      : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::adaptive_average_pooling(p, options)", options}) {}
 };
 template <class Extents>
-class adaptive_max_pooling : public detail::largest_of_taps<detail::adaptive_rule<Extents::rank()>, Extents> {
+class adaptive_max_pooling
+    : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::largest_of_taps> {
   static_assert(Extents::rank() >= 3,
                 "partita::adaptive_max_pooling(p, options): requires p = batch x channels x features");
   using options_type = adaptive_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   adaptive_max_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::largest_of_taps<detail::adaptive_rule<Extents::rank()>, Extents>(
+      : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::largest_of_taps>(
             p, {"partita::adaptive_max_pooling(p, options)", options}) {}
 };
 

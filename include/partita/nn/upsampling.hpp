@@ -85,14 +85,15 @@ class upsampling_rule {
 /// Cost:     that of max_pooling: what the outputs of a block need comes from its owners.
 /// Adjoint:  adjoint(dy): each element of dy to the inputs that it was between.
 template <class Extents>
-class upsampling : public detail::tapped_layer<detail::upsampling_rule<Extents::rank()>, Extents> {
+class upsampling
+    : public detail::windowed_layer<detail::upsampling_rule<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3, "partita::upsampling(p, options): requires p = batch x channels x features");
   using rule = detail::upsampling_rule<Extents::rank()>;
   using options_type = upsampling_options<(Extents::rank() > 2 ? Extents::rank() - 2 : 0)>;
 
  public:
   upsampling(const partition<Extents>& p, const options_type& options)
-      : detail::tapped_layer<rule, Extents>(p, rule(options)) {}
+      : detail::windowed_layer<rule, Extents, detail::weighted_taps>(p, rule(options)) {}
 };
 
 }  // namespace partita

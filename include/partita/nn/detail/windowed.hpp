@@ -188,9 +188,21 @@ consteval bool takes_block_back() {
   return fits;
 }
 
-/// A layer whose output is the product of weighted taps along each dimension: linear in x.
-template <class Rule, class Extents>
-class tapped_layer {
+/// Taps with weights: the product of those along each dimension, linear in x.
+struct weighted_taps {
+  template <class T, std::size_t Rank>
+  xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) const {
+    return apply<T, Rank>(by, window);
+  }
+  template <class T, std::size_t Rank>
+  xt::xtensor<T, Rank> backward(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) const {
+    return apply_back<T, Rank>(by, dy);
+  }
+};
+
+/// A layer whose output is made of the taps of each window: `Taps` says how, and takes dy back to the window.
+template <class Rule, class Extents, class Taps>
+class windowed_layer {
  protected:
   static constexpr std::size_t rank = Extents::rank();
 
@@ -209,14 +221,15 @@ class tapped_layer {
   }
 
  protected:
-  tapped_layer(const partition<Extents>& p, const Rule& rule) : moved_(partition<dynamic_extents<rank>>(p), rule) {}
+  windowed_layer(const partition<Extents>& p, const Rule& rule) : moved_(partition<dynamic_extents<rank>>(p), rule) {}
 
  private:
   template <class X>
   auto taken(const X& x) {
     using T = element_of<X>;
     const auto window = moved_.bring(x);
-    return moved_.p().active() ? apply<T, rank>(moved_.local(), window.data()) : xt::xtensor<T, rank>(window);
+    if (!moved_.p().active()) return xt::xtensor<T, rank>(window);
+    return taps_.template forward<T, rank>(moved_.local(), window.data());
   }
   template <class Y>
   auto taken_back(const Y& dy) {
@@ -224,12 +237,13 @@ class tapped_layer {
     const xt::xtensor<T, rank> block = dy;
     const text objection = moved_.objection_to(block);
     if (!moved_.p().active()) return moved_.deliver(block, objection);
+    const local_taps<rank>& by = moved_.local();
     return moved_.deliver(
-        objection.empty() ? apply_back<T, rank>(moved_.local(), block) : uninitialised<T, rank>(moved_.local().window),
-        objection);
+        objection.empty() ? taps_.template backward<T, rank>(by, block) : uninitialised<T, rank>(by.window), objection);
   }
 
   windowed<Rule, rank> moved_;
+  Taps taps_;
 };
 
 }  // namespace partita::detail
