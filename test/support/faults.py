@@ -4,7 +4,6 @@ seconds and says first what happened, and with which calls; and where /dev/shm i
 
 FAULTY is faulty.cpp. TRIALS is how many jobs are killed at a random moment; every other fault is tried once, and beyond
 12 trials on 2 and on 3 workers. The report is a line of JSON: faults, jobs, hangs, wrong."""
-import argparse
 import json
 import os
 import random
@@ -14,6 +13,8 @@ import signal
 import subprocess
 import sys
 import time
+
+from trials import parsed_arguments
 
 MOST_SECONDS = 5  # until a job has ended, from the moment in which it goes wrong
 ENDED = r"partita: worker \d+ \(process \d+\) has ended before its time"
@@ -72,12 +73,7 @@ def in_order(said, sentences):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("mpirun")
-    arguments.add_argument("faulty")
-    arguments.add_argument("trials", type=int, nargs="?", default=12)
-    arguments.add_argument("--report")
-    given = arguments.parse_args()
+    given = parsed_arguments()
     passed, failed, skipped, hangs, wrong, jobs, longest = 0, 0, 0, 0, 0, 0, 0.0
 
     def judge(title, status, said, seconds, complaint):
@@ -101,7 +97,7 @@ def main():
         if not tells_others:
             sentences = sentences[:2] if fault.startswith("throws") else []
         for workers in (2, 3) if given.trials > 12 else (2 + k % 2,):
-            status, said, seconds = run([given.mpirun, "-n", workers, given.faulty, fault, 100],
+            status, said, seconds = run([given.mpirun, "-n", workers, given.program, fault, 100],
                                         **({"PARTITA_PATIENCE": "1"} if fault == "loops" else {}))
             missing = in_order(said, sentences)
             complaint = (f"'{missing}' is not said, or not in its place" if missing else
@@ -110,7 +106,7 @@ def main():
 
     source = random.Random(16)
     for k in range(given.trials):  # by itself, at any call
-        status, said, seconds = run([given.mpirun, "-n", 1 + k % 3, given.faulty, "is killed", source.randrange(3000)])
+        status, said, seconds = run([given.mpirun, "-n", 1 + k % 3, given.program, "is killed", source.randrange(3000)])
         longest = max(longest, seconds)
         judge(f"killed, trial {k}", status, said, seconds, "its status is 0" if status == 0 else None)
 
@@ -120,16 +116,16 @@ def main():
             print(f"{name}: not tried, mounting takes root")
             continue
         for workers in (2, 3) if given.trials > 12 else (3,):
-            status, said, seconds = run([given.mpirun, "-n", workers, given.faulty, "ends", 1000], prelude,
+            status, said, seconds = run([given.mpirun, "-n", workers, given.program, "ends", 1000], prelude,
                                         OMPI_MCA_btl_vader_backing_directory="/tmp")
             judge(f"{name} on {workers} workers", status, said, seconds, "it failed" if status else None)
-    status, said, seconds = run([given.mpirun, "-n", 3, given.faulty, "is told to end", 50])
+    status, said, seconds = run([given.mpirun, "-n", 3, given.program, "is told to end", 50])
     saved = sorted(re.findall(r"^worker (\d) saves after call (\d+)$", said, re.M))
     judge("told to end", status, said, seconds,
           None if status == 0 and saved == [(str(k), "51") for k in range(3)] else f"saved {saved}")
 
     for name, value in HOSTILE[::1 if given.trials > 12 else 4]:
-        status, said, seconds = run([given.mpirun, "-n", 2, given.faulty, "ends", 50], **{name: value})
+        status, said, seconds = run([given.mpirun, "-n", 2, given.program, "ends", 50], **{name: value})
         judge(f"{name}={value!r}", status, said, seconds, "it failed" if status else None)
     if given.report:
         with open(given.report, "a") as report:

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """killed_saving.py MPIRUN SAVER [TRIALS, 12] [--report FILE]: whenever a worker is killed while the job saves, the latest
 checkpoint and the old file are whole, the job ends, and the next job goes on from there on another number of workers."""
-import argparse
 import json
 import os
 import pathlib
@@ -12,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from trials import parsed_arguments
 
 MOST_SECONDS = 5  # from the kill until the job has ended
 
@@ -48,13 +49,8 @@ def trial(mpirun, program, verb, folder, workers, delay, random_source):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("mpirun")
-    arguments.add_argument("saver")
-    arguments.add_argument("trials", type=int, nargs="?", default=12)
-    arguments.add_argument("--report")
-    given = arguments.parse_args()
-    mpirun, saver, trials = given.mpirun, given.saver, given.trials
+    given = parsed_arguments()
+    mpirun, saver, trials = given.mpirun, given.program, given.trials
     random_source = random.Random(16)
     failed, hangs, lost, wrong, longest, latest, in_file, interrupted = 0, 0, 0, 0, 0.0, 0, 0, 0
     with tempfile.TemporaryDirectory() as name:

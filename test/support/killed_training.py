@@ -2,7 +2,6 @@
 """killed_training.py MPIRUN TRAINER [TRIALS, 12] [--report FILE]: whenever a worker is killed while the job trains and
 saves beside it, the job ends in seconds, no step that was saved is lost, every checkpoint has the weights of its step to
 the bit, and the next job goes on from the latest on another number of workers."""
-import argparse
 import json
 import pathlib
 import random
@@ -12,6 +11,7 @@ import sys
 import tempfile
 
 from killed_saving import MOST_SECONDS, run, trial
+from trials import parsed_arguments
 
 
 def stands(folder):
@@ -20,12 +20,7 @@ def stands(folder):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("mpirun")
-    arguments.add_argument("trainer")
-    arguments.add_argument("trials", type=int, nargs="?", default=12)
-    arguments.add_argument("--report")
-    given = arguments.parse_args()
+    given = parsed_arguments()
     random_source = random.Random(17)
     failed, hangs, lost, wrong, saving, again, longest, latest = 0, 0, 0, 0, 0, 0, 0.0, 0
     with tempfile.TemporaryDirectory() as name:
@@ -34,7 +29,7 @@ def main():
             for old in folder.glob("stand.*"):
                 old.unlink()
             workers = 1 + (k + 1) % 3
-            seconds, complaint = trial(given.mpirun, given.trainer, "train", folder, workers,
+            seconds, complaint = trial(given.mpirun, given.program, "train", folder, workers,
                                        random_source.uniform(0, 0.5), random_source)
             if seconds is None:
                 hangs += "did not end" in complaint
@@ -46,7 +41,7 @@ def main():
                 saved = max((s[1] for s in where), default=latest)
                 again += max((s[0] for s in where), default=saved) - saved
                 saving += any(s[2] for s in where)
-                looking = run(given.mpirun, 1 + k % 3, given.trainer, "look", folder)
+                looking = run(given.mpirun, 1 + k % 3, given.program, "look", folder)
                 said = looking.communicate(timeout=120)[0]
                 found = re.search(r"^latest (\d+)$", said, re.M)
                 if looking.returncode != 0 or not found:
