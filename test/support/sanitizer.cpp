@@ -13,9 +13,7 @@ extern "C" int dlclose(void*) { return 0; }
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libopen-pal\nleak:libopen-rte\nleak:libmpi.so\nleak:openmpi3/mca_\nleak:mca_\nleak:libmca\n"
          "leak:libpmix\nleak:pmix2/\nleak:pmix/\nleak:libhwloc\nleak:libevent\nleak:libucp\nleak:libucs\n"
-         "leak:libfabric\nleak:libpsm\n"
-         // a wait that is given up, a world after MPI_Finalize: what MPI may still write to is kept, on purpose
-         "leak:roll_calls::\n";
+         "leak:libfabric\nleak:libpsm\n";
 }
 extern "C" const char* __asan_default_options() { return "fast_unwind_on_malloc=0:detect_leaks=1"; }
 extern "C" const char* __lsan_default_options() { return "print_suppressions=0"; }
