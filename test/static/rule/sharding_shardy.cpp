@@ -32,6 +32,16 @@ static_assert(comes_back("([i, j, k, l])->([i, j, k, l]) {i=4, j=32, k=8, l=2} p
 static_assert(comes_back("([i, j, k], [])->([i, k]) {i=2, j=64, k=13} reduction={j}"));
 static_assert(of_shardy("([i, j])->([i]) {i=2, j=64}").factors[1].kind == factor_kind::replicate);
 static_assert(comes_back("([], [i, j], [])->([i, j]) {i=4, j=8}"));
+static_assert(comes_back("([], [])->([]) {}"));
+// what is said to be whole is written again, what only follows is not
+static_assert(comes_back("([i, j, k])->([i, j]) {i=4, j=2, k=2} need_replication={k}"));
+static_assert(comes_back("([i, j, k])->([i, j]) {i=4, j=2, k=1}"));
+// a factor that only some results have is not summed in the others
+static_assert(comes_back("([i, j, k, l], [k], [k])->([i, j, k, l], [k], [k]) {i=4, j=8, k=16, l=32}"));
+static_assert(comes_back("([i, j, k])->([i, j, k], [i, k]) {i=8, j=4, k=4}"));
+static_assert(of_shardy("([i, k])->([i, k], [k]) {i=4, k=16}").factors[0].kind == factor_kind::replicate);
+static_assert(of_shardy("([i, k])->([i, k], [k]) {i=4, k=16} reduction={i}").factors[0].kind == factor_kind::reduce);
+static_assert(comes_back("([i, j, l], [i, j, k])->([i, l, k]) {i=8, j=3, k=5, l=3} need_replication={j, k, l}"));
 static_assert(
     comes_back("([i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x], [y, z, z_1, z_2])->([z_2]) "
                "{i=1, j=1, k=1, l=1, m=1, n=1, o=1, p=1, q=1, r=1, s=1, t=1, u=1, v=1, w=1, x=1, y=1, z=1, "

@@ -26,6 +26,7 @@ struct factor {
   char letter = '_';
   bool broadcasts = false;  ///< a dimension of 1 stands for it, too
   bool loose = false;       ///< only the axes must agree, not the extents
+  bool implied = false;     ///< that it is whole follows from where it stands and is not written (Shardy's rules)
   friend constexpr bool operator==(const factor&, const factor&) = default;
 };
 

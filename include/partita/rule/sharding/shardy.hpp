@@ -101,21 +101,28 @@ struct shardy_reader {
     expect('=', "\"=\"");
     expect('{', "\"{\" before factors");
     if (take('}')) return;
-    do read.factors[factor_here()].kind = kind;
-    while (take(','));
+    do {
+      factor& said = read.factors[factor_here()];
+      said.kind = kind;
+      said.implied = false;
+    } while (take(','));
     expect('}', "\"}\" after factors");
   }
-  /// A factor of one operand alone is not summed unless that is written: the operation needs it whole.
+  /// What is not said to be summed is summed only where operands share it; a factor that a result lacks otherwise must
+  /// be whole: every element of that result may need all of it.
   constexpr void keep_whole() {
-    for (std::size_t f = 0; f < read.factor_count; ++f)
-      if (read.factors[f].kind == factor_kind::reduce && stands_alone(read, f))
-        read.factors[f].kind = factor_kind::replicate;
+    for (std::size_t f = 0; f < read.factor_count; ++f) {
+      factor& here = read.factors[f];
+      if (here.kind != factor_kind::reduce || is_shared_and_summed(f)) continue;
+      here.kind = factor_kind::replicate;
+      here.implied = true;
+    }
   }
-  static constexpr bool stands_alone(const rule& r, std::size_t f) {
+  constexpr bool is_shared_and_summed(std::size_t f) const {
     std::size_t operands = 0, results = 0;
-    for (std::size_t t = 0; t < r.tensor_count(); ++t)
-      if ((r.factors_of(t) >> f & 1U) != 0) ++(t < r.operand_count ? operands : results);
-    return operands == 1 && results == 0;
+    for (std::size_t t = 0; t < read.tensor_count(); ++t)
+      if ((read.factors_of(t) >> f & 1U) != 0) ++(t < read.operand_count ? operands : results);
+    return operands > 1 && results == 0;
   }
   constexpr rule all() {
     const bool whole = take_word("#sdy.op_sharding_rule<");
@@ -150,8 +157,8 @@ struct shardy_reader {
 }  // namespace detail
 
 /// A rule as Shardy writes it, also within `#sdy.op_sharding_rule<…>`. Its reductions are sums; factors that need a
-/// permutation are those over which the operation itself communicates; one that stands in one operand alone and in no
-/// reduction must be whole.
+/// permutation are those over which the operation itself communicates; one that a result lacks and no reduction names
+/// is summed if operands share it and no result has it, and must be whole if not.
 /// Shapes:   the factors have the sizes that are written.
 /// Requires: Shardy's notation without blocked propagation [shape_error].
 /// Cost:     no allocation; a constant expression where its argument is.
@@ -231,8 +238,7 @@ struct as_shardy {
       bool any = false;
       for (std::size_t n = 0; n < most; ++n)
         for (std::size_t f = 0; f < r.factor_count; ++f) {
-          if (number[f] != n || r.factors[f].kind != kind) continue;
-          if (kind == factor_kind::replicate && detail::shardy_reader::stands_alone(r, f)) continue;
+          if (number[f] != n || r.factors[f].kind != kind || r.factors[f].implied) continue;
           out << (any ? ", " : word);
           name(out, n);
           any = true;
