@@ -8,6 +8,7 @@
 #include <partita/array/as_rank.hpp>
 #include <partita/plan/graph.hpp>
 #include <partita/sharded/detail/adjoint.hpp>
+#include <partita/sharded/detail/along_cuts.hpp>
 #include <partita/sharded/sharded.hpp>
 #include <type_traits>
 #include <utility>
@@ -124,6 +125,17 @@ applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor
   return bound_operation<Operands, T>(op, shape_span(shapes.data(), Operands));
 }
 
+template <class Op, auto Layout>
+inline constexpr sharding layout_along_named = layout_along<Op>(layout_named<Layout>);
+template <class Op, auto Layout>
+inline constexpr layout_name<written_layout(layout_along_named<Op, Layout>).size()> name_along =
+    make_layout_name<written_layout(layout_along_named<Op, Layout>).size()>(layout_along_named<Op, Layout>);
+template <class Op, auto... Layout>
+constexpr bool is_typed_along_cuts() {
+  if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1) return (is_cut_along<Op>(layout_named<Layout>) && ...);
+  else return false;
+}
+
 template <class Op, class... T, auto... Layout>
 auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   using element = std::common_type_t<T...>;
@@ -132,12 +144,16 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   static_assert(((layout_named<Layout>.on == *first[0]) && ...),
                 "partita: requires operands on one mesh; make their layouts from the same mesh");
   if constexpr ((std::is_same_v<T, element> && ...) && ((layout_named<Layout>.on == *first[0]) && ...)) {
-    const auto& layouts = inferred<Op, Layout...>;
     const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
-    auto y = run_operation<element>(bound_operation<sizeof...(T)>(op, operands), operands,
-                                    {layouts.operands.data(), &layouts.result});
-    if (!y.layout().lies_as(layouts.result)) y = reshard(y, layouts.result);
-    return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
+    if constexpr (is_typed_along_cuts<Op, Layout...>()) {
+      return typed_sharded<element, name_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
+    } else {
+      const auto& layouts = inferred<Op, Layout...>;
+      auto y = run_operation<element>(bound_operation<sizeof...(T)>(op, operands), operands,
+                                      {layouts.operands.data(), &layouts.result});
+      if (!y.layout().lies_as(layouts.result)) y = reshard(y, layouts.result);
+      return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
+    }
   }
 }
 
@@ -159,6 +175,8 @@ auto call(const Op& op, const X&... x) {
     static_assert((std::is_same_v<element_of_tensor<X>, element> && ...),
                   "partita: requires operands of one element type; cast them first");
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
+    if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))
+      if (operands[0].state()->on && is_cut_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
     auto y = run_operation<element>(bound_operation<sizeof...(X)>(op, operands), operands);
     if constexpr (((tensor_kind<X> == 0) && ...)) return as_array<result_rank<Op, rank_of<X>...>()>(y);
     else return y;

@@ -193,10 +193,12 @@ struct argmax_operation {
 
 template <std::size_t D>
 struct cumsum_operation {
-  static constexpr bool on_integers = true;
+  static constexpr bool on_integers = true, is_linear = true;
+  static constexpr std::uint32_t along = std::uint32_t{1} << D;
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
   bool backwards = false;
 
+  bool carries_backwards() const { return backwards; }
   static constexpr partita::rule rule(const shape_span& x) { return rules::cumsum(static_cast<std::ptrdiff_t>(D))(x); }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {

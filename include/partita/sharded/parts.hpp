@@ -54,7 +54,8 @@ struct pad_operation;
 /// Indices from `first` on, `counts` of them, along the dimensions D.
 template <std::size_t... D>
 struct slice_operation {
-  static constexpr bool on_integers = true;
+  static constexpr bool on_integers = true, is_linear = true;
+  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
   std::array<interval, sizeof...(D)> of;
 
@@ -76,9 +77,15 @@ struct slice_operation {
   }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    std::array<std::size_t, sizeof...(D)> starts{};
-    for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = of[k].start;
+    if (y.size() == 0) return;
+    std::size_t k = 0;
+    const std::array<std::size_t, sizeof...(D)> starts{(of[k++].start + y.box[D].start - x.box[D].start)...};
     copy_elements(x, corner<D...>(y.shape.size(), starts), y, corner<D...>(y.shape.size(), {}), y.shape);
+  }
+  short_list<interval> window(short_list<interval> box, const shape_list&) const {
+    std::size_t k = 0;
+    ((box[D] = {box[D].start + of[k].start, box[D].stop + of[k].start}, ++k), ...);
+    return box;
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
@@ -95,7 +102,8 @@ struct slice_operation {
 
 template <bool Zeros, std::size_t... D>
 struct pad_operation {
-  static constexpr bool on_integers = true;
+  static constexpr bool on_integers = true, is_linear = Zeros;
+  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
   std::array<margin, sizeof...(D)> by{};
   double number = 0;
@@ -113,9 +121,24 @@ struct pad_operation {
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     for (T& element : y) element = static_cast<T>(number);
-    std::array<std::size_t, sizeof...(D)> starts{};
-    for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = by[k].before;
-    copy_elements(x, corner<D...>(x.shape.size(), {}), y, corner<D...>(x.shape.size(), starts), x.shape);
+    const short_list<interval> read = window(y.box, x.extents);
+    const shape_list shape = shape_of_box(read);
+    if (volume_in(shape) == 0) return;
+    std::size_t k = 0;
+    const std::array<std::size_t, sizeof...(D)> to{(by[k++].before + read[D].start - y.box[D].start)...};
+    copy_elements(x, corner<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
+                  corner<D...>(shape.size(), to), shape);
+  }
+  short_list<interval> window(short_list<interval> box, const shape_list& x) const {
+    std::size_t k = 0;
+    const auto inside = [&](std::size_t d) {
+      const std::size_t before = by[k++].before, end = before + x[d];
+      const std::size_t from = box[d].start < before ? before : box[d].start,
+                        to = box[d].stop < end ? box[d].stop : end;
+      box[d] = from < to ? interval{from - before, to - before} : interval{0, 0};
+    };
+    (inside(D), ...);
+    return box;
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {

@@ -1,6 +1,7 @@
 // Parts of tensors are the parts of the whole arrays, wherever they lie; so are their gradients.
 #include "check_operation.hpp"
 
+#include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/traced_function.hpp>
 
@@ -58,6 +59,8 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_parts, *test::at_le
   const auto X = shard<m.layout("data", "model")>(everyone, x);
   const auto Y = f(X);
   static_assert(Y.layout() == m.layout("", ""));
+  static_assert(decltype(slice(X, dimensions<1>, {0, 3}))::layout() == m.layout("data", "model"));
+  static_assert(decltype(pad(X, dimensions<0>, {0, 3}))::layout() == m.layout("data", "model"));
   const auto halves = split<2>(X, dimensions<1>);
   static_assert(halves[0].layout() == m.layout("data", ""));
   const auto all = Y.whole();
@@ -69,4 +72,25 @@ BOOST_AUTO_TEST_CASE(arrays_types_and_programs_have_the_same_parts, *test::at_le
   if (everyone.id() >= 4) return;
   BOOST_TEST((all == y));
   BOOST_TEST((traced == y));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_cut_along_the_dimension_is_not_brought_together, *test::at_least(2)) {
+  world everyone(test::workers());
+  const std::size_t p = everyone.size();
+  const mesh m{axis{"a", p}};
+  const std::size_t n = 8 * p;
+  const auto x = test::placed(everyone, m.layout("a"), {n}, 1);
+  const auto received = [&](const auto& f) {
+    const std::size_t before = detail::movements.bytes;
+    const auto y = f();
+    BOOST_TEST((y.layout() == m.layout("a")));
+    return (detail::movements.bytes - before) / sizeof(long long);
+  };
+  BOOST_TEST(received([&] { return slice(x, dimensions<0>, {2, n}); }) <= 2 * p);
+  BOOST_TEST(received([&] { return pad(x, dimensions<0>, {2, 0}); }) <= 2 * p);
+  BOOST_TEST(received([&] { return cumsum(x, dimensions<0>); }) == everyone.id());
+  BOOST_TEST(received([&] { return slice(x, dimensions<0>, {0, n}); }) == 0U);
+  const no_implicit_reshard written_down;
+  BOOST_CHECK_THROW(slice(x, dimensions<0>, {2, n}), partition_error);
+  slice(x, dimensions<0>, {0, n});
 }

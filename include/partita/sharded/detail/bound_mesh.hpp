@@ -11,7 +11,7 @@
 #include <partita/core/hash.hpp>
 #include <partita/plan/placed_mesh.hpp>
 #include <partita/plan/reshard_overlaps.hpp>
-#include <partita/sharded/detail/tensor_block.hpp>
+#include <partita/sharded/detail/box_moves.hpp>
 #include <utility>
 #include <vector>
 
@@ -79,6 +79,26 @@ class bound_mesh {
     ++movements.exchanges;
     found.exchange->start(x, found.x_steps.data(), y, found.y_steps.data());
     found.exchange->finish();
+  }
+  /// Moves boxes of any workers of the world, of this mesh or not. For all workers of the world, after an agreement.
+  template <class T>
+  void move(const box_overlaps& boxes, const T* x, T* y) {
+    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
+    const std::size_t me = world_.id();
+    if (!boxes.had()[me].there && !boxes.wanted()[me].there) return;
+    movements.bytes += boxes_.move(*ways_, boxes, me, x, y) * sizeof(T);
+    ++movements.exchanges;
+  }
+  /// What the workers of the world hold of a tensor that lies so.
+  std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
+    std::vector<worker_box> all(world_.size());
+    for (std::size_t k = 0; k < where_.size(); ++k) {
+      std::size_t summand = 0;
+      for (std::size_t a = 0; a < mesh().rank(); ++a)
+        if (s.owed[a] != owed_reduction::none) summand = summand * mesh().size(a) + coordinate_of(mesh(), k, a);
+      all[where_.worker(k)] = {mesh_block(s, shape, k), summand, true};
+    }
+    return all;
   }
 
  private:
@@ -164,6 +184,7 @@ class bound_mesh {
   std::size_t place_;
   std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
   std::vector<entry> entries_;
+  box_moves boxes_;
 };
 
 }  // namespace partita::detail

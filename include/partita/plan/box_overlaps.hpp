@@ -1,0 +1,111 @@
+// Boxes that workers hold of one tensor, boxes that they want, and who takes what from whom: any boxes, also of two
+// meshes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <partita/plan/reshard_overlaps.hpp>
+#include <vector>
+
+namespace partita {
+
+/// A worker's box of a tensor. Where values are owed it is of one of several summands, and takes from that one alone.
+struct worker_box {
+  short_list<interval> box{};
+  std::size_t summand = 0;
+  bool there = false;  ///< false for a worker that holds, or wants, nothing
+
+  friend bool operator==(const worker_box&, const worker_box&) = default;
+};
+
+/// What one worker gives to or takes from another: the common part of two boxes.
+struct box_overlap {
+  std::size_t worker = 0;
+  short_list<interval> where{};
+};
+
+/// What all workers hold, and what all want, by worker id; workers of equal boxes hold copies.
+/// Requires: as many of both.
+class box_overlaps {
+ public:
+  box_overlaps(std::vector<worker_box> had, std::vector<worker_box> wanted)
+      : had_(std::move(had)), wanted_(std::move(wanted)), copies_(had_.size()), order_(had_.size()) {
+    for (std::size_t k = 0; k < order_.size(); ++k) order_[k] = k;
+    std::stable_sort(order_.begin(), order_.end(),
+                     [this](std::size_t a, std::size_t b) { return before(had_[a], had_[b]); });
+    for (std::size_t k = 0; k < order_.size();) {
+      std::size_t end = k + 1;
+      while (end < order_.size() && had_[order_[end]] == had_[order_[k]]) ++end;
+      for (std::size_t i = k; i < end; ++i) copies_[order_[i]] = {k, end};
+      k = end;
+    }
+  }
+
+  const std::vector<worker_box>& had() const { return had_; }
+  const std::vector<worker_box>& wanted() const { return wanted_; }
+  /// What a worker takes, itself among them, in the order of the workers that give. Cost: O(workers).
+  std::vector<box_overlap> taken(std::size_t worker) const {
+    std::vector<box_overlap> all;
+    for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end) {
+      const worker_box& one = had_[order_[k]];
+      if (const auto both = common(one, wanted_[worker]); both.there)
+        all.push_back({giver(order_[k], worker), both.where});
+    }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.worker < b.worker; });
+    return all;
+  }
+  /// What a worker gives, itself among them, in the order of the workers that take.
+  std::vector<box_overlap> given(std::size_t worker) const {
+    std::vector<box_overlap> all;
+    for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other)
+      if (const auto both = common(had_[worker], wanted_[other]); both.there && giver(worker, other) == worker)
+        all.push_back({other, both.where});
+    return all;
+  }
+  /// The most elements that any worker takes from others: 0 if nothing moves. Cost: O(workers²).
+  std::size_t most_taken() const {
+    std::size_t most = 0;
+    for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
+      std::size_t elements = 0;
+      for (const box_overlap& o : taken(worker)) {
+        std::size_t n = o.worker == worker ? 0 : 1;
+        for (const interval& one : o.where) n *= one.size();
+        elements += n;
+      }
+      most = elements > most ? elements : most;
+    }
+    return most;
+  }
+
+ private:
+  struct range {
+    std::size_t first = 0, end = 0;
+  };
+  static bool before(const worker_box& a, const worker_box& b) {
+    if (a.there != b.there) return a.there;
+    if (a.summand != b.summand) return a.summand < b.summand;
+    for (std::size_t d = 0; d < a.box.size() && d < b.box.size(); ++d) {
+      if (a.box[d].start != b.box[d].start) return a.box[d].start < b.box[d].start;
+      if (a.box[d].stop != b.box[d].stop) return a.box[d].stop < b.box[d].stop;
+    }
+    return false;
+  }
+  static detail::common_box common(const worker_box& a, const worker_box& b) {
+    detail::common_box both(a.there && b.there ? a.box : short_list<interval>(),
+                            a.there && b.there ? b.box : short_list<interval>());
+    both.there = both.there && a.there && b.there && a.summand == b.summand;
+    return both;
+  }
+  /// Of those that hold what `holder` holds: the one that wants it where it can, else in turn, so that all serve.
+  std::size_t giver(std::size_t holder, std::size_t for_whom) const {
+    if (for_whom < had_.size() && had_[for_whom] == had_[holder]) return for_whom;
+    const range all = copies_[holder];
+    return order_[all.first + for_whom % (all.end - all.first)];
+  }
+
+  std::vector<worker_box> had_, wanted_;
+  std::vector<range> copies_;
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace partita

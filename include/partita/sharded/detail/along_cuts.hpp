@@ -1,0 +1,148 @@
+// Operations along dimensions that are cut: each worker takes the window of the operand that its block of the result
+// reads, or what the blocks before it add up to, and nobody brings the dimension together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/sharded/detail/apply.hpp>
+#include <utility>
+#include <vector>
+
+namespace partita::detail {
+
+/// The operation says which indices of its operand an index box of its result reads.
+template <class Op>
+concept reads_windows =
+    requires(const Op& op, const short_list<interval>& box, const shape_list& extents) { op.window(box, extents); };
+/// The operation is a running sum along a dimension: what a block adds up to is carried to those after it.
+template <class Op>
+concept carries_sums = requires(const Op& op) { op.carries_backwards(); };
+/// The operation needs no dimension whole: `Op::along` has a bit for each one that it touches.
+template <class Op>
+concept works_along_cuts = reads_windows<Op> || carries_sums<Op>;
+
+template <class Op>
+constexpr bool is_cut_along(const sharding& x) {
+  for (std::size_t d = 0; d < x.rank(); ++d)
+    if ((Op::along >> d & 1U) != 0 && !x.cuts[d].empty()) return true;
+  return false;
+}
+/// How the result lies: cut as the operand is. Sums that are owed pass where the operation is linear.
+template <class Op>
+constexpr sharding layout_along(const sharding& x) {
+  sharding y = x;
+  y.open = y.kept_whole = y.reduced_over = 0;
+  y.priority = 0;
+  for (owed_reduction& kind : y.owed)
+    if (!Op::is_linear || kind != owed_reduction::sum) kind = owed_reduction::none;
+  return y;
+}
+
+/// Refuses what moves while nothing that is not written down may, and comes to an agreement where something does.
+inline bool agreed_move(bound_mesh& on, const char* name, const box_overlaps& boxes, const sharding& lies,
+                        const shape_list& extents, std::size_t element_bytes) {
+  const std::size_t most = boxes.most_taken();
+  if (most == 0) return false;
+  if (implicit_reshards_forbidden > 0)
+    throw partition_error(text("partita::")
+                          << name << ": requires operands that need not be moved, but of extents " << extents
+                          << " on the mesh " << lies.on << ", which lies " << lies << ", it brings "
+                          << most * element_bytes << " bytes to a worker; reshard it before");
+  hasher call;
+  call.mix(extents).mix(element_bytes).mix(most);
+  for (std::size_t d = 0; d < lies.rank(); ++d) call.mix(lies.cuts[d].packed);
+  on.agree(call.value(), name, lies, lies);
+  return true;
+}
+
+template <class T, class Op>
+void compute_window(const Op& op, const char* name, bound_mesh& on, const tensor_block<T>& x, const sharding& lies,
+                    const shape_list& extents, const tensor_part<T>& y) {
+  auto had = on.boxes_of(lies, extents), wanted = on.boxes_of(lies, y.extents);
+  for (worker_box& one : wanted)
+    if (one.there) one.box = op.window(one.box, extents);
+  const short_list<interval> mine = wanted[on.everyone().id()].box;
+  const box_overlaps boxes(std::move(had), std::move(wanted));
+  if (!agreed_move(on, name, boxes, lies, extents, sizeof(T))) {
+    if (on.active()) op.local(tensor_part<const T>{x.data(), x.shape, on.box(lies, extents), extents}, y);
+    return;
+  }
+  const tensor_block<T> read(shape_of_box(mine), on.memory());
+  on.move(boxes, x.data(), read.data());
+  if (on.active()) op.local(tensor_part<const T>{read.data(), read.shape, mine, extents}, y);
+}
+
+/// The sums of the blocks before (or after) this one along the dimension, added to a block that has its own.
+template <class T, class Op>
+void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& lies, const tensor_part<T>& y) {
+  std::size_t along = 0;
+  while ((Op::along >> along & 1U) == 0) ++along;
+  const axis_list axes = lies.cuts[along];
+  shape_list extents = y.extents;
+  extents[along] = on.mesh().size(axes);
+  auto had = on.boxes_of(lies, y.extents), wanted = had;
+  for (std::size_t k = 0; k < on.where().size(); ++k) {
+    std::size_t number = 0;
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      number = number * on.mesh().size(axes[a]) + coordinate_of(on.mesh(), k, axes[a]);
+    const std::size_t worker = on.where().worker(k);
+    had[worker].box[along] = {number, number + 1};
+    wanted[worker].box[along] =
+        op.carries_backwards() ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
+  }
+  const short_list<interval> mine = wanted[on.everyone().id()].box;
+  const box_overlaps boxes(std::move(had), std::move(wanted));
+  if (!agreed_move(on, name, boxes, lies, y.extents, sizeof(T))) return;
+  std::size_t outer = 1, inner = 1;
+  const std::size_t n = y.shape[along];
+  for (std::size_t d = 0; d < y.shape.size(); ++d) (d < along ? outer : inner) *= d == along ? 1 : y.shape[d];
+  const tensor_block<T> total(shape_list{outer, inner}), before(shape_of_box(mine), on.memory());
+  for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t i = 0; i < inner; ++i)
+      total.data()[o * inner + i] = n == 0 ? T(0) : y[(o * n + (op.carries_backwards() ? 0 : n - 1)) * inner + i];
+  on.move(boxes, total.data(), before.data());
+  if (!on.active()) return;
+  const std::size_t blocks = mine[along].size();
+  for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t i = 0; i < inner; ++i) {
+      T sum(0);
+      for (std::size_t b = 0; b < blocks; ++b) sum = static_cast<T>(sum + before.data()[(o * blocks + b) * inner + i]);
+      for (std::size_t k = 0; k < n; ++k) {
+        T& one = y[(o * n + k) * inner + i];
+        one = static_cast<T>(one + sum);
+      }
+    }
+}
+
+/// An operation along a cut dimension. Collective if anything moves.
+template <class T, class Op>
+sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
+  const auto on = x.state()->on;
+  const sharding lies = layout_along<Op>(x.layout());
+  const shape_list shapes[] = {x.extents()};
+  const shape_span span(shapes, 1);
+  const text name(Op::rule(span).name());
+  shape_list extents = x.extents();
+  if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
+  const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
+  tensor_block<T> block(shape_of_box(on->box(lies, extents)));
+  const tensor_part<T> y{block.data(), block.shape, on->box(lies, extents), extents};
+  if constexpr (reads_windows<Op>) {
+    compute_window(op, name.c_str(), *on, given, lies, x.extents(), y);
+  } else {
+    if (on->active()) op.local(tensor_part<const T>{given.data(), given.shape, on->box(lies, extents), extents}, y);
+    carry_sums(op, name.c_str(), *on, lies, y);
+  }
+  auto made = tensor_of<T>(on, lies, extents, std::move(block));
+  return recorded<T>(std::move(made), {x}, [&] {
+    const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given));
+    tensor_block<T> none;
+    none.shape = y.shape;
+    const auto result = tensor_of<T>(on, lies, extents, std::move(none));
+    return [op, operand, result](std::size_t i, const sharded_tensor<T>& dy) {
+      return sharded_tensor<T>(op.adjoint(i, dy, operand, result));
+    };
+  });
+}
+
+}  // namespace partita::detail
