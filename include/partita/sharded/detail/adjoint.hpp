@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <partita/rule/sharding/tensors_of_rule.hpp>
 #include <partita/sharded/detail/apply.hpp>
 #include <vector>
 
@@ -18,27 +19,6 @@ applied_operation elements_operation(element_function f, const std::vector<shard
 template <class T>
 sharded_tensor<T> of_elements(element_function f, const std::vector<sharded_tensor<T>>& x, double number = 0) {
   return run_operation(elements_operation(f, x, number), x);
-}
-
-/// Builds a rule of tensors that are tensors of another one: their dimensions, factors and sizes.
-inline rule rule_of_tensors(const rule& of, std::initializer_list<std::size_t> operands, std::size_t result,
-                            const char* name) {
-  rule r;
-  for (; r.factor_count < of.factor_count; ++r.factor_count) {
-    r.factors[r.factor_count] = of.factors[r.factor_count];
-    r.factors[r.factor_count].kind = factor_kind::pass;
-    r.factors[r.factor_count].how = owed_reduction::sum;
-    r.factors[r.factor_count].broadcasts = false;
-  }
-  const auto add = [&](std::size_t t) {
-    for (std::size_t d = 0; d < of.rank(t); ++d) {
-      r.add_dimension();
-      for (std::size_t k = 0; k < of.at(t, d).count; ++k) r.add_term(of.term(of.at(t, d), k));
-    }
-  };
-  for (const std::size_t t : operands) r.begin_operand(), add(t);
-  r.begin_result(), add(result);
-  return r.complete().with(linearity::multilinear).named(name);
 }
 
 /// Brings a cotangent of the result to the extents of operand i: sums over what was repeated.
