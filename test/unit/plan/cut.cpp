@@ -1,6 +1,7 @@
 // Which parts of a cut hold a range, against asking every index.
 #include <partita/plan/cut.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <string>
@@ -98,6 +99,16 @@ BOOST_AUTO_TEST_CASE(sizes_and_blocks_that_cannot_be_counted_are_refused) {
              std::string::npos);
   BOOST_TEST(refused<shape_error>([] { cut::block_cyclic(7, 2, 0); }).find("block of at least 1") != std::string::npos);
   BOOST_TEST(balanced_part(all, 2, 1).stop == all);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_n_over_p_rounded_up_are_the_slabs_of_fftw) {
+  for (std::size_t n = 1; n < 20; ++n)
+    for (std::size_t p = 1; p < 7; ++p) {
+      const std::size_t block = (n + p - 1) / p;  // FFTW_MPI_DEFAULT_BLOCK
+      const cut slabs = cut::block_cyclic(n, p, block);
+      for (std::size_t k = 0; k < p; ++k)
+        BOOST_TEST(slabs.size(k) == (k * block < n ? std::min(block, n - k * block) : 0));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(equal_cuts_share_a_fingerprint_and_others_do_not) {
