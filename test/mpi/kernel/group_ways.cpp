@@ -69,20 +69,6 @@ T rounded_once(std::size_t count, Value value) {
   }
 }
 
-/// How many workers have to be told by message: one for each node, or all, where no memory is shared.
-std::size_t workers_apart(const world& everyone) {
-  const std::size_t n = everyone.size();
-  const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
-  std::size_t alone = members.size() > 1 && !partita::detail::arena::of_environment(members).shared() ? 1 : 0;
-  std::vector<std::size_t> first(n);
-  const std::size_t mine = members.worker(0);
-  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, first.data(), sizeof mine, MPI_BYTE, everyone.communicator());
-  MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_UNSIGNED_LONG, MPI_MAX, everyone.communicator());
-  std::size_t nodes = 0;
-  for (std::size_t k = 0; k < n; ++k) nodes += first[k] == k ? 1U : 0U;
-  return alone != 0 ? n : nodes;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(the_ways_of_a_group)
@@ -261,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_steady_call_sends_a_message_to_each_node_or_worker_but_th
     const all_sum_reduce a(all, dimensions<0>);
     const auto x = ramp<float>(n, 0), source = ramp<float>(everyone.id() == 0 ? n : 0, 0);
     b(source), s(x), a(x);  // the first call also tells the block shapes
-    const std::size_t apart = workers_apart(everyone);
+    const std::size_t apart = test::workers_told_by_message(everyone);
     // who gets a block and gives none has nothing that tells its shape, so all agree first, at every level of checks
     std::size_t agreement = test::messages_of_an_agreement(everyone);
     PMPI_Allreduce(MPI_IN_PLACE, &agreement, 1, MPI_UNSIGNED_LONG, MPI_SUM, everyone.communicator());

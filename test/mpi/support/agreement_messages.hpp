@@ -1,4 +1,5 @@
-// How many messages a worker sends to agree on a call: for tests that count those of the call itself.
+// How many workers have to be told by message, and how many messages an agreement takes: for tests that count those of
+// a call.
 #pragma once
 
 #include <mpi.h>
@@ -7,15 +8,24 @@
 
 namespace test {
 
+/// The first worker of each node, which tells the others there; all workers, where some share no memory with their
+/// node. All workers call it together.
+inline std::size_t workers_told_by_message(const partita::world& everyone) {
+  const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
+  int own = members.size() == 1 || partita::detail::arena::of_environment(members).shared() ? 1 : 0, all = 0;
+  PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, everyone.state()->communicator());
+  const std::size_t nodes = members.firsts().empty() ? 1 : members.firsts().size();
+  return all == 0 ? everyone.size() : nodes;
+}
+
 /// Of this worker, once agreements are steady. All workers call it together.
 inline std::size_t messages_of_an_agreement(const partita::world& everyone) {
   if (everyone.size() == 1) return 0;
   const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
-  int own = members.size() == 1 || partita::detail::arena::of_environment(members).shared() ? 1 : 0, all = 0;
-  PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, everyone.state()->communicator());
-  if (all == 0) return 1;  // a collective of all
+  const std::size_t nodes = members.firsts().empty() ? 1 : members.firsts().size();
+  if (workers_told_by_message(everyone) != nodes) return 1;  // a collective of all
   std::size_t rounds = 0;
-  for (std::size_t step = 1; step < members.firsts().size(); step *= 2) ++rounds;
+  for (std::size_t step = 1; step < nodes; step *= 2) ++rounds;
   return members.place() == 0 ? rounds : 0;
 }
 
