@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear and bench/plan into tables.
+"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear, bench/plan and bench/transpose into tables.
 
 rows.py FILE [REGIME]                 for gnuplot: a row for each case, ratios to memcpy, a column for each way
 rows.py FILE... [REGIME] --markdown   for a page: ours beside the others; files of several runs stand in one table
@@ -117,6 +117,16 @@ def plan():
             print(f'| {r["case"]} | {r["workers"]} | {r["overlaps"]} | {r["seconds_median"] * 1e6:.2f} | {r["bytes"]} |')
 
 
+def transpose():
+    print("| order, workers | PRK's loop, ms | `b += turn(a)` | `into` | PRK over natural | over `into` |")
+    print("|---|---|---|---|---|---|")
+    for case, workers in unique((r["case"], r["workers"]) for r in rows if r["bench"] == "transpose"):
+        runs = [r for r in rows if (r["bench"], r["case"], r["workers"]) == ("transpose", case, workers)]
+        ms = [", ".join(f'{r["seconds_" + way] * 1e3:.1f}' for r in runs) for way in ("prk", "natural", "into")]
+        ratios = [", ".join(f'{r["prk_to_" + way]:.1f}' for r in runs) for way in ("natural", "into")]
+        print("|", " | ".join([f'{case.removeprefix("order ")}, {workers}', *ms, *ratios]), "|")
+
+
 def gnuplot():
     chosen = [r for r in rows if r["bench"] == "repartition"]
     alike = len({r["workers"] for r in chosen}) == 1
@@ -133,4 +143,4 @@ else:
     for number, kind in enumerate(unique(r["bench"] for r in rows)):
         if number:
             print()
-        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan}[kind]()
+        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "transpose": transpose}[kind]()

@@ -1,18 +1,27 @@
-// Everything a program needs. No header of the library includes this one.
+// Everything a program needs. No header of the library includes this one. Room by room from the ground up, and those
+// that others include first, so that a sentence of the compiler stands below few lines of who includes whom.
 #pragma once
 
-#include <partita/array/as_rank.hpp>
-#include <partita/array/as_rank_of_memory.hpp>
-#include <partita/array/broadcast_in_dim.hpp>
-#include <partita/array/broadcast_operator.hpp>
-#include <partita/array/functions.hpp>
-#include <partita/array/in_place.hpp>
-#include <partita/array/numpy.hpp>
-#include <partita/array/select_and_clamp.hpp>
-#include <partita/array/strided.hpp>
-#include <partita/comm/partition.hpp>
-#include <partita/comm/stop_signal.hpp>
 #include <partita/core/version.hpp>
+
+#include <partita/rule/sharding/mesh.hpp>
+#include <partita/rule/sharding/notation.hpp>
+#include <partita/rule/sharding/registry.hpp>
+#include <partita/rule/sharding/rule.hpp>
+#include <partita/rule/sharding/sharding.hpp>
+
+#include <partita/plan/complete.hpp>
+#include <partita/plan/cost.hpp>
+#include <partita/plan/cut_further.hpp>
+#include <partita/plan/halo_cells.hpp>
+#include <partita/plan/halo_rounds.hpp>
+#include <partita/plan/mesh_groups.hpp>
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/plan/relabel.hpp>
+#include <partita/plan/search.hpp>
+#include <partita/plan/sharded_partition.hpp>
+#include <partita/plan/step_plan.hpp>
+
 #include <partita/explain/broadcast_picture.hpp>
 #include <partita/explain/completion_picture.hpp>
 #include <partita/explain/linear_picture.hpp>
@@ -23,9 +32,22 @@
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/explain/step_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
-#include <partita/io/load_checkpoint.hpp>
-#include <partita/io/npy.hpp>
-#include <partita/io/save_checkpoint.hpp>
+
+#include <partita/array/as_rank.hpp>
+#include <partita/array/as_rank_of_memory.hpp>
+#include <partita/array/broadcast_in_dim.hpp>
+#include <partita/array/broadcast_operator.hpp>
+#include <partita/array/functions.hpp>
+#include <partita/array/in_place.hpp>
+#include <partita/array/numpy.hpp>
+#include <partita/array/select_and_clamp.hpp>
+#include <partita/array/strided.hpp>
+
+#include <partita/comm/partition.hpp>
+#include <partita/comm/stop_signal.hpp>
+
+#include <partita/kernel/repartition.hpp>
+
 #include <partita/kernel/adjoint_test.hpp>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_reduce.hpp>
@@ -41,9 +63,9 @@
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/relabelled.hpp>
-#include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sequentially.hpp>
 #include <partita/kernel/sum_reduce.hpp>
+
 #include <partita/nn/activation.hpp>
 #include <partita/nn/batch_norm.hpp>
 #include <partita/nn/convolution.hpp>
@@ -66,18 +88,9 @@
 #include <partita/nn/softmax_cross_entropy.hpp>
 #include <partita/nn/transposed_convolution.hpp>
 #include <partita/nn/upsampling.hpp>
-#include <partita/plan/complete.hpp>
-#include <partita/plan/cost.hpp>
-#include <partita/plan/cut_further.hpp>
-#include <partita/plan/halo_cells.hpp>
-#include <partita/plan/halo_rounds.hpp>
-#include <partita/plan/mesh_groups.hpp>
-#include <partita/plan/plan_reshard.hpp>
-#include <partita/plan/relabel.hpp>
-#include <partita/plan/search.hpp>
-#include <partita/plan/sharded_partition.hpp>
-#include <partita/plan/step_plan.hpp>
-#include <partita/rule/sharding/registry.hpp>
+
+#include <partita/sharded/einsum.hpp>
+
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/operate.hpp>
@@ -87,3 +100,7 @@
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
+
+#include <partita/io/load_checkpoint.hpp>
+#include <partita/io/npy.hpp>
+#include <partita/io/save_checkpoint.hpp>

@@ -28,8 +28,8 @@ void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, co
                 const std::size_t* shape, std::size_t rank, stores how, instruction_set set) {
   constexpr auto unit = static_cast<std::ptrdiff_t>(S);
   strided_pair pair = pair_of(to, to_strides, from, from_strides, shape, rank, S);
-  const std::size_t last = pair.loops - 1, none = pair.loops;
   if (pair.loops == 0) return portable::move<S>(to, from);
+  const std::size_t last = pair.loops - 1, none = pair.loops;
   const bool large = how == stores::streaming || (how == stores::by_size && leaves_cache(pair.bytes(S)));
 
   std::size_t run = none, across = none, down = none;

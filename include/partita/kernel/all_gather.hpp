@@ -1,6 +1,7 @@
 // All-gather: the blocks along some dimensions of a partition put together, and every worker gets the whole.
 #pragma once
 
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/part_kernel.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 
@@ -98,6 +99,22 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_
 };
 
 template <class Extents, class Dimensions>
+  requires detail::named_dimensions<Dimensions>
 all_gather(const partition<Extents>&, Dimensions) -> all_gather<Extents>;
+
+/// In the place of one that was not given that: a sentence.
+template <>
+class all_gather<detail::no_partitions> {
+ public:
+  template <class... A>
+  explicit all_gather(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::all_gather(p, dimensions<...>): requires a partition and the dimensions of it, "
+                  "dimensions<0> or all_dimensions_but<0>");
+  }
+};
+template <class... A>
+  requires(!detail::begins_with_dimensions<A...>)
+all_gather(const A&...) -> all_gather<detail::no_partitions>;
 
 }  // namespace partita

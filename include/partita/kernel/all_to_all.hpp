@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/rule/all_to_all_rule.hpp>
 #include <utility>
@@ -119,5 +120,20 @@ class all_to_all {
 
   detail::member_if<Src::rank() == Dst::rank(), repartition<Src, Dst>> moved_;
 };
+
+/// In the place of one that was not given that: a sentence.
+template <>
+class all_to_all<detail::no_partitions, detail::no_partitions> {
+ public:
+  template <class... A>
+  explicit all_to_all(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::all_to_all(p_from, p_to): requires two partitions, as everyone.partition<2, 3>() or "
+                  "everyone.partition(extents(2, 3)) makes them");
+  }
+};
+template <class... A>
+  requires(!detail::begins_with_two<A...>)
+all_to_all(const A&...) -> all_to_all<detail::no_partitions, detail::no_partitions>;
 
 }  // namespace partita

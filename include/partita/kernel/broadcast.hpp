@@ -3,6 +3,7 @@
 
 #include <partita/kernel/detail/group_kernel.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
 namespace partita {
@@ -114,5 +115,20 @@ template <class Src, class Dst, class... Policies>
 broadcast(const partition<Src>&, const partition<Dst>&, Policies...) -> broadcast<Src, Dst, Policies...>;
 template <class... Policies>
 broadcast(const world&, const worker_groups&, Policies...) -> broadcast<worker_groups, worker_groups, Policies...>;
+
+/// In the place of one that was not given that: a sentence.
+template <class... Policies>
+class broadcast<detail::no_partitions, detail::no_partitions, Policies...> {
+ public:
+  template <class... A>
+  explicit broadcast(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::broadcast(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
+                  "or everyone.partition(extents(2, 3)) makes them");
+  }
+};
+template <class... A>
+  requires(!detail::begins_with_two<A...>)
+broadcast(const A&...) -> broadcast<detail::no_partitions, detail::no_partitions>;
 
 }  // namespace partita

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/reduction_checks.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/reduction.hpp>
@@ -89,5 +90,21 @@ reduce(const partition<Src>&, const partition<Dst>&, mean_t (*)(detail::reductio
 template <class... Policies>
 reduce(const world&, const worker_groups&, mean_t (*)(detail::reduction_name), Policies...)
     -> reduce<worker_groups, worker_groups, mean_t, Policies...>;
+
+/// In the place of one that was not given that: a sentence.
+template <class Reduction, class... Policies>
+class reduce<detail::no_partitions, detail::no_partitions, Reduction, Policies...> {
+ public:
+  template <class... A>
+  explicit reduce(const A&...) {
+    static_assert(
+        detail::asked_for_nothing<A...>,
+        "partita::reduce(p_x, p_y, reduction, policies...): requires two partitions, as everyone.partition<2, 3>() or "
+        "everyone.partition(extents(2, 3)) makes them, and a reduction, sum or maximum");
+  }
+};
+template <class... A>
+  requires(!detail::begins_with_reduction<A...>)
+reduce(const A&...) -> reduce<detail::no_partitions, detail::no_partitions, sum_t>;
 
 }  // namespace partita

@@ -1,6 +1,7 @@
 // Reduce-scatter: the blocks along some dimensions of a partition summed, and every worker gets its part of the sum.
 #pragma once
 
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/part_kernel.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 
@@ -100,6 +101,22 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detai
 };
 
 template <class Extents, class Dimensions>
+  requires detail::named_dimensions<Dimensions>
 reduce_scatter(const partition<Extents>&, Dimensions) -> reduce_scatter<Extents>;
+
+/// In the place of one that was not given that: a sentence.
+template <>
+class reduce_scatter<detail::no_partitions> {
+ public:
+  template <class... A>
+  explicit reduce_scatter(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::reduce_scatter(p, dimensions<...>): requires a partition and the dimensions of it, "
+                  "dimensions<0> or all_dimensions_but<0>");
+  }
+};
+template <class... A>
+  requires(!detail::begins_with_dimensions<A...>)
+reduce_scatter(const A&...) -> reduce_scatter<detail::no_partitions>;
 
 }  // namespace partita

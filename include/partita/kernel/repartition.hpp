@@ -8,6 +8,7 @@
 #include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>
@@ -336,5 +337,20 @@ class repartition {
 
 template <class Src, class Dst, class... Policies>
 repartition(const partition<Src>&, const partition<Dst>&, Policies...) -> repartition<Src, Dst, Policies...>;
+
+/// In the place of one that was not given that: a sentence.
+template <class... Policies>
+class repartition<detail::no_partitions, detail::no_partitions, Policies...> {
+ public:
+  template <class... A>
+  explicit repartition(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::repartition(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
+                  "or everyone.partition(extents(2, 3)) makes them");
+  }
+};
+template <class... A>
+  requires(!detail::begins_with_two<A...>)
+repartition(const A&...) -> repartition<detail::no_partitions, detail::no_partitions>;
 
 }  // namespace partita

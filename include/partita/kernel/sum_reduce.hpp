@@ -3,6 +3,7 @@
 
 #include <partita/kernel/detail/group_kernel.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
 namespace partita {
@@ -92,5 +93,20 @@ class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>
 
 template <class Src, class Dst, class... Policies>
 sum_reduce(const partition<Src>&, const partition<Dst>&, Policies...) -> sum_reduce<Src, Dst, Policies...>;
+
+/// In the place of one that was not given that: a sentence.
+template <class... Policies>
+class sum_reduce<detail::no_partitions, detail::no_partitions, Policies...> {
+ public:
+  template <class... A>
+  explicit sum_reduce(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::sum_reduce(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
+                  "or everyone.partition(extents(2, 3)) makes them");
+  }
+};
+template <class... A>
+  requires(!detail::begins_with_two<A...>)
+sum_reduce(const A&...) -> sum_reduce<detail::no_partitions, detail::no_partitions>;
 
 }  // namespace partita

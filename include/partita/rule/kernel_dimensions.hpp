@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/short_list.hpp>
+#include <type_traits>
 
 namespace partita {
 
@@ -33,6 +34,19 @@ inline constexpr bool distinct_dimensions = [] {
       if (all[a] == all[b]) return false;
   return true;
 }();
+
+/// D names dimensions.
+template <class D>
+inline constexpr bool named_dimensions = std::is_same_v<D, dimension_list>;
+template <std::size_t... D>
+inline constexpr bool named_dimensions<dimensions_t<D...>> = true;
+template <std::size_t... D>
+inline constexpr bool named_dimensions<all_dimensions_but_t<D...>> = true;
+/// The first of what a kernel along dimensions is told does not name them.
+template <class... Other>
+inline constexpr bool no_dimensions = true;
+template <class First, class... Other>
+inline constexpr bool no_dimensions<First, Other...> = !named_dimensions<First>;
 
 }  // namespace detail
 

@@ -11,6 +11,7 @@
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
 #include <partita/sharded/call.hpp>
+#include <partita/sharded/einsum.hpp>
 
 namespace partita {
 namespace detail {
@@ -49,22 +50,6 @@ auto binary(const L& l, const R& r) {
 struct matmul_op {
   static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }
   applied_operation on(const partita::rule& r) const { return {r, block_work::product}; }
-};
-
-/// Einsum notation as a template argument.
-template <std::size_t N>
-struct einsum_notation {
-  char letters[N]{};
-  constexpr einsum_notation(const char (&given)[N]) {  // NOLINT: a literal is a notation
-    for (std::size_t k = 0; k < N; ++k) letters[k] = given[k];
-  }
-};
-template <auto Notation>
-struct einsum_op {
-  static constexpr partita::rule rule(const shape_span&) { return partita::rule(Notation.letters).named("einsum"); }
-  applied_operation on(const partita::rule& r) const {
-    return {r, r.operand_count == 1 ? block_work::map : block_work::product};
-  }
 };
 
 template <std::ptrdiff_t... P>
@@ -183,13 +168,6 @@ template <class A, class B>
   requires(detail::any_tensor<A> && detail::any_tensor<B>)
 auto matmul(const A& a, const B& b) {
   return detail::call(detail::matmul_op{}, a, b);
-}
-/// `einsum<"bmk,kn->bmn">(x, w)`: one operand or two; a letter that is missing on the right is summed.
-template <detail::einsum_notation Notation, class... X>
-  requires(detail::any_tensor<X> && ...)
-auto einsum(const X&... x) {
-  static_assert(sizeof...(X) == 1 || sizeof...(X) == 2, "partita::einsum: requires one operand or two; multiply pairs");
-  return detail::call(detail::einsum_op<Notation>{}, x...);
 }
 /// The dimensions in the opposite order, or in the order that `permute<...>` says.
 template <class X>

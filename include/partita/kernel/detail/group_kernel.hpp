@@ -45,7 +45,8 @@ class group_kernel {
   /// [shape_error, on all workers]; where all members get a sum it may be x itself.
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (Kernel::template takes<X>()) fill_now<Kernel::there>(x, view, nothing_to_object, false);
+    if constexpr (Kernel::template takes<X>() && fills<View, X>())
+      fill_now<Kernel::there>(x, view, nothing_to_object, false);
   }
   /// Begins and returns what will give the result: `auto later = k.start(x); …; auto y = later.finish();`. Until then x
   /// must stay as it is. The next call of a kernel on this world ends it first.
@@ -60,7 +61,8 @@ class group_kernel {
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
-    if constexpr (Kernel::template takes_back<Y>()) fill_now<Kernel::back>(dy, view, nothing_to_object, false);
+    if constexpr (Kernel::template takes_back<Y>() && fills<View, Y>())
+      fill_now<Kernel::back>(dy, view, nothing_to_object, false);
   }
   template <class Y>
   auto start_adjoint(const Y& dy) const {
@@ -83,6 +85,15 @@ class group_kernel {
 
  private:
   friend struct hooked;
+
+  template <class View, class X>
+  static consteval bool fills() {
+    constexpr bool fits = fits_view<std::remove_reference_t<View>, X>();
+    static_assert(fits,
+                  "partita: kernel.into(x, view): requires a view with memory (an xt::xtensor, or an xt::view of "
+                  "ranges of one) of the rank and element type of x, which is not const");
+    return fits;
+  }
 
   template <class X>
   auto forward_(const X& x, const text& objection) const {

@@ -13,12 +13,8 @@ struct notation_reader {
   rule& read;
   std::size_t at = 0;
   std::uint8_t groups = 0;
+  const char* missing = nullptr;  ///< what the notation would have to have where reading ended; null: it was read
 
-  template <class = void>
-  constexpr void refuse(const char* requirement) const {
-    throw shape_error(text("partita::rule: requires ") << requirement << ", but character " << at << " of \""
-                                                       << notation << "\" is not; write for example \"bmk,kn->bmn\"");
-  }
   static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
   constexpr std::size_t factor_of(char c) {
@@ -30,7 +26,7 @@ struct notation_reader {
     read.add_dimension();
     const std::size_t begin = read.term_count;
     for (++at; notation[at] != ')'; ++at) {
-      if (!is_letter(notation[at])) refuse("letters between '(' and ')'");
+      if (!is_letter(notation[at])) return void(missing = "letters between '(' and ')'");
       read.add_term(factor_of(notation[at]));
     }
     if (read.term_count - begin < 2) return;
@@ -45,11 +41,12 @@ struct notation_reader {
   constexpr void ellipsis() {
     rule::tensor& t = read.tensors[read.tensor_count() - 1];
     if (notation[at + 1] != '.' || notation[at + 2] != '.' || t.ellipsis != rule::tensor::no_ellipsis)
-      refuse("\"...\" at most once in each tensor");
+      return void(missing = "\"...\" at most once in each tensor");
     t.ellipsis = t.rank;
     at += 2;
   }
-  constexpr void all() {
+  /// Reads all of it, or till something is missing.
+  constexpr const char* all() {
     bool results = false;
     read.begin_operand();
     for (; notation[at] != '\0'; ++at) {
@@ -70,17 +67,24 @@ struct notation_reader {
       } else if (c == '_' || is_letter(c)) {
         read.add_dimension(factor_of(c));
       } else {
-        refuse("letters, '1', '_', \"...\", '(', ')', ',' and one \"->\"");
+        missing = "letters, '1', '_', \"...\", '(', ')', ',' and one \"->\"";
       }
+      if (missing != nullptr) return missing;
     }
-    if (!results) refuse("\"->\" between operands and results");
+    if (!results) return missing = "\"->\" between operands and results";
     read.complete();
+    return missing;
   }
 };
 
 }  // namespace detail
 
-constexpr rule::rule(const char* notation) { detail::notation_reader{notation, *this}.all(); }
+constexpr rule::rule(const char* notation) {
+  detail::notation_reader reader{notation, *this};
+  if (const char* const missing = reader.all(); missing != nullptr)
+    throw shape_error(text("partita::rule: requires ") << missing << ", but character " << reader.at << " of \""
+                                                       << notation << "\" is not; write for example \"bmk,kn->bmn\"");
+}
 
 /// Writes a rule as its notation: bmk,kn->bmn.
 template <std::size_t Capacity>

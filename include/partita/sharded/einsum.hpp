@@ -1,0 +1,78 @@
+// Products and sums of tensors in einsum notation, which is judged where it is written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/rule/sharding/notation.hpp>
+#include <partita/sharded/call.hpp>
+
+namespace partita {
+namespace detail {
+
+/// Einsum notation as a template argument.
+template <std::size_t N>
+struct einsum_notation {
+  char letters[N]{};
+  constexpr einsum_notation(const char (&given)[N]) {  // NOLINT: a literal is a notation
+    for (std::size_t k = 0; k < N; ++k) letters[k] = given[k];
+  }
+};
+template <auto Notation>
+struct einsum_op {
+  static constexpr partita::rule rule(const shape_span&) { return partita::rule(Notation.letters).named("einsum"); }
+  applied_operation on(const partita::rule& r) const {
+    return {r, r.operand_count == 1 ? block_work::map : block_work::product};
+  }
+};
+
+/// What the types of a call show to be wrong, or nothing.
+enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter };
+
+template <class X>
+consteval bool can_have_rank(std::size_t rank, bool at_least) {
+  std::size_t own = rank;  // of one whose rank is known at run time only
+  if constexpr (tensor_kind<X> == 1) own = X::rank();
+  else if constexpr (tensor_kind<X> == 0) own = rank_of<X>;
+  return at_least ? own >= rank : own == rank;
+}
+template <auto Notation, class... X>
+consteval einsum_fault fault_of_einsum() {
+  rule read;
+  if (notation_reader{Notation.letters, read}.all() != nullptr) return einsum_fault::notation;
+  if (read.operand_count != sizeof...(X) || read.result_count != 1) return einsum_fault::number_of_tensors;
+  std::size_t i = 0;
+  std::uint32_t known = 0;
+  bool fit = true;
+  ((fit = fit && can_have_rank<X>(read.rank(i), read.tensors[i].ellipsis != rule::tensor::no_ellipsis),
+    known |= read.factors_of(i++)),
+   ...);
+  if (!fit) return einsum_fault::dimensions;
+  return (read.factors_of(i) & ~known) != 0 ? einsum_fault::unknown_letter : einsum_fault::none;
+}
+
+}  // namespace detail
+
+/// `einsum<"bmk,kn->bmn">(x, w)`: one operand or two; a letter that is missing on the right is summed.
+template <detail::einsum_notation Notation, class... X>
+  requires(detail::any_tensor<X> && ...)
+auto einsum(const X&... x) {
+  using detail::einsum_fault;
+  constexpr bool one_or_two = sizeof...(X) == 1 || sizeof...(X) == 2;
+  static_assert(one_or_two, "partita::einsum: requires one operand or two; multiply pairs");
+  constexpr einsum_fault fault = detail::fault_of_einsum<Notation, X...>();
+  static_assert(
+      fault != einsum_fault::notation,
+      "partita::einsum<notation>(x...): requires a notation as \"bmk,kn->bmn\": a letter for each dimension, a "
+      "comma between operands and one \"->\" before the result");
+  static_assert(
+      fault != einsum_fault::number_of_tensors || !one_or_two,
+      "partita::einsum<notation>(x...): requires as many tensors as the notation has operands, and one result");
+  static_assert(fault != einsum_fault::dimensions,
+                "partita::einsum<notation>(x...): requires a letter for each dimension of each tensor, or \"...\" for "
+                "those that are not named");
+  static_assert(fault != einsum_fault::unknown_letter,
+                "partita::einsum<notation>(x...): requires letters of an operand on the right of \"->\"");
+  if constexpr (one_or_two && fault == einsum_fault::none) return detail::call(detail::einsum_op<Notation>{}, x...);
+}
+
+}  // namespace partita
