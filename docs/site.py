@@ -16,10 +16,11 @@ SECTIONS = {
     "Begin": ["start-here", "tutorial", "cheat-sheet", "notation"],
     "Guides": ["mpi", "coming-from-distdl", "coming-from-xla", "coming-from-paddle", "coming-from-scalapack", "cluster", "pitfalls",
                "reliability", "packages"],
-    "Kernels": ["arguments", "broadcast", "sum-reduce", "all-gather", "repartition", "linear", "array-broadcasting", "sharding",
-                "files"],
+    "Kernels": ["arguments", "broadcast", "sum-reduce", "all-gather", "repartition", "halo-exchange", "linear", "convolution",
+                "layers", "array-broadcasting", "nodes", "files"],
+    "Sharding": ["sharding", "sharded", "search"],
     "Performance": ["performance", "performance-collectives", "performance-linear", "compile-cost"],
-    "How it is built": ["architecture", "departures-distdl", "departures-sharding", "changelog"],
+    "How it is built": ["architecture", "extending", "departures-distdl", "departures-sharding", "reference-figures", "changelog"],
 }
 THE_REST, DECISIONS = "More", "Decisions"
 # what programs name beside the headers that the front door opens
@@ -49,6 +50,7 @@ def shown_as(figure):
 def filtered(header):
     """A header as Doxygen reads it: the lines of a docstring that name what they say become paragraphs of their own."""
     text = re.sub(r"^( *)/// (Effect|Shapes|Requires|Cost|Adjoint): +", r"\1/// @par \2\n\1/// ", header.read_text(), flags=re.M)
+    text = re.sub(r"(^  ///.*\n)*^  detail::\w+\* memory\(\) const .*\n", "", text, flags=re.M)      # for other kernels, not for callers
     if header.parent.name == "kernel":      # what its base classes give it is private by name, not by nature
         text = re.sub(r"^(/// @par Adjoint\n(?:///.*\n)+)(?=(?:template.*\n|  requires.*\n)*class )", r"\1" + CALLS, text, flags=re.M)
     return text

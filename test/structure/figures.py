@@ -44,7 +44,7 @@ def main():
                               f"PROGRAM docs/figures' rewrites it")
         else:
             complaints += [f"{name}: {what} is outside the view" for what in outside(folder / name)]
-    root = folder.parent.parent
+    root = next(f for f in folder.parents if (f / "README.md").is_file())
     shown = set()
     for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         for name in re.findall(r"!\[[^\]]*\]\(([^)]+\.svg)\)", page.read_text() if page.is_file() else ""):
