@@ -28,8 +28,9 @@ def count(test):
 def left_out(info, suite, share):
     """A line for each suite of which something was not run, and for each folder of which something was not compiled."""
     info = pathlib.Path(info)
-    compiled = {source for target in json.load(open(info / "intro-targets.json"))
-                for group in target["target_sources"] for source in group.get("sources", [])}
+    groups = [group for target in json.load(open(info / "intro-targets.json")) for group in target["target_sources"]]
+    compiled = {source for group in groups for source in group.get("sources", [])}
+    compilers = {word for group in groups for word in group.get("compiler", [])}
     tests = pathlib.Path(__file__).resolve().parent.parent
     for folder in ("unit", "mpi", "laws"):
         files = [f for f in sorted((tests / folder).rglob("*.cpp")) if str(f) not in compiled]
@@ -45,6 +46,7 @@ def left_out(info, suite, share):
         some = ", ".join(tests[:4]) + (f" and {len(tests) - 4} more" if len(tests) > 4 else "")
         yield f"  {name}: {some}" + (" (by --wide)" if name == "wide" else "")
     yield f"  random cases: {int(share) - 1} of {share}"
+    yield "  compilers: " + ("g++ (--compiler g++)" if "clang" in " ".join(compilers) else "clang (--compiler clang++)")
 
 
 def main():
