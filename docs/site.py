@@ -25,6 +25,7 @@ SECTIONS = {
 THE_REST, DECISIONS = "More", "Decisions"
 # what programs name beside the headers that the front door opens
 BEHIND_THE_DOOR = ["core/box.hpp", "core/error.hpp", "core/extents.hpp", "core/index.hpp", "core/short_list.hpp", "comm/world.hpp",
+                   "comm/cartesian_partition.hpp",
                    "comm/checks.hpp", "plan/cut.hpp", "plan/decomposition.hpp", "plan/grid.hpp", "plan/workers.hpp",
                    "plan/exchange_plan.hpp", "plan/group_plan.hpp", "plan/graph.hpp", "plan/worker_groups.hpp",
                    "rule/kernel_policy.hpp", "rule/kernel_dimensions.hpp", "rule/reduction.hpp", "rule/sharding/mesh.hpp",

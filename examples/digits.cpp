@@ -86,9 +86,9 @@ int main(int argc, char** argv) {
   const bool right = farthest < 1e-8 && accuracy >= 0.91;
   if (speaks)
     std::printf(
-        "Of the test images %.4f are told right (by one worker alone: %.4f).\n"
+        "%.2f %% of the test images are told right (by one worker alone: %.2f %%).\n"
         "Look at: no worker holds all weights, and the losses are those of a program on one worker, within %.1e%s.\n"
-        "-n 6 gives the same on six workers.\n",
-        accuracy, double(reference.at("test_accuracy")), farthest, right ? "" : ": TOO FAR");
+        "`examples/run digits -n 6` gives the same losses on six workers.\n",
+        100 * accuracy, 100 * double(reference.at("test_accuracy")), farthest, right ? "" : ": TOO FAR");
   return right ? 0 : 1;
 }

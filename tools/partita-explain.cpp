@@ -1,6 +1,7 @@
 // partita-explain: is a movement legal and why, who does what, what does it cost? Neither MPI nor workers are needed.
 #include <iostream>
 #include <partita/core/version.hpp>
+#include <sstream>
 #include <string_view>
 
 #include "explain/broadcast.hpp"
@@ -46,20 +47,30 @@ int explained(int argc, char** argv) {
   if (subject == "repartition") return tool::explain_repartition(argc, argv);
   if (subject == "linear") return tool::explain_linear(argc, argv);
   if (subject == "sharding") return tool::explain_sharding(argc, argv);
-  throw tool::usage_error(subject.empty() ? "say what to explain"
-                                          : "'" + std::string(subject) + "' is nothing that can be explained");
+  if (subject.empty()) throw tool::usage_error("say what to explain\n\n" + std::string(usage));
+  throw tool::usage_error("'" + std::string(subject) + "' is nothing that can be explained\n\n" + usage);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::ostringstream said;  // where a value turns out to be wrong half way, the sentence about it stands alone
+  std::streambuf* const terminal = std::cout.rdbuf(said.rdbuf());
+  int code = 0;
+  std::string problem;
   try {
-    return explained(argc, argv);
+    code = explained(argc, argv);
   } catch (const partita::error& e) {
     std::cout << "not legal: " << e.what() << "\n";
-    return 1;
+    code = 1;
   } catch (const std::exception& e) {
-    std::cerr << "partita-explain: " << e.what() << "\n\n" << usage;
-    return 2;
+    problem = e.what();
+    code = 2;
   }
+  std::cout.rdbuf(terminal);
+  if (code != 2) std::cout << said.str();
+  else
+    std::cerr << "partita-explain: " << problem
+              << (problem.find('\n') == std::string::npos ? "; partita-explain --help shows how it is written\n" : "");
+  return code;
 }

@@ -16,7 +16,7 @@
 
 namespace tool {
 
-/// A command line that cannot be read: the usage is shown, the exit code is 2.
+/// A command line that cannot be read: this sentence alone is shown, the exit code is 2.
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
