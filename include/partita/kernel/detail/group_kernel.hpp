@@ -5,6 +5,7 @@
 #include <memory>
 #include <partita/array/strided.hpp>
 #include <partita/comm/pooled.hpp>
+#include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/group_movement.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/hooked.hpp>
