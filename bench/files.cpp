@@ -1,4 +1,4 @@
-// One file of a tensor written and read by all workers, beside dd and collective MPI-IO, on N workers.
+// One file of a tensor written and read by all workers, beside dd, collective MPI-IO and parallel HDF5, on N workers.
 //
 // mpirun -n 2 bench/files [MiB, 1024] [rounds, 6] [folder, .]: medians over the rounds, the ways in turn within each,
 // beginning with another one each time: what the disk still has to do for one way slows the next. Every way writes a
@@ -6,6 +6,10 @@
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
 #include <partita/io/save_checkpoint.hpp>
+
+#ifdef BENCH_HDF5
+#include <partita/io/hdf5.hpp>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -59,6 +63,45 @@ class mpi_io {
   MPI_File file_ = MPI_FILE_NULL;
 };
 
+#ifdef BENCH_HDF5
+/// The same bytes by parallel HDF5, by its own collective calls: each worker selects its block as a hyperslab.
+class parallel_hdf5 {
+ public:
+  parallel_hdf5(const world& everyone, const std::string& path, const std::array<std::size_t, 2>& extents,
+                const box<2>& block)
+      : path_(path) {
+    const hsize_t sizes[] = {extents[0], extents[1]}, start[] = {block.start[0], block.start[1]},
+                  count[] = {block.shape()[0], block.shape()[1]};
+    in_file_ = H5Screate_simple(2, sizes, nullptr), in_memory_ = H5Screate_simple(2, count, nullptr);
+    H5Sselect_hyperslab(in_file_, H5S_SELECT_SET, start, nullptr, count, nullptr);
+    access_ = H5Pcreate(H5P_FILE_ACCESS), moving_ = H5Pcreate(H5P_DATASET_XFER);
+    H5Pset_fapl_mpio(access_, everyone.communicator(), MPI_INFO_NULL);
+    H5Pset_dxpl_mpio(moving_, H5FD_MPIO_COLLECTIVE);
+  }
+  parallel_hdf5(const parallel_hdf5&) = delete;
+  parallel_hdf5& operator=(const parallel_hdf5&) = delete;
+  ~parallel_hdf5() { H5Sclose(in_file_), H5Sclose(in_memory_), H5Pclose(access_), H5Pclose(moving_); }
+
+  void write(const float* data) {
+    const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_);
+    const hid_t w = H5Dcreate2(file, "w", H5T_NATIVE_FLOAT, in_file_, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (H5Dwrite(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0) std::exit(1);
+    H5Dclose(w), H5Fclose(file);
+    detail::posix_file same;  // as MPI_File_sync does
+    if (same.open(path_, O_WRONLY) != 0 || same.sync() != 0) std::exit(1);
+  }
+  void read(float* data) {
+    const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access_), w = H5Dopen2(file, "w", H5P_DEFAULT);
+    if (H5Dread(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0) std::exit(1);
+    H5Dclose(w), H5Fclose(file);
+  }
+
+ private:
+  std::string path_;
+  hid_t in_file_, in_memory_, access_, moving_;
+};
+#endif
+
 struct way {
   const char* name;
   std::function<void()> prepare, run;
@@ -91,26 +134,46 @@ int main(int argc, char** argv) {
   const std::string file = folder + "/w.npy", raw = folder + "/w.raw";
   const std::string dd = "dd if=/dev/zero of=" + folder + "/dd bs=1M count=" + std::to_string(mebibytes);
   mpi_io by_rows(everyone, raw, global.array(), in_rows), by_columns(everyone, raw, global.array(), in_columns);
+#ifdef BENCH_HDF5
+  const std::string h5 = folder + "/w.h5", ours = folder + "/ours.h5";
+  parallel_hdf5 hdf5_rows(everyone, h5, global.array(), in_rows),
+      hdf5_columns(everyone, h5, global.array(), in_columns);
+#else
+  if (first) std::printf("without parallel HDF5: libhdf5-openmpi-dev was not there\n");
+#endif
   const auto by_one = [&](const std::string& command) {
     if (first && std::system((command + " 2>/dev/null").c_str()) != 0) std::exit(1);
     everyone.communicator().barrier();
   };
   const auto nothing = [] {};
+  const file_options moved{.run_bytes = std::size_t{1} << 40U};  // read by rows, and brought to the columns
   std::uint64_t step = 0;
   way ways[] = {
       {"write: dd, one process", clean, [&] { by_one(dd + " conv=fdatasync"); }},
       {"write: MPI-IO collective, rows", clean, [&] { by_rows.write(rows.data()); }},
       {"write: MPI-IO collective, columns", clean, [&] { by_columns.write(columns.data()); }},
       {"read:  MPI-IO collective, columns", nothing, [&] { by_columns.read(back.data()); }},
+#ifdef BENCH_HDF5
+      {"write: HDF5 collective, rows", clean, [&] { hdf5_rows.write(rows.data()); }},
+      {"write: HDF5 collective, columns", clean, [&] { hdf5_columns.write(columns.data()); }},
+      {"read:  HDF5 collective, columns", nothing, [&] { hdf5_columns.read(back.data()); }},
+      {"write: save_hdf5, columns", clean, [&] { save_hdf5(ours, "w", p_columns, global, columns); }},
+      {"read:  load_hdf5, columns", nothing, [&] { load_hdf5<float, 2>(ours, "w", p_columns); }},
+#endif
       {"write: save_npy, columns", clean, [&] { save_npy(file, p_columns, global, columns); }},
       {"write: save_npy, rows", clean, [&] { save_npy(file, p_rows, global, rows); }},
       {"read:  dd, one process", nothing, [&] { by_one("dd if=" + file + " of=/dev/null bs=1M"); }},
       {"read:  load_npy, rows", nothing, [&] { load_npy<float, 2>(file, p_rows); }},
       {"read:  load_npy, columns", nothing, [&] { load_npy<float, 2>(file, p_columns); }},
+      {"read:  load_npy, columns, moved", nothing, [&] { load_npy<float, 2>(file, p_columns, moved); }},
       {"write: save_checkpoint, rows", clean,
        [&] { save_checkpoint(folder + "/run", ++step, named("w", p_rows, global, rows)); }},
       {"read:  checkpoint, rows", nothing,
        [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_rows); }},
+      {"read:  checkpoint, columns", nothing,
+       [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_columns); }},
+      {"read:  checkpoint, columns, moved", nothing,
+       [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_columns, moved); }},
   };
   std::vector<std::size_t> groups;  // a way that writes, and those that read what it wrote
   for (std::size_t k = 0; k < std::size(ways); ++k)

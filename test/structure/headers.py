@@ -34,6 +34,14 @@ def main():
     headers = [h.relative_to(root).as_posix() for h in sorted((root / "partita").rglob("*.hpp"))]
     if not headers:
         sys.exit(f"{root}: no header")
+    # what takes a library that is not on the command line says so by an #error
+    for h in list(headers):
+        for wanted in re.findall(r"^#if !__has_include\((<[^>]+>)\)\n#error", (root / h).read_text(), re.M):
+            probe_of_it = f"#if !__has_include({wanted})\n#error\n#endif\n"
+            if subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], cwd=build, input=probe_of_it, text=True,
+                              capture_output=True).returncode:
+                headers.remove(h)
+                print(f"{h}: skipped, there is no {wanted}")
 
     def compile(source, *extra):
         done = subprocess.run([*command, *extra, "-x", "c++", "-"], cwd=build, input=source, capture_output=True, text=True)

@@ -29,6 +29,7 @@ XTENSOR = re.compile(r"xtensor/|xtl/|xsimd/")
 BLAS = re.compile(r"xtensor-blas/|xflens/|cblas")
 MPI = re.compile(r"boost/mpi|mpi\.h$|mpi\.hpp$")
 MPI_WRITTEN = re.compile(r"\b(MPI_[A-Za-z]|boost::mpi\b)")
+HDF5_DOOR = "io/hdf5.hpp"  # of its own, not the front door's: hdf5.h is not everywhere
 NAMED_AFTER_OPERATIONS = "rules"  # its headers have the names of what they are the rules of
 OTHER = re.compile(r"[/.]")  # a header of the standard library has neither a folder nor a suffix
 # C and system headers the impure rooms may use.
@@ -68,6 +69,8 @@ def wrong_arrows(root):
                     yield f"{where}: there is no {name}"
                 elif len(target.parts) == 1:
                     yield f"{where}: {FRONT_DOOR} is for programs"
+                elif target.as_posix() == HDF5_DOOR:
+                    yield f"{where}: {HDF5_DOOR} is for programs, as {FRONT_DOOR} is"
                 else:
                     there = target.parts[0]
                     if room is not None and there != room and there not in KNOWS[room]:
@@ -83,6 +86,9 @@ def wrong_arrows(root):
             elif XTENSOR.match(name):
                 if here != "array/xtensor.hpp":
                     yield f"{where}: xtensor enters through array/xtensor.hpp ({name})"
+            elif name == "hdf5.h":
+                if here != HDF5_DOOR:
+                    yield f"{where}: HDF5 enters through {HDF5_DOOR}"
             elif MPI.match(name):
                 if room != "comm":
                     yield f"{where}: MPI enters through comm, not {room} ({name})"
@@ -120,6 +126,9 @@ PLANTED = {  # file: (an include, what the complaint must say; None if there mus
     "nn/a.hpp": ("<partita/kernel/a.hpp>", None),
     "nn/b.hpp": ('"a.hpp"', "is written <partita/room/file.hpp>"),
     "nn/c.hpp": ("<partita/partita.hpp>", "is for programs"),
+    "io/hdf5.hpp": ("<hdf5.h>", None),
+    "io/a.hpp": ("<hdf5.h>", "HDF5 enters through io/hdf5.hpp"),
+    "io/b.hpp": ("<partita/io/hdf5.hpp>", "is for programs"),
     "nn/d.hpp": ("<partita/nn/missing.hpp>", "there is no"),
     "partita.hpp": ("<partita/nn/a.hpp>", None),
     "attic/a.hpp": ("<partita/core/a.hpp>", "is no room"),

@@ -55,6 +55,18 @@ facts<N> largest(const world_state& world, const facts<N>& mine) {
   return all;
 }
 
+/// Words of all workers put together by exclusive or, word by word. Collective: as many words on every worker. Cost:
+/// one MPI_Allreduce.
+template <class = void>
+void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
+  constexpr std::size_t most = std::size_t{1} << 30U;
+  for (std::size_t done = 0; done < words.size(); done += most)
+    check(MPI_Allreduce(MPI_IN_PLACE, words.data() + done,
+                        static_cast<int>(words.size() - done < most ? words.size() - done : most), MPI_UINT32_T,
+                        MPI_BXOR, world.communicator()),
+          "MPI_Allreduce");
+}
+
 /// Whether something holds on every worker. Collective. Cost: one look at shared memory on a node, else one
 /// MPI_Allreduce.
 template <class = void>

@@ -87,14 +87,24 @@ inline std::uint32_t crc32c(const void* bytes, std::size_t n, std::uint32_t befo
                                       : detail::crc32c_by_tables(first, n, before);
 }
 
-/// The checksum of two pieces from those of each; the second has n bytes. So workers sum what each holds.
-constexpr std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
+namespace detail {
+
+/// x to the power of 8 n: the product of a checksum and this is its share in that of n bytes more.
+constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
+  std::uint32_t all = std::uint32_t{1} << 31U;    // 1
   std::uint32_t shift = std::uint32_t{1} << 23U;  // x^8, and then its powers of two
   for (; n != 0; n >>= 1U) {
-    if ((n & 1U) != 0) first = detail::crc32c_product(first, shift);
-    shift = detail::crc32c_product(shift, shift);
+    if ((n & 1U) != 0) all = crc32c_product(all, shift);
+    shift = crc32c_product(shift, shift);
   }
-  return first ^ second;
+  return all;
+}
+
+}  // namespace detail
+
+/// The checksum of two pieces from those of each; the second has n bytes. So workers sum what each holds.
+constexpr std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
+  return detail::crc32c_product(first, detail::crc32c_shift(n)) ^ second;
 }
 
 }  // namespace partita

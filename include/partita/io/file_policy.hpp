@@ -17,7 +17,9 @@ struct file_options {
   std::size_t page_bytes = 4096;        ///< no two workers write to one page; the stripe of a parallel file system
                                         ///< if that is larger
   std::size_t owner_bytes = 1U << 16U;  ///< a worker that owns less is not worth its messages: chosen, not measured
-  bool sync = true;                     ///< return when the data are on the disk, not when the system has them
+  std::size_t run_bytes = 1U << 12U;  ///< a worker reads what it wants by itself where that lies in the file in runs of
+                                      ///< so many bytes on average, else the owners read and send: bench/files
+  bool sync = true;                   ///< return when the data are on the disk, not when the system has them
 };
 
 namespace detail {

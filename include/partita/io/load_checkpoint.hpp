@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <partita/io/detail/checkpoint_folder.hpp>
+#include <partita/io/detail/checkpoint_verifier.hpp>
 #include <partita/io/detail/open_npy.hpp>
-#include <partita/io/detail/slab_checksums.hpp>
 #include <partita/io/file_policy.hpp>
 #include <partita/io/manifest.hpp>
 #include <string>
@@ -54,9 +54,8 @@ class checkpoint {
     const manifest_tensor* const entry = contents_.find(name);
     const npy_facts<Rank> facts = expect<T, Rank>(call, entry, p);
     const std::string file = path_ + "/" + name + ".npy";
-    return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(
-        call, file, facts, p, request,
-        [&](const auto& where, const unsigned char* data) { verify(call, file, *entry, where, data); });
+    checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, facts.data_at);
+    return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, file, facts, p, request, verifier);
   }
 
  private:
@@ -92,44 +91,14 @@ class checkpoint {
     detail::npy_facts<Rank> facts;
     for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = entry->extents[d];
     detail::check_target(call, p, facts.extents.data(), Rank, sizeof(T));
-    facts.data_at = make_npy_header(type, false, facts.extents.data(), Rank).size();
-    if (facts.data_at + volume_of(facts.extents) * sizeof(T) != entry->bytes)
+    const std::size_t data_bytes = volume_of(facts.extents) * sizeof(T);
+    facts.data_at = entry->bytes - data_bytes;
+    if (entry->bytes < data_bytes || facts.data_at < 64 || facts.data_at > npy_header_limit)
       call.refuse(file_trouble::kind::io,
                   "requires a manifest whose extents and bytes agree; this one was not written "
                   "by save_checkpoint")
           .raise();
     return facts;
-  }
-
-  /// Compares what the workers have read with what the manifest says. Collective.
-  template <std::size_t Rank>
-  void verify(const detail::file_call& call, const std::string& path, const manifest_tensor& entry,
-              const detail::slab_partition<Rank>& where, const unsigned char* data) const {
-    using namespace detail;
-    file_trouble trouble;
-    std::string front(where.domains.held[0], '\0');
-    if (call.leads()) {
-      posix_file file;
-      std::size_t bytes = 0;
-      int error = file.open(path, O_RDONLY);
-      if (error == 0) error = file.size(bytes);
-      if (error == 0) error = file.read(front.data(), front.size(), 0);
-      trouble = call.cannot("read", path, error, "all workers must see the same file, and nobody may write to it");
-      if (error == 0 && bytes != entry.bytes)
-        trouble = call.refuse(file_trouble::kind::io, (text("requires what was saved; ")
-                                                       << path.c_str() << " has " << bytes << " bytes, and had "
-                                                       << entry.bytes << "; load an earlier step"));
-    }
-    const std::vector<std::uint32_t> sums =
-        checksums_of_file(call, where, own_checksums(where, front, data, contents_.slab_bytes), contents_.slab_bytes);
-    for (std::size_t k = 0; k < sums.size() && trouble.empty(); ++k)
-      if (sums[k] != entry.checksums[k])
-        trouble = call.refuse(file_trouble::kind::io,
-                              text("requires what was saved; slab ")
-                                  << k << " of tensor \"" << entry.name.c_str() << "\" (bytes "
-                                  << k * contents_.slab_bytes << " and on of " << path.c_str()
-                                  << ") has another checksum than when it was saved; load an earlier step");
-    call.settle(trouble);
   }
 
   world everyone_;

@@ -101,8 +101,9 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
 /// bytes, versions 1 to 3.
 /// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call.
 /// Requires: a whole file that can be read, of elements T [io_error] and rank Rank [shape_error], on all workers alike.
-/// Cost:     one worker reads the header; as many as are worth it read one range of the file each, at once; then one
-///           repartition (none if p holds what they read).
+/// Cost:     one worker reads the header. Where a block lies in the file in runs of `run_bytes` and more, each worker
+///           reads its own; else as many as are worth it read one range of the file each, at once, and one repartition
+///           follows.
 /// Adjoint:  none; save_npy is the way back.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {
@@ -123,8 +124,8 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
   if (p.size() == 0)
     call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
   const auto facts = detail::open_npy<T, Rank>(call, path);
-  return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, path, facts, p, request,
-                                                                          [](const auto&...) {});
+  detail::unverified nothing;
+  return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, path, facts, p, request, nothing);
 }
 
 }  // namespace partita

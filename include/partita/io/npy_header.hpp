@@ -63,7 +63,8 @@ text npy_type_of() {
   return npy_type_text(native_byte_order, npy_kind<T>, sizeof(T));
 }
 
-/// The header (version 1.0) of a file of these elements, padded so that they begin at a multiple of 64 bytes.
+/// The header (version 1.0) of a file of these elements, padded so that they begin at a multiple of 64 bytes. Why not
+/// of a page: xtensor 0.24 reads the length by signed characters, and cannot read it then.
 template <class = void>
 std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents, std::size_t rank) {
   std::string words = "{'descr': '" + std::string(type.begin(), type.end()) +

@@ -87,9 +87,12 @@ decomposition<Rank> random_cuts(const shape<Rank>& extents, const shape<Rank>& g
     return cut::at(sizes);
   });
 }
-/// Small pages and many owners, so that pages are shared wherever they can be.
+/// Small pages and many owners, so that pages are shared wherever they can be; read by who wants it, or by owners.
 file_options crowded(std::mt19937& random) {
-  return {.page_bytes = random() % 2 == 0 ? 64U : 512U, .owner_bytes = random() % 2 == 0 ? 0U : 32U, .sync = false};
+  return {.page_bytes = random() % 2 == 0 ? 64U : 512U,
+          .owner_bytes = random() % 2 == 0 ? 0U : 32U,
+          .run_bytes = random() % 2 == 0 ? 8U : 1U << 20U,
+          .sync = false};
 }
 
 /// Written by xtensor, the file has the same elements.

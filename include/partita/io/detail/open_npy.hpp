@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <partita/io/detail/slabs.hpp>
+#include <partita/io/file_runs.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,32 +105,56 @@ void swap_bytes(T* data, std::size_t n) {
   }
 }
 
-/// Reads this worker's slab. `verify(where, bytes)` looks at what was read before anything is made of it; it is
-/// collective. What the file holds on p, cut as asked for. Collective.
-template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verify>
-pooled_tensor<T, Rank> read_npy(const file_call& call, const std::string& path, const npy_facts<Rank>& facts,
-                                const partition<Extents>& p, const file_request<Rank>& request, Verify verify) {
-  const auto where = deal_slabs(p, facts.fortran_order ? backwards(facts.extents) : facts.extents, sizeof(T),
-                                facts.data_at, request.options);
-  pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
-  file_trouble trouble;
-  if (where.owns()) {
-    slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
-    posix_file file;
-    int error = file.open(path, O_RDONLY);
-    if (error == 0) error = file.read(slab.data(), slab.size() * sizeof(T), where.domains.held[where.place()]);
-    trouble = call.cannot("read", path, error, "all workers must see the same file, and nobody may write to it");
+/// What looks at a file while it is read, if nothing does. Each worker shows it what it reads, in the order of the
+/// file; the leader begins with what stands before the first element.
+struct unverified {
+  file_trouble front(const posix_file&) { return {}; }
+  void saw(std::size_t, const unsigned char*, std::size_t) {}
+  void ended() {}  // collective, when all have read
+};
+
+/// Reads what this worker has of a file that is cut like this. Collective.
+template <class T, std::size_t Rank, class Extents, class Verifier>
+pooled_tensor<T, Rank> read_blocks(const file_call& call, const std::string& path, const npy_facts<Rank>& facts,
+                                   const partition<Extents>& p, const decomposition<Rank>& cuts, Verifier& verifier) {
+  pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
+  const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
+  if (p.active()) block = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(cuts.shape(p.index())));
+  posix_file file;
+  int error = holds || call.leads() ? file.open(path, O_RDONLY) : 0;
+  file_trouble other;
+  if (error == 0 && call.leads()) other = verifier.front(file);
+  if (error == 0 && other.empty() && holds) {
+    constexpr std::size_t warm = std::size_t{1} << 20U;  // what was read is still in a cache when it is looked at
+    auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
+    for_file_runs(cuts, p.index(), [&](std::size_t at, std::size_t local, std::size_t count) {
+      const std::size_t begin = facts.data_at + at * sizeof(T), all = count * sizeof(T);
+      for (std::size_t done = 0; done < all && error == 0; done += warm) {
+        const std::size_t n = all - done < warm ? all - done : warm;
+        unsigned char* const to = bytes + local * sizeof(T) + done;
+        error = file.read(to, n, begin + done);
+        if (error == 0) verifier.saw(begin + done, to, n);
+      }
+    });
   }
-  call.settle(trouble);
-  verify(where, reinterpret_cast<const unsigned char*>(slab.data()));
-  if (where.owns()) {
-    if (facts.foreign_bytes) swap_bytes(slab.data(), slab.size());
-    if constexpr (std::is_same_v<T, bool>) {  // NumPy takes every byte but 0 for true, C++ may not
-      auto* bytes = reinterpret_cast<unsigned char*>(slab.data());
-      for (std::size_t k = 0; k < slab.size(); ++k) bytes[k] = bytes[k] != 0 ? 1 : 0;
-    }
+  call.settle(error == 0
+                  ? other
+                  : call.cannot("read", path, error, "all workers must see the same file, and nobody may write to it"));
+  verifier.ended();
+  if (facts.foreign_bytes) swap_bytes(block.data(), block.size());
+  if constexpr (std::is_same_v<T, bool>) {  // NumPy takes every byte but 0 for true, C++ may not
+    auto* bytes = reinterpret_cast<unsigned char*>(block.data());
+    for (std::size_t k = 0; k < block.size(); ++k) bytes[k] = bytes[k] != 0 ? 1 : 0;
   }
-  if (!CutsGiven && !facts.fortran_order && p.grid() == where.owners.grid()) return slab;
+  return block;
+}
+
+/// Brings the slabs of a tensor to p, cut as asked for. Collective.
+template <class T, std::size_t Rank, bool CutsGiven, class Extents>
+pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<Rank>& where,
+                                   pooled_tensor<T, Rank>& slab, const npy_facts<Rank>& facts,
+                                   const partition<Extents>& p, const file_request<Rank>& request) {
+  if (!CutsGiven && !facts.fortran_order && p.grid() == where.owners.grid()) return std::move(slab);
   return in_the_name_of(call, [&]() -> pooled_tensor<T, Rank> {
     constexpr auto order = backwards_order(std::make_index_sequence<Rank>());
     const auto from = from_cuts(where.cuts);
@@ -140,6 +165,21 @@ pooled_tensor<T, Rank> read_npy(const file_call& call, const std::string& path, 
     if constexpr (CutsGiven) return repartition(where.owners, p, from, to_cuts(*request.to))(slab);
     else return repartition(where.owners, p, from)(slab);
   });
+}
+
+/// What a file holds on p, cut as asked for: read where it is wanted if that lies in the file in long runs, else read
+/// by the owners of slabs and moved. Collective.
+template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
+pooled_tensor<T, Rank> read_npy(const file_call& call, const std::string& path, const npy_facts<Rank>& facts,
+                                const partition<Extents>& p, const file_request<Rank>& request, Verifier& verifier) {
+  const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(facts.extents, p.grid().shape());
+  const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == facts.extents;
+  if (!facts.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
+    return read_blocks<T>(call, path, facts, p, wanted, verifier);
+  const auto where = deal_slabs(p, facts.fortran_order ? backwards(facts.extents) : facts.extents, sizeof(T),
+                                facts.data_at, request.options);
+  auto slab = read_blocks<T>(call, path, facts, where.owners, where.cuts, verifier);
+  return bring_slabs<T, Rank, CutsGiven>(call, where, slab, facts, p, request);
 }
 
 }  // namespace partita::detail

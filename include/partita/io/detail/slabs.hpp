@@ -84,7 +84,7 @@ template <class T, std::size_t Rank, class Extents>
 call_number call_number_of(const partition<Extents>& p, const file_request<Rank>& request) {
   call_number number;
   number << npy_type_of<T>().c_str() << p.grid().fingerprint() << request.options.page_bytes
-         << request.options.owner_bytes << (request.options.sync ? 1 : 0);
+         << request.options.owner_bytes << request.options.run_bytes << (request.options.sync ? 1 : 0);
   for (const auto* cuts : {&request.from, &request.to})
     if (*cuts)
       for (const cut& c : (*cuts)->cuts) number << c.fingerprint();

@@ -1,0 +1,288 @@
+// A tensor on a partition as a dataset of an HDF5 file, written and read in parallel. Not part of the front door:
+// include it where parallel HDF5 is installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
+#pragma once
+
+#if !__has_include(<hdf5.h>)
+#error \
+    "partita/io/hdf5.hpp takes parallel HDF5: install libhdf5-openmpi-dev, compile with `pkg-config --cflags --libs hdf5-openmpi`"
+#endif
+#include <hdf5.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/comm/no_hints.hpp>
+#include <partita/io/detail/open_npy.hpp>
+#include <partita/io/detail/slabs.hpp>
+#include <partita/io/file_policy.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#ifndef H5_HAVE_PARALLEL
+#error "partita/io/hdf5.hpp takes parallel HDF5, and this <hdf5.h> is the serial one: libhdf5-openmpi-dev has the other"
+#endif
+
+namespace partita {
+
+namespace detail {
+
+/// Something of HDF5's that has to be closed.
+class hdf5_id {
+ public:
+  hdf5_id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  hdf5_id(const hdf5_id&) = delete;
+  hdf5_id& operator=(const hdf5_id&) = delete;
+  ~hdf5_id() { end(); }
+  operator hid_t() const { return id_; }
+  bool good() const { return id_ >= 0; }
+  /// Whether it could be closed, now.
+  bool end() {
+    const hid_t id = std::exchange(id_, -1);
+    return id < 0 || close_(id) >= 0;
+  }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// HDF5 says nothing by itself while this lives: what went wrong is told by an exception.
+class hdf5_silence {
+ public:
+  hdf5_silence() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  hdf5_silence(const hdf5_silence&) = delete;
+  hdf5_silence& operator=(const hdf5_silence&) = delete;
+  ~hdf5_silence() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// What HDF5 calls an element: numbers by their own names; bool and complex numbers as h5py has them.
+template <class T>
+hid_t make_hdf5_type() {
+  if constexpr (std::is_same_v<T, bool>) {
+    const hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
+    std::int8_t value = 0;
+    H5Tenum_insert(type, "FALSE", &value);
+    value = 1;
+    H5Tenum_insert(type, "TRUE", &value);
+    return type;
+  } else if constexpr (is_complex<T>) {
+    using part = typename T::value_type;
+    const hdf5_id element(make_hdf5_type<part>(), H5Tclose);
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(T));
+    H5Tinsert(type, "r", 0, element);
+    H5Tinsert(type, "i", sizeof(part), element);
+    return type;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return H5Tcopy(std::is_same_v<T, float>    ? H5T_NATIVE_FLOAT
+                   : std::is_same_v<T, double> ? H5T_NATIVE_DOUBLE
+                                               : H5T_NATIVE_LDOUBLE);
+  } else {
+    constexpr bool is_signed = std::is_signed_v<T>;
+    return H5Tcopy(sizeof(T) == 1   ? (is_signed ? H5T_NATIVE_INT8 : H5T_NATIVE_UINT8)
+                   : sizeof(T) == 2 ? (is_signed ? H5T_NATIVE_INT16 : H5T_NATIVE_UINT16)
+                   : sizeof(T) == 4 ? (is_signed ? H5T_NATIVE_INT32 : H5T_NATIVE_UINT32)
+                                    : (is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64));
+  }
+}
+
+template <std::size_t Rank>
+hid_t make_hdf5_space(const std::array<std::size_t, Rank>& extents) {
+  hsize_t sizes[Rank == 0 ? 1 : Rank] = {};
+  for (std::size_t d = 0; d < Rank; ++d) sizes[d] = extents[d];
+  return Rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(Rank), sizes, nullptr);
+}
+/// Everything of a space but this worker's box; nothing if it has none.
+template <std::size_t Rank>
+bool select_slab(hid_t space, const slab_partition<Rank>& where) {
+  if (!where.owns() || volume_of(where.shape()) == 0) return H5Sselect_none(space) >= 0;
+  if constexpr (Rank == 0) {
+    return true;
+  } else {
+    const box<Rank> slab = where.cuts.block(where.owners.index());
+    hsize_t start[Rank], count[Rank];
+    for (std::size_t d = 0; d < Rank; ++d) start[d] = slab.start[d], count[d] = slab.shape()[d];
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0;
+  }
+}
+
+/// The file for all workers of a world. Collective.
+inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool anew) {
+  const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  if (H5Pset_fapl_mpio(access, everyone.communicator(), no_hints()) < 0) return -1;
+  return anew ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access)
+              : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+}
+
+/// What is to be said of a call that HDF5 refuses, if it does.
+template <class = void>
+file_trouble hdf5_trouble(const file_call& call, bool good, const char* doing, const std::string& path,
+                          const char* way_out) {
+  file_trouble trouble;
+  if (good) return trouble;
+  text reason;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_DOWNWARD,
+      [](unsigned, const H5E_error2_t* entry, void* told) {
+        *static_cast<text*>(told) = text() << (entry->desc == nullptr ? "HDF5 fails" : entry->desc);
+        return herr_t{0};
+      },
+      &reason);
+  trouble.sentence << call.name() << ": worker " << call.everyone().id() << " cannot " << doing << " " << path.c_str()
+                   << ": " << (reason.empty() ? text("HDF5 fails") : reason) << "; " << way_out;
+  return trouble;
+}
+
+/// What the leader finds under the name: nothing, or a dataset and its extents. On one worker, without the others.
+template <class T, std::size_t Rank>
+file_trouble look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
+                             std::array<std::size_t, Rank>& extents) {
+  const hdf5_id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file.good()) return hdf5_trouble(call, false, "read", path, "check the name, and that this worker may read it");
+  const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!data.good()) return hdf5_trouble(call, false, "find the dataset in", path, "ask for a dataset that is there");
+  const hdf5_id space(H5Dget_space(data), H5Sclose), stored(H5Dget_type(data), H5Tclose),
+      wanted(make_hdf5_type<T>(), H5Tclose);
+  const hdf5_id native(H5Tget_native_type(stored, H5T_DIR_ASCEND), H5Tclose);
+  text sentence;
+  if (!native.good() || H5Tequal(native, wanted) <= 0)
+    return call.refuse(file_trouble::kind::io, sentence << "requires elements of the type asked for ("
+                                                        << npy_type_of<T>()
+                                                        << "), and the dataset holds others; load what it holds and "
+                                                           "convert it");
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank != static_cast<int>(Rank))
+    return call.refuse(file_trouble::kind::shape, sentence << "requires a tensor of the rank asked for (" << Rank
+                                                           << "), and the dataset is one of rank " << rank
+                                                           << "; ask for that rank");
+  hsize_t sizes[Rank == 0 ? 1 : Rank] = {};
+  if constexpr (Rank > 0) H5Sget_simple_extent_dims(space, sizes, nullptr);
+  for (std::size_t d = 0; d < Rank; ++d) extents[d] = sizes[d];
+  return {};
+}
+
+/// Moves this worker's slab to or from a dataset: each worker by itself, one range of the file. Why not collectively:
+/// the slabs are ranges already, and what Open MPI 4.1's collective writing is known for is that it hangs.
+template <class Move, std::size_t Rank>
+bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
+  const hdf5_id in_file(H5Dget_space(data), H5Sclose);
+  const hdf5_id in_memory(make_hdf5_space<Rank>(where.owns() ? where.shape() : std::array<std::size_t, Rank>{}),
+                          H5Sclose);
+  if (!in_file.good() || !in_memory.good() || !select_slab(in_file, where)) return false;
+  if (!where.owns() || volume_of(where.shape()) == 0) return true;
+  return move(in_memory, in_file) >= 0;
+}
+
+}  // namespace detail
+
+/// Writes a tensor that is cut over p as a new dataset of an HDF5 file, which is made if it is not there. Policies:
+/// `from_cuts(...)`, `file_options{...}` (but for `page_bytes`).
+/// Shapes:   as save_npy. All workers of the world call.
+/// Requires: what save_npy requires; a dataset that is not there yet, in groups that are [io_error, on all workers
+///           alike]. A job that is killed while it saves may leave a file that HDF5 cannot read any more: what must not
+///           be lost goes into a checkpoint.
+/// Cost:     one repartition to as many slabs as there are workers (none if the blocks are these), then every worker
+///           writes one range of the file at once.
+/// Adjoint:  none; load_hdf5 is the way back.
+template <class Extents, std::size_t... E, ranked_array X, class... Policies>
+void save_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
+               const extents<E...>& global, const X& x, const Policies&... policies) {
+  using T = element_of<X>;
+  constexpr std::size_t rank = sizeof...(E);
+  static_assert(Extents::rank() == rank && rank_of<X> == rank && npy_element<T>,
+                "partita::save_hdf5(path, dataset, p, extents, x): requires a partition, extents and a block of one "
+                "rank, of numbers, bool or std::complex of real numbers; reshape() the partition with extents of 1");
+  static_assert(((detail::is_from_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                "partita::save_hdf5(path, dataset, p, extents, x, policies...): requires policies among from_cuts(...) "
+                "and file_options");
+  if constexpr (!strided_array<const X>) {
+    save_hdf5(path, dataset, p, global, xt::xtensor<T, rank>(x), policies...);
+  } else {
+    using namespace detail;
+    const auto request = file_request<rank>::of(policies...);
+    const auto shape = global.array();
+    const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                         text("partita::save_hdf5(\"")
+                             << path.c_str() << "\", \"" << dataset.c_str() << "\", p, extents " << shape << ", x)",
+                         call_number_of<T>(p, request) << 7);
+    call.common(0);
+    check_target(call, p, shape.data(), rank, sizeof(T));
+    const auto slab =
+        slab_to_write<T, rank>::template of<false, (is_from_cuts<Policies> || ...)>(call, p, shape, x, request);
+    const hdf5_silence silence;
+    const char* const way_out = "give a name that is not taken yet, where this worker may write and the disk has room";
+    const bool anew = call.word_of(call.leader(), ::access(path.c_str(), F_OK) == 0 ? 0 : 1) != 0;
+    hdf5_id file(open_hdf5(p.world(), path, true, anew), H5Fclose);
+    call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
+    const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_space(shape), H5Sclose);
+    hdf5_id data(H5Dcreate2(file, dataset.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    call.settle(hdf5_trouble(call, data.good(), "make the dataset in", path, way_out));
+    const bool written = move_slab(data, slab.where(), [&](hid_t in_memory, hid_t in_file) {
+      return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
+    });
+    file_trouble trouble = hdf5_trouble(call, written, "write", path, way_out);
+    const bool closed = data.end() && file.end();  // collective, also where the writing failed
+    if (trouble.empty()) trouble = hdf5_trouble(call, closed, "close", path, way_out);
+    if (trouble.empty() && request.options.sync) {
+      posix_file same;
+      int error = same.open(path, O_WRONLY);
+      if (error == 0) error = same.sync();
+      trouble = call.cannot("put on the disk", path, error, way_out);
+    }
+    call.settle(trouble);
+  }
+}
+
+/// Reads a dataset of an HDF5 file as a tensor on p, cut in balance or as `to_cuts(...)` says.
+/// Shapes:   as load_npy. All workers of the world call.
+/// Requires: a dataset of elements T [io_error] and rank Rank [shape_error], on all workers alike.
+/// Cost:     one worker looks at the dataset; every worker reads one range of it, at once; then one repartition (none
+///           if p holds what they read).
+/// Adjoint:  none; save_hdf5 is the way back.
+template <class T, std::size_t Rank, class Extents, class... Policies>
+auto load_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
+               const Policies&... policies) {
+  static_assert(
+      Extents::rank() == Rank && npy_element<T>,
+      "partita::load_hdf5<T, rank>(path, dataset, p): requires a partition of the rank asked for, and numbers, "
+      "bool or std::complex of real numbers; reshape() the partition with extents of 1");
+  static_assert(((detail::is_to_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
+                "partita::load_hdf5<T, rank>(path, dataset, p, policies...): requires policies among to_cuts(...) and "
+                "file_options");
+  using namespace detail;
+  const auto request = file_request<Rank>::of(policies...);
+  const file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                       text("partita::load_hdf5(\"") << path.c_str() << "\", \"" << dataset.c_str() << "\", p)",
+                       call_number_of<T>(p, request) << 8);
+  call.common(0);
+  if (p.size() == 0) call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+  const hdf5_silence silence;
+  npy_facts<Rank> facts;
+  file_trouble trouble;
+  if (call.leads()) trouble = look_at_dataset<T>(call, path, dataset, facts.extents);
+  call.settle(trouble);
+  for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.word_of(call.leader(), facts.extents[d]);
+  const auto where = deal_slabs(p, facts.extents, sizeof(T), 0, request.options);
+  pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
+  if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
+  const char* const way_out = "all workers must see the same file, and nobody may write to it";
+  {
+    const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
+    call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
+    const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
+    const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
+                        return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
+                      });
+    trouble = hdf5_trouble(call, good, "read", path, way_out);
+  }
+  call.settle(trouble);
+  return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, facts, p, request);
+}
+
+}  // namespace partita

@@ -1,0 +1,130 @@
+// A tensor as a dataset of an HDF5 file: what was saved on any partition comes back on any other, and what cannot be is
+// refused on all workers alike. Skipped where parallel HDF5 is not installed.
+#include "../support/folder.hpp"
+#include "mpi_test.hpp"
+
+#if __has_include(<hdf5.h>)
+#include "refused.hpp"
+
+#include <partita/io/hdf5.hpp>
+
+#include <complex>
+#include <cstdint>
+
+namespace {
+
+using namespace partita;
+using test::refused;
+
+/// This worker's block on p of the tensor whose elements are their C-order numbers.
+template <class T, class Extents>
+xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p, const decomposition<Extents::rank()>& cuts) {
+  constexpr std::size_t rank = Extents::rank();
+  if (!p.active()) return zero_volume<T, rank>();
+  const auto box = cuts.block(p.index());
+  auto block = uninitialised<T, rank>(box.shape());
+  for (std::size_t k = 0; k < block.size(); ++k) {
+    auto i = index_of(k, box.shape());
+    for (std::size_t d = 0; d < rank; ++d) i[d] += box.start[d];
+    const std::size_t n = number_of(i, cuts.extents());
+    if constexpr (std::is_same_v<T, bool>) block.data()[k] = n % 3 == 0;
+    else block.data()[k] = static_cast<T>(static_cast<int>(n));
+  }
+  return block;
+}
+template <class T, class Extents>
+auto numbered(const partition<Extents>& p, const std::array<std::size_t, Extents::rank()>& extents) {
+  return numbered<T>(p, decomposition<Extents::rank()>::balanced(extents, p.grid().shape()));
+}
+template <class A, class B>
+bool same(const A& a, const B& b) {
+  return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()) &&
+         std::equal(a.data(), a.data() + a.size(), b.data());
+}
+bool says(const std::string& sentence, const std::string& part) { return sentence.find(part) != std::string::npos; }
+
+constexpr file_options crowded{.owner_bytes = 0, .sync = false};
+
+struct setting {
+  world everyone{test::workers()};
+  test::folder folder{test::workers()};
+  std::string path = folder / "w.h5";
+  partition<extents<dynamic, 1>> rows = everyone.partition(extents<dynamic, 1>(everyone.size()));
+  partition<extents<1, dynamic>> columns =
+      everyone.partition(extents<1, dynamic>(everyone.size() - everyone.size() / 2));
+  partition<extents<1, 1>> last = everyone.partition<1, 1>(workers{everyone.size() - 1});
+
+  template <class T>
+  bool goes_round(const std::string& name, const std::array<std::size_t, 2>& n) const {
+    save_hdf5(path, name, rows, dynamic_extents<2>(n), numbered<T>(rows, n), crowded);
+    return same(load_hdf5<T, 2>(path, name, columns, crowded), numbered<T>(columns, n)) &&
+           same(load_hdf5<T, 2>(path, name, rows), numbered<T>(rows, n)) &&
+           same(load_hdf5<T, 2>(path, name, last, crowded), numbered<T>(last, n));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(hdf5_files)
+
+BOOST_AUTO_TEST_CASE(what_was_saved_on_some_partition_comes_back_on_any_other) {
+  const setting s;
+  BOOST_TEST(s.goes_round<double>("a", {7, 12}));
+  BOOST_TEST(s.goes_round<float>("uneven", {5, 3}));
+  BOOST_TEST(s.goes_round<std::int16_t>("small", {1, 2}));
+  BOOST_TEST(s.goes_round<std::uint64_t>("empty", {0, 3}));
+  BOOST_TEST(s.goes_round<bool>("bool", {9, 4}));
+  BOOST_TEST(s.goes_round<std::complex<double>>("complex", {6, 5}));
+  // cut as nobody would guess, and back in balance
+  std::vector<std::size_t> sizes(s.everyone.size(), 0);
+  sizes.back() = 7;
+  const decomposition<2> cuts{cut::at(sizes), cut::balanced(12, 1)};
+  save_hdf5(s.path, "all on one", s.rows, extents<7, 12>{}, numbered<double>(s.rows, cuts), from_cuts(cuts));
+  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "all on one", s.rows), numbered<double>(s.rows, {7, 12})));
+  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "a", s.rows, to_cuts(cuts)), numbered<double>(s.rows, cuts)));
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_workers) {
+  const setting s;
+  const auto w = numbered<double>(s.rows, {7, 12});
+  const auto save = [&](const std::string& path, const std::string& name) {
+    save_hdf5(path, name, s.rows, extents<7, 12>{}, w, crowded);
+  };
+  save(s.path, "w");
+  BOOST_TEST(says(refused<io_error>([&] { save(s.path, "w"); }), "cannot make the dataset in"));
+  BOOST_TEST(says(refused<io_error>([&] { save(s.path, "no/such/group"); }), "cannot make the dataset in"));
+  BOOST_TEST(says(refused<io_error>([&] { save("/proc/nothing/w.h5", "w"); }), "cannot open /proc/nothing/w.h5"));
+  BOOST_TEST(says(refused<shape_error>([&] { save_hdf5(s.path, "x", s.rows, extents<8, 12>{}, w); }), "save_hdf5"));
+  const auto load = [&]<class T>(T, const std::string& path, const std::string& name) {
+    load_hdf5<T, 2>(path, name, s.columns);
+  };
+  BOOST_TEST(says(refused<io_error>([&] { load(1.0, s.folder / "none.h5", "w"); }), "cannot read"));
+  BOOST_TEST(says(refused<io_error>([&] { load(1.0, s.path, "other"); }), "cannot find the dataset in"));
+  BOOST_TEST(
+      says(refused<io_error>([&] { load(1.0F, s.path, "w"); }), "requires elements of the type asked for (<f4)"));
+  const auto line = s.everyone.partition(extents(s.everyone.size()));
+  BOOST_TEST(says(refused<shape_error>([&] { load_hdf5<double, 1>(s.path, "w", line); }), "one of rank 2"));
+  s.everyone.communicator().barrier();
+  if (s.everyone.id() == 0) test::write_bytes(s.folder / "garbage.h5", std::string(5000, 'x'));
+  s.everyone.communicator().barrier();
+  BOOST_TEST(says(refused<io_error>([&] { load(1.0, s.folder / "garbage.h5", "w"); }), "cannot read"));
+  BOOST_TEST(says(refused<io_error>([&] { save(s.folder / "garbage.h5", "w"); }), "cannot open"));
+  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "w", s.rows), w));  // and all is as it was
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+#else
+
+BOOST_AUTO_TEST_SUITE(hdf5_files)
+
+BOOST_AUTO_TEST_CASE(what_was_saved_on_some_partition_comes_back_on_any_other,
+                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                       boost::test_tools::assertion_result none(false);
+                       none.message() << "needs parallel HDF5 (libhdf5-openmpi-dev)";
+                       return none;
+                     })) {}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+#endif
