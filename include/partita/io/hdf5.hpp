@@ -3,8 +3,7 @@
 #pragma once
 
 #if !__has_include(<hdf5.h>)
-#error \
-    "partita/io/hdf5.hpp takes parallel HDF5: install libhdf5-openmpi-dev, compile with `pkg-config --cflags --libs hdf5-openmpi`"
+#error "takes parallel HDF5: install libhdf5-openmpi-dev, compile with `pkg-config --cflags --libs hdf5-openmpi`"
 #endif
 #include <hdf5.h>
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <partita/comm/detail/environment.hpp>
 #include <partita/comm/detail/flight_record.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/worker_page.hpp>
@@ -30,11 +31,7 @@ class roll_call final : public wait_watcher {
   /// files, longer would be after the person at the terminal has given up.
   static inline std::atomic<double> patience = 10;
   /// What PARTITA_PATIENCE says; 0 if it says nothing.
-  static double seconds_to_an_error() {
-    const char* const said = std::getenv("PARTITA_PATIENCE");
-    const double seconds = said == nullptr ? 0 : std::atof(said);
-    return seconds > 0 ? seconds : 0;
-  }
+  static double seconds_to_an_error() { return patience_said(std::getenv("PARTITA_PATIENCE")); }
   /// How many worlds this process knows of; all workers of a world give it a number that none of them knows.
   static std::atomic<std::uint64_t>& worlds() {
     static std::atomic<std::uint64_t> known{0};

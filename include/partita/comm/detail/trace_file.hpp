@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <partita/comm/detail/environment.hpp>
 #include <partita/comm/detail/trace_picture.hpp>
 #include <string>
 #include <string_view>
@@ -34,15 +35,6 @@ std::string name_of_operation(std::string_view sentence) {
   std::string name(sentence.substr(0, open));
   if (close != std::string_view::npos && open != std::string_view::npos) name += sentence.substr(close + 1);
   return name.substr(0, name.find(' '));
-}
-template <class = void>
-std::string in_json(std::string_view words) {
-  std::string all;
-  for (const char c : words) {
-    if (c == '"' || c == '\\') all += '\\';
-    all += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return all;
 }
 /// The same on all workers of a job, and on no other: by it a worker knows a file of an earlier job.
 template <class = void>

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <partita/comm/detail/environment.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/free_ranges.hpp>
@@ -58,10 +59,7 @@ class arena {
   static arena& of_environment(const node& members) {
     return of(members, shared_by_environment() ? ~std::size_t{0} : 0);
   }
-  static bool shared_by_environment() {
-    const char* const shared = std::getenv("PARTITA_SHARED");
-    return shared == nullptr || std::atoi(shared) != 0;
-  }
+  static bool shared_by_environment() { return sharing_said(std::getenv("PARTITA_SHARED")); }
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
 
@@ -124,7 +122,7 @@ class arena {
   /// Bytes that shared memory can still hold on this machine. A program that writes more dies of SIGBUS.
   /// PARTITA_SHARED_FREE in the environment pretends that it is so many.
   static std::size_t free_shared_bytes() {
-    if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return std::strtoull(pretended, nullptr, 10);
+    if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return room_said(pretended);
     struct statvfs state {};
     if (::statvfs("/dev/shm", &state) != 0) return 0;
     return static_cast<std::size_t>(state.f_bavail) * static_cast<std::size_t>(state.f_frsize);

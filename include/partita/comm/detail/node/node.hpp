@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <partita/comm/detail/environment.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/mpi.hpp>
 #include <utility>
@@ -63,8 +64,7 @@ class node {
     if (found != 0) return *static_cast<node*>(known);
     int worker = 0;
     MPI_Comm_rank(everyone, &worker);
-    const char* const nodes = std::getenv("PARTITA_NODES");
-    const int pretended = nodes != nullptr && std::atoi(nodes) > 0 ? worker % std::atoi(nodes) : 0;
+    const int pretended = worker % nodes_said(std::getenv("PARTITA_NODES"));
     auto made = std::make_unique<node>(everyone, pretended);
     check(MPI_Comm_set_attr(everyone, key, made.get()), "MPI_Comm_set_attr");
     return *made.release();

@@ -1,0 +1,20 @@
+// Any values of the environment: a number in its range, and a text that stands in JSON whatever it was.
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <partita/comm/detail/environment.hpp>
+#include <string>
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n) {
+  using namespace partita::detail;
+  const std::string said(bytes, bytes + n);
+  const char* const value = said.c_str();
+  if (nodes_said(value) < 1 || nodes_said(nullptr) != 1 || !sharing_said(nullptr)) std::abort();
+  if (sharing_said(value) && room_said(value) == 0 && nodes_said(value) > 1) std::abort();
+  const double patience = patience_said(value);
+  if (!std::isfinite(patience) || patience < 0) std::abort();
+  const std::string quoted = in_json(said);
+  const auto read = nlohmann::json::parse("\"" + quoted + "\"");  // throws if it is none
+  if (in_json(read.get<std::string>()) != quoted) std::abort();
+  return 0;
+}
