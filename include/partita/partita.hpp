@@ -92,10 +92,15 @@
 #include <partita/sharded/einsum.hpp>
 
 #include <partita/sharded/attention.hpp>
+#include <partita/sharded/compare.hpp>
+#include <partita/sharded/drop.hpp>
 #include <partita/sharded/indexed.hpp>
+#include <partita/sharded/movements.hpp>
 #include <partita/sharded/operate.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/printed.hpp>
 #include <partita/sharded/recompute.hpp>
+#include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
@@ -103,4 +108,5 @@
 
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
+#include <partita/io/optimiser_state.hpp>
 #include <partita/io/save_checkpoint.hpp>

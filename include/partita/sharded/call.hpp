@@ -125,6 +125,20 @@ applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor
   return bound_operation<Operands, T>(op, shape_span(shapes.data(), Operands));
 }
 
+/// Whether a tensor of any extents lies where an operation reads it, or is cut from what is there.
+constexpr bool needs_no_move(const sharding& lies, const sharding& read) {
+  sharding from = lies, to = read;
+  from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;
+  return moved_bytes(from, to, shape_list::filled(lies.rank(), 5040), 1) == 0;  // divisible by all small meshes
+}
+template <class Op, auto... Layout>
+consteval bool is_where_it_is_read() {
+  std::size_t i = 0;
+  return ((!layout_named<Layout>.on.moves_are_written ||
+           needs_no_move(layout_named<Layout>, inferred<Op, Layout...>.operands[i++])) &&
+          ...);
+}
+
 template <class Op, auto Layout>
 inline constexpr sharding layout_along_named = layout_along<Op>(layout_named<Layout>);
 template <class Op, auto Layout>
@@ -148,6 +162,9 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
     if constexpr (is_typed_along_cuts<Op, Layout...>()) {
       return typed_sharded<element, name_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
     } else {
+      static_assert(is_where_it_is_read<Op, Layout...>(),
+                    "partita: requires operands that need not be moved, as their mesh has no_implicit_reshard(); "
+                    "reshard<m.layout(...)>(x) them before");
       const auto& layouts = inferred<Op, Layout...>;
       auto y = run_operation<element>(bound_operation<sizeof...(T)>(op, operands), operands,
                                       {layouts.operands.data(), &layouts.result});

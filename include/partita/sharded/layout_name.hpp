@@ -7,7 +7,8 @@
 
 namespace partita {
 
-/// "data=2,model=4 (data, ) partial sum over model": the mesh, then the layout. A value, usable as a template argument.
+/// "data=2,model=4 (data, ) partial sum over model": the mesh, with '!' after it if it has no implicit reshards, then
+/// the layout. A value, usable as a template argument.
 template <std::size_t Letters>
 struct layout_name {
   char letters[Letters + 1]{};
@@ -21,6 +22,7 @@ constexpr text written_layout(const sharding& s) {
   text all;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     all << (a == 0 ? "" : ",") << s.on.axes[a].name() << '=' << s.on.size(a);
+  if (s.on.moves_are_written) all << '!';
   sharding closed = s;
   closed.open = 0;
   text layout;
@@ -46,6 +48,7 @@ class layout_reader {
       while (*c_ >= '0' && *c_ <= '9') size = 10 * size + static_cast<std::size_t>(*c_++ - '0');
       m.push_back(axis(axis_name, size));
       if (*c_ == ',') ++c_;
+      if (*c_ == '!') ++c_, m.moves_are_written = true;
     }
     ++c_;
     sharding s(m, *c_ == '(' ? 1 : 0);

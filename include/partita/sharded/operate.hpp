@@ -20,6 +20,12 @@ inline constexpr bool has_dimensions = [] {
   else return true;
 }();
 
+template <class X>
+shape_list extents_of_any(const X& x) {
+  if constexpr (tensor_value<X>) return x.extents();
+  else return shape_of(x);
+}
+
 }  // namespace detail
 
 /// Applies an operation that `op` declares: `static constexpr rule rule(const shape_span&)`, from the operands' shapes;

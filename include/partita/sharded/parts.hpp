@@ -199,11 +199,6 @@ auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
     return std::array<decltype(part(0)), N>{part(extents[I])...};
   }(std::make_index_sequence<N>());
 }
-template <class X>
-shape_list extents_of_any(const X& x) {
-  if constexpr (tensor_value<X>) return x.extents();
-  else return shape_of(x);
-}
 template <std::size_t>
 using interval_along = interval;
 template <std::size_t>

@@ -18,12 +18,54 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
   if (!(to.on == x.layout().on))
     throw partition_error(text("partita::reshard: requires a layout of the tensor's mesh ")
                           << "" << x.layout().on << ", but " << to << " is one of " << to.on
-                          << "; make it from that mesh");
+                          << "; make it from that mesh, or say where the other one is: reshard(x, placed_mesh(mesh), "
+                             "layout)");
   const sharding from = x.layout();
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()));
   return detail::recorded<T>(std::move(y), {x}, [&] {
     return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, detail::place_of_cotangent(from)); };
+  });
+}
+
+/// Brings a tensor to another mesh of its world, which may have other workers: `reshard(x, placed_mesh(m, workers(4,
+/// 8)), m.layout("data", ""))`. Sums that are owed are taken on the mesh where it lies; then every worker takes each
+/// index from one that holds it, from itself where it can, copies serving in turn.
+/// Shapes:   those of x.
+/// Requires: a layout of that mesh [partition_error] and of the tensor's rank [shape_error], workers of the world
+///           [partition_error]. All workers of the world call it.
+/// Cost:     one exchange; no worker receives more than its new block.
+/// Adjoint:  back to the mesh of x, to the cotangent of its layout.
+template <class T>
+sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, const sharding& to) {
+  const auto from = x.state()->on;
+  if (!from) return x;
+  if (to.rank() != x.rank()) detail::require_layout(to, x.extents());
+  if (!(to.on == where.mesh()))
+    throw partition_error(text("partita::reshard(x, mesh, layout): requires a layout of the mesh ")
+                          << "" << where.mesh() << ", but " << to << " is one of " << to.on
+                          << "; make it from that mesh");
+  const auto on = detail::bound_mesh::of(from->everyone(), where);
+  if (on == from) return reshard(x, to);
+  const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
+  const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
+  const box_overlaps boxes(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
+  const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
+  detail::tensor_block<T> block = detail::shape_alone<T>(shape);
+  std::size_t received = 0;
+  for (const box_overlap& o : boxes.taken(from->everyone().id()))
+    if (o.worker != from->everyone().id()) received += detail::volume_in(detail::shape_of_box(o.where)) * sizeof(T);
+  detail::log_movement("reshard", left, made, x.extents(), received);
+  if (!detail::is_dry_run()) {
+    from->agree(hasher().mix(x.extents()).mix(where.size()).mix(sizeof(T)).value(), "partita::reshard", left, made);
+    block = detail::tensor_block<T>(shape, from->memory());
+    from->move(boxes, given.data(), block.data());
+  }
+  block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
+  return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block)), {x}, [&] {
+    return [from, was](std::size_t, const sharded_tensor<T>& dy) {
+      return reshard(dy, from->where(), detail::place_of_cotangent(was));
+    };
   });
 }
 

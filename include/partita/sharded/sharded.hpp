@@ -5,6 +5,7 @@
 #include <partita/sharded/layout_name.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <utility>
+#include <vector>
 
 namespace partita {
 namespace detail {
@@ -54,6 +55,13 @@ class typed_sharded {
     if constexpr (detail::is_readable<Layout>()) return value_.template whole<rank()>();
   }
   T number() const { return value_.number(); }
+  /// Elements by global index, of any worker, for any worker; see sharded_tensor. Collective.
+  std::vector<T> get(const std::vector<shape_list>& indices) const {
+    if constexpr (detail::is_readable<Layout>()) return value_.get(indices);
+  }
+  void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
+    if constexpr (detail::is_readable<Layout>()) value_.put(indices, values);
+  }
   /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.
   template <class F>
   void for_each_local(F f) {
@@ -113,6 +121,19 @@ sharded<T, S> reshard(const typed_sharded<T, From>& x) {
 template <sharding S, class T>
 sharded<T, S> reshard(const sharded_tensor<T>& x) {
   return sharded<T, S>(reshard(x, S));
+}
+
+/// Brings it to another mesh of its world; see reshard(x, mesh, layout).
+template <sharding S, class T, auto From>
+sharded<T, S> reshard(const typed_sharded<T, From>& x, const placed_mesh& where) {
+  static_assert(S.rank() == layout_named<From>.rank(),
+                "partita::reshard<layout>(x, mesh): requires one entry of the layout for each dimension of x; write "
+                "\"\" for a dimension that is not cut");
+  return sharded<T, S>(reshard(x.at_run_time(), where, S));
+}
+template <sharding S, class T>
+sharded<T, S> reshard(const sharded_tensor<T>& x, const placed_mesh& where) {
+  return sharded<T, S>(reshard(x, where, S));
 }
 
 }  // namespace partita

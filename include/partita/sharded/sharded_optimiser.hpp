@@ -118,6 +118,18 @@ class sharded_optimiser {
   const sharding& state_layout(std::size_t p) const { return layouts_.at(p); }
   /// Number s of the state of parameter p: of Adam the first moment, the second; of SGD with momentum the velocity.
   const sharded_tensor<T>& state(std::size_t p, std::size_t s) const { return state_.at(p).at(s); }
+  /// How many parameters there are, and how many states each has now.
+  std::size_t parameters() const { return parameters_.size(); }
+  std::size_t states_of_parameter() const { return state_.empty() ? 0 : states; }
+  /// Sets what was saved; see load_optimiser. Requires a tensor that lies as that state does [partition_error].
+  void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
+    if (!(value.extents() == state(p, s).extents()) || !value.layout().lies_as(layouts_[p]))
+      throw partition_error(text("partita::sharded_optimiser::restore: requires a tensor that lies as the state, ")
+                            << "" << layouts_[p] << " of " << state(p, s).extents() << ", got " << value.layout()
+                            << " of " << value.extents() << "; reshard it before");
+    state_[p][s] = value;
+  }
+  void restore_steps(std::size_t taken) { steps_ = static_cast<int>(taken); }
   /// What this worker keeps beside parameters and gradients.
   std::size_t state_bytes() const {
     std::size_t bytes = 0;

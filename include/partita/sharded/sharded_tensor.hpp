@@ -6,6 +6,7 @@
 #include <memory>
 #include <partita/array/expression.hpp>
 #include <partita/array/strided.hpp>
+#include <partita/sharded/detail/element_access.hpp>
 #include <partita/sharded/detail/reshard_block.hpp>
 #include <utility>
 #include <vector>
@@ -94,6 +95,20 @@ class sharded_tensor {
     return *all.data();
   }
 
+  /// The elements at these global indices, of whichever worker; every worker asks for its own. Collective over the
+  /// world. Requires indices of the tensor [shape_error, on all workers]. Cost: three exchanges.
+  std::vector<T> get(const std::vector<shape_list>& indices) const {
+    readable("get()");
+    return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, indices);
+  }
+  /// Sets the elements at these global indices, wherever copies of them lie; of two that set one, the worker of the
+  /// higher id counts, and what it says last. Collective; requires as many values as indices [shape_error, on all].
+  void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
+    readable("put()");
+    own();
+    detail::set_elements<T>(state_->on.get(), state_->layout, state_->extents, state_->block, indices, values);
+  }
+
   /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.
   template <class F>
   void for_each_local(F f) {
@@ -140,6 +155,8 @@ class sharded_tensor {
     return xt::adapt(memory, state_->block.size(), xt::no_ownership(), expected_shape<N>(state_->block.shape));
   }
   detail::tensor_block<T> gathered() const {
+    if (detail::is_dry_run())
+      throw error("partita::movements_of: requires a function that does not read elements; return the tensor instead");
     if (!state_->on) return state_->block;
     return detail::resharded(*state_->on, state_->block, state_->layout, sharding(state_->layout.on, rank()),
                              state_->extents);

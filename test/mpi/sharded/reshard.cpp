@@ -60,6 +60,34 @@ BOOST_AUTO_TEST_CASE(no_worker_receives_more_than_the_plan_says) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(between_all_pairs_of_shardings_moves_what_the_plan_says, *test::at_least(4)) {
+  world everyone(test::workers());
+  std::size_t pairs = 0;
+  for (const mesh& m : {mesh{axis{"a", 2}, axis{"b", 2}}, mesh{axis{"a", 2}, axis{"b", 3}}})
+    for (std::size_t rank = 1; rank <= 3 && m.size() <= everyone.size(); ++rank) {
+      const std::size_t extents[] = {5, 6, 3};
+      shape_list e;
+      for (std::size_t d = 0; d < rank; ++d) e.push_back(extents[d]);
+      const auto all = test::layouts(m, rank);
+      for (const sharding& from : all) {
+        const auto x = shard<int>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
+        for (const sharding& to : all) {
+          if (pairs++ % (test::random_cases(8) == 8 ? 1 : 8) != 0) continue;  // a sample where cases are few
+          const auto before = detail::movements;
+          const auto y = reshard(x, to);
+          const auto& now = detail::movements;
+          if (everyone.id() >= m.size()) continue;
+          const auto plan = plan_reshard(m, from, to, e, {}, sizeof(int));
+          const auto said = detail::received_in(detail::legs_of(plan, from), e, everyone.id(), sizeof(int));
+          BOOST_TEST(now.exchanges - before.exchanges == said.exchanges, (text() << "" << from << " to " << to));
+          BOOST_TEST(now.messages - before.messages == said.messages, (text() << "" << from << " to " << to));
+          BOOST_TEST(now.bytes - before.bytes == said.bytes, (text() << "" << from << " to " << to));
+        }
+      }
+    }
+  BOOST_TEST(pairs == (everyone.size() >= 6 ? 2416U : 1208U));
+}
+
 BOOST_AUTO_TEST_CASE(other_reductions_are_finished_too) {
   world everyone(test::workers());
   for (const auto kind : {owed_reduction::max, owed_reduction::min, owed_reduction::prod, owed_reduction::avg})

@@ -1,6 +1,8 @@
 // Tensors that are typed by their layout: the type says how they lie, and is short.
 #include <mpi_test.hpp>
+#include <partita/sharded/operations.hpp>
 #include <partita/sharded/sharded.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
 #include <string_view>
 #include <typeinfo>
 
@@ -43,4 +45,30 @@ BOOST_AUTO_TEST_CASE(the_type_follows_a_reshard, *test::at_least(2)) {
 
 BOOST_AUTO_TEST_CASE(a_symbol_is_short) {
   BOOST_TEST(std::string_view(typeid(sharded<float, owing>).name()).size() < 512);
+}
+
+namespace {
+constexpr mesh written = mesh(axis{"a", 2}).no_implicit_reshard();
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(on_a_mesh_without_implicit_reshards_every_movement_is_written, *test::at_least(2)) {
+  world everyone(test::workers());
+  static_assert(layout_named<name_of_layout<written.layout("a", "")>> == written.layout("a", ""));
+  static_assert(!(written.layout("a", "") == mesh(axis{"a", 2}).layout("a", "")));
+  xt::xtensor<double, 2> x({4, 4});
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k);
+  const auto X = shard<written.layout("a", "")>(everyone, x);
+  const auto W = shard<written.layout("", "a")>(everyone, x);
+  // what is cut from what is there does not move; what goes back moves as it was written forward
+  const auto f = [](const auto& one, const auto& other) {
+    return sum(square(matmul(one, reshard<written.layout("", "")>(other))));
+  };
+  static_assert(decltype(matmul(W, reshard<written.layout("", "")>(X)))::layout() ==
+                written.layout("", "").partial("a"));
+  const auto [loss, gradients] = value_and_gradient(f, X, W);
+  static_assert(std::is_same_v<std::tuple_element_t<1, std::remove_cvref_t<decltype(gradients)>>,
+                               sharded<double, written.layout("", "a")>>);
+  BOOST_CHECK_EXCEPTION(matmul(X.at_run_time(), X.at_run_time()), partition_error,
+                        [](const partition_error& e) { return e.sentence().contains("bytes to a worker"); });
+  if (everyone.id() < 2) BOOST_TEST(loss > 0);
 }

@@ -11,12 +11,14 @@
 // expect NO_RULE: partita::operate\(op, x...\): requires an operation that declares `static constexpr partita::rule
 // expect NO_DIMENSION: partita::slice\(x, dimensions<d...>, {from, to}...\): requires dimensions that x has
 // expect REAL_INDICES: partita::take\(x, indices, dimensions<d>\): requires indices of an integer type
+// expect IMPLICIT_MOVE: partita: requires operands that need not be moved, as their mesh has no_implicit_reshard\(\)
 // lines NO_RULE: 12
 // lines NO_DIMENSION: 12
 // lines REAL_INDICES: 12
 // lines PARTIAL_READ: 12
 // lines OTHER_MESH: 12
 // lines RESHARD_MESH: 12
+// lines IMPLICIT_MOVE: 12
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/tensor_functions.hpp>
@@ -24,6 +26,8 @@
 using namespace partita;
 
 constexpr mesh m{axis{"data", 2}, axis{"model", 2}}, other{axis{"data", 4}};
+
+constexpr mesh written = mesh(axis{"a", 2}).no_implicit_reshard();
 
 struct no_rule {};
 
@@ -33,6 +37,7 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   const auto Y = matmul(X, W);
   const auto V = shard<other.layout("data", "")>(everyone, x);
   const auto D = shard<m.layout("", "")>(everyone, d);
+  const auto E = shard<written.layout("", "a")>(everyone, x);
   const auto Z = reshard<m.layout("data", "")>(Y);
   Z.local();
 #if defined(PARTIAL_READ)
@@ -53,6 +58,8 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   slice(X, dimensions<2>, {0, 1});
 #elif defined(REAL_INDICES)
   take(X, xt::xtensor<double, 1>{1}, dimensions<0>);
+#elif defined(IMPLICIT_MOVE)
+  matmul(E, E);
 #elif defined(ELEMENTS)
   matmul(X, D);
 #endif

@@ -46,6 +46,7 @@ struct axis {
 struct mesh {
   axis axes[most_axes]{};
   std::size_t count = 0;
+  bool moves_are_written = false;  ///< see no_implicit_reshard()
 
   constexpr mesh() = default;
   /// From its axes, each name once; else a partition_error.
@@ -72,6 +73,14 @@ struct mesh {
       if (axes[a].is_named(one.name()))
         throw partition_error(text("partita::mesh: requires different names; rename one axis ") << one.name());
     axes[count++] = one;
+  }
+
+  /// The same mesh, on which every movement of a tensor is a reshard that is written down: an operation that would have
+  /// to move an operand does not compile where layouts are types, and throws a partition_error where they are not.
+  constexpr mesh no_implicit_reshard() const {
+    mesh m = *this;
+    m.moves_are_written = true;
+    return m;
   }
 
   constexpr std::size_t rank() const { return count; }

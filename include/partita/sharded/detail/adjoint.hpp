@@ -39,6 +39,7 @@ template <class T>
 sharded_tensor<T> element_cotangent(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                                     const sharded_tensor<T>& y, std::size_t i, const sharded_tensor<T>& dy) {
   using e = element_function;
+  if (is_comparison(op.function)) return {};
   switch (op.function) {
     case e::add:
     case e::shift:

@@ -43,11 +43,19 @@ inline bool agreed_move(bound_mesh& on, const char* name, const box_overlaps& bo
                         const shape_list& extents, std::size_t element_bytes) {
   const std::size_t most = boxes.most_taken();
   if (most == 0) return false;
-  if (implicit_reshards_forbidden > 0)
+  if (are_moves_written(lies))
     throw partition_error(text("partita::")
                           << name << ": requires operands that need not be moved, but of extents " << extents
                           << " on the mesh " << lies.on << ", which lies " << lies << ", it brings "
                           << most * element_bytes << " bytes to a worker; reshard it before");
+  if (log_in_use != nullptr) {
+    std::size_t received = 0;
+    const std::size_t me = on.everyone().id();
+    for (const box_overlap& o : boxes.taken(me))
+      if (o.worker != me) received += volume_in(shape_of_box(o.where)) * element_bytes;
+    log_movement(name, lies, lies, extents, received);
+    if (log_in_use->is_dry) return true;
+  }
   hasher call;
   call.mix(extents).mix(element_bytes).mix(most);
   for (std::size_t d = 0; d < lies.rank(); ++d) call.mix(lies.cuts[d].packed);
@@ -64,9 +72,11 @@ void compute_window(const Op& op, const char* name, bound_mesh& on, const tensor
   const short_list<interval> mine = wanted[on.everyone().id()].box;
   const box_overlaps boxes(std::move(had), std::move(wanted));
   if (!agreed_move(on, name, boxes, lies, extents, sizeof(T))) {
-    if (on.active()) op.local(tensor_part<const T>{x.data(), x.shape, on.box(lies, extents), extents}, y);
+    if (on.active() && !is_dry_run())
+      op.local(tensor_part<const T>{x.data(), x.shape, on.box(lies, extents), extents}, y);
     return;
   }
+  if (is_dry_run()) return;
   const tensor_block<T> read(shape_of_box(mine), on.memory());
   on.move(boxes, x.data(), read.data());
   if (on.active()) op.local(tensor_part<const T>{read.data(), read.shape, mine, extents}, y);
@@ -92,7 +102,7 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
   }
   const short_list<interval> mine = wanted[on.everyone().id()].box;
   const box_overlaps boxes(std::move(had), std::move(wanted));
-  if (!agreed_move(on, name, boxes, lies, y.extents, sizeof(T))) return;
+  if (!agreed_move(on, name, boxes, lies, y.extents, sizeof(T)) || is_dry_run()) return;
   std::size_t outer = 1, inner = 1;
   const std::size_t n = y.shape[along];
   for (std::size_t d = 0; d < y.shape.size(); ++d) (d < along ? outer : inner) *= d == along ? 1 : y.shape[d];
@@ -122,6 +132,7 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
   const shape_list shapes[] = {x.extents()};
   const shape_span span(shapes, 1);
   const text name(Op::rule(span).name());
+  const naming_operation named(name.c_str());
   shape_list extents = x.extents();
   if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
   const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
@@ -130,15 +141,14 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
   if constexpr (reads_windows<Op>) {
     compute_window(op, name.c_str(), *on, given, lies, x.extents(), y);
   } else {
-    if (on->active()) op.local(tensor_part<const T>{given.data(), given.shape, on->box(lies, extents), extents}, y);
+    if (on->active() && !is_dry_run())
+      op.local(tensor_part<const T>{given.data(), given.shape, on->box(lies, extents), extents}, y);
     carry_sums(op, name.c_str(), *on, lies, y);
   }
   auto made = tensor_of<T>(on, lies, extents, std::move(block));
   return recorded<T>(std::move(made), {x}, [&] {
     const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given));
-    tensor_block<T> none;
-    none.shape = y.shape;
-    const auto result = tensor_of<T>(on, lies, extents, std::move(none));
+    const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(y.shape));
     return [op, operand, result](std::size_t i, const sharded_tensor<T>& dy) {
       return sharded_tensor<T>(op.adjoint(i, dy, operand, result));
     };

@@ -73,16 +73,41 @@ tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_b
 
 /// While one lives, operations that would have to move an operand are refused.
 inline thread_local std::size_t implicit_reshards_forbidden = 0;
+inline bool are_moves_written(const sharding& s) {
+  return (implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !going_back;
+}
 
 inline void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
                              const shape_list& extents, std::size_t element_bytes) {
-  if (implicit_reshards_forbidden == 0 || from.lies_as(to)) return;
+  if (!are_moves_written(from) || from.lies_as(to)) return;
   const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
   if (bytes > 0)
     throw partition_error(text("partita::") << how.name() << ": requires operands that need not be moved, but operand "
                                             << i << " of extents " << extents << " on the mesh " << from.on << " lies "
                                             << from << " and must lie " << to << ", which brings " << bytes
                                             << " bytes to a worker; reshard it before");
+}
+
+/// Where a block stands in its tensor.
+struct tensor_place {
+  short_list<interval> box{};
+  shape_list extents{};
+};
+/// One worker's block of the result, of its blocks of the operands. Talks to nobody.
+template <class T>
+tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
+                             const std::vector<tensor_place>& at, const tensor_place& to) {
+  const shape_list shape = shape_of_box(to.box);
+  if (!op.own && !op.labels) return computed(op, x, shape);
+  tensor_block<T> y(shape);
+  if (op.own) {
+    std::vector<tensor_part<const T>> parts;
+    for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
+    own_work_for<T>(*op.own, op.how.name()).compute(parts, {y.data(), shape, to.box, to.extents});
+  } else {
+    compute_by_label(op, x[0], at[0].box, y, to.box, at[0].extents, to.extents);
+  }
+  return y;
 }
 
 template <class T>
@@ -94,6 +119,7 @@ template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                 const settled_layouts& settled = {}) {
   const auto on = common_mesh(op, operands);
+  const naming_operation name(op.how.name());
   const std::size_t n = operands.size();
   std::vector<sharding> needs(n);
   sharding left;
@@ -118,27 +144,21 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     blocks.push_back(on ? resharded(*on, s.block, s.layout, needs[i], s.extents) : s.block);
   }
   const shape_list extents = result_shape(op.how, 0);
-  const shape_list shape = on ? shape_of_box(on->box(left, extents)) : extents;
   tensor_block<T> block;
-  const auto box_of = [&](const sharding& s, const shape_list& e) {
-    return tensor_state<T>{on, s, e, {}, nullptr}.box();
-  };
-  if (on && !on->active()) {
-    block = tensor_block<T>(shape);
+  if (is_dry_run()) {
+    block = shape_alone<T>(on ? shape_of_box(on->box(left, extents)) : extents);
+  } else if (on && !on->active()) {
+    block = tensor_block<T>(shape_of_box(on->box(left, extents)));
     block.fill(T(0));
-  } else if (op.own) {
-    std::vector<tensor_part<const T>> parts;
-    for (std::size_t i = 0; i < n; ++i)
-      parts.push_back(
-          {blocks[i].data(), blocks[i].shape, box_of(needs[i], operands[i].extents()), operands[i].extents()});
-    block = tensor_block<T>(shape);
-    own_work_for<T>(*op.own, op.how.name()).compute(parts, {block.data(), shape, box_of(left, extents), extents});
-  } else if (op.labels) {
-    block = tensor_block<T>(shape);
-    compute_by_label(op, blocks[0], box_of(needs[0], operands[0].extents()), block, box_of(left, extents),
-                     operands[0].extents(), extents);
+  } else if (op.own || op.labels) {
+    const auto place_of = [&](const sharding& s, const shape_list& e) {
+      return tensor_place{tensor_state<T>{on, s, e, {}, nullptr}.box(), e};
+    };
+    std::vector<tensor_place> places;
+    for (std::size_t i = 0; i < n; ++i) places.push_back(place_of(needs[i], operands[i].extents()));
+    block = local_result(op, blocks, places, place_of(left, extents));
   } else {
-    block = computed(op, blocks, shape);
+    block = computed(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
   }
   auto y = tensor_of<T>(on, left, extents, std::move(block));
   std::uint32_t asked = 0;

@@ -21,6 +21,7 @@ namespace partita::detail {
 struct movement_counts {
   std::size_t exchanges = 0;  ///< rounds of messages
   std::size_t bytes = 0;      ///< received from other workers
+  std::size_t messages = 0;   ///< boxes that others gave
 };
 inline thread_local movement_counts movements;
 
@@ -76,6 +77,7 @@ class bound_mesh {
     const element_kind kind = element_kind::moved<T>();
     entry& found = prepared(e, shape, kind);
     movements.bytes += found.elements * sizeof(T);
+    movements.messages += found.messages;
     ++movements.exchanges;
     found.exchange->start(x, found.x_steps.data(), y, found.y_steps.data());
     found.exchange->finish();
@@ -108,7 +110,7 @@ class bound_mesh {
     element_kind kind;
     std::unique_ptr<box_exchange> exchange;
     std::vector<std::ptrdiff_t> x_steps, y_steps;
-    std::size_t elements = 0;  ///< that come from others
+    std::size_t elements = 0, messages = 0;  ///< that come from others
   };
 
   template <class = void>
@@ -117,7 +119,7 @@ class bound_mesh {
       if (one.shape == shape && one.kind == kind && one.e == e) return one;
     constexpr std::size_t most_kept = 512;  // chosen: more than the movements of a training step of a dozen layers
     if (entries_.size() == most_kept) entries_.erase(entries_.begin());
-    entries_.push_back({e, shape, kind, nullptr, {}, {}, 0});
+    entries_.push_back({e, shape, kind, nullptr, {}, {}, 0, 0});
     entry& made = entries_.back();
     made.exchange = ways_->exchange(plan(made), kind);
     return made;
@@ -163,6 +165,7 @@ class bound_mesh {
       } else {
         low.receives.add(where_.worker(o.place), shape.data(), at.data());
         made.elements += volume_in(shape_of_box(o.where));
+        ++made.messages;
       }
     }
     return low;

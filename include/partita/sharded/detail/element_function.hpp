@@ -33,6 +33,16 @@ enum class element_function : std::uint8_t {
   where,         // of three: a condition, what is taken where it is not 0, and where it is
   where_number,  // of a condition, a value and a number
   unless_number,
+  less,  // of two: 1 or 0
+  less_equal,
+  equal,
+  not_equal,
+  less_than_number,
+  at_most_number,
+  greater_than_number,
+  at_least_number,
+  equal_number,
+  not_equal_number,
   relu_gradient,
   tanh_gradient,
   sigmoid_gradient,
@@ -109,6 +119,26 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
       return each([c](T a, T b, T) { return a != T(0) ? b : c; });
     case e::unless_number:
       return each([c](T a, T b, T) { return a != T(0) ? c : b; });
+    case e::less:
+      return each([](T a, T b, T) { return a < b; });
+    case e::less_equal:
+      return each([](T a, T b, T) { return a <= b; });
+    case e::equal:
+      return each([](T a, T b, T) { return a == b; });
+    case e::not_equal:
+      return each([](T a, T b, T) { return a != b; });
+    case e::less_than_number:
+      return each([c](T a, T, T) { return a < c; });
+    case e::at_most_number:
+      return each([c](T a, T, T) { return a <= c; });
+    case e::greater_than_number:
+      return each([c](T a, T, T) { return a > c; });
+    case e::at_least_number:
+      return each([c](T a, T, T) { return a >= c; });
+    case e::equal_number:
+      return each([c](T a, T, T) { return a == c; });
+    case e::not_equal_number:
+      return each([c](T a, T, T) { return a != c; });
     case e::pass_where:
       return each([](T d, T a, T) { return a != T(0) ? d : T(0); });
     case e::pass_unless:
@@ -140,6 +170,10 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
   }
 }
 
+/// 1 or 0: no gradient goes back through it.
+constexpr bool is_comparison(element_function f) {
+  return f >= element_function::less && f <= element_function::not_equal_number;
+}
 /// The rule of a function: aligned dimension by dimension, with what may still be owed when it reads its operands.
 constexpr operation rule_of(element_function f) {
   using e = element_function;
@@ -178,9 +212,11 @@ constexpr operation rule_of(element_function f) {
   }
 }
 constexpr const char* name_of(element_function f) {
-  constexpr const char* names[] = {"add",   "subtract", "multiply", "divide", "maximum", "minimum", "scale",
-                                   "shift", "power",    "relu",     "exp",    "log",     "tanh",    "sigmoid",
-                                   "sqrt",  "abs",      "square",   "gelu",   "where",   "where",   "where"};
+  constexpr const char* names[] = {
+      "add",          "subtract", "multiply",   "divide",  "maximum",       "minimum",  "scale",       "shift",
+      "power",        "relu",     "exp",        "log",     "tanh",          "sigmoid",  "sqrt",        "abs",
+      "square",       "gelu",     "where",      "where",   "where",         "less",     "less_equal",  "equal_to",
+      "not_equal_to", "less",     "less_equal", "greater", "greater_equal", "equal_to", "not_equal_to"};
   return f < element_function::relu_gradient ? names[static_cast<std::size_t>(f)] : "gradient of an element function";
 }
 

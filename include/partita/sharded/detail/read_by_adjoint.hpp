@@ -28,6 +28,7 @@ inline std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t 
     default:
       return all;
   }
+  if (is_comparison(op.function)) return 0;
   switch (op.function) {
     case e::add:
     case e::subtract:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
+#include <partita/sharded/detail/movement_log.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -50,6 +51,34 @@ inline std::vector<reshard_leg> legs_of(const reshard_plan& plan, const sharding
     now = one.after;
   }
   return legs;
+}
+
+/// What the worker at a place receives in these legs.
+inline movement_counts received_in(const std::vector<reshard_leg>& legs, const shape_list& shape, std::size_t place,
+                                   std::size_t element_bytes) {
+  using what = reshard_leg::what;
+  movement_counts all;
+  const auto add = [&](const reshard_exchange& e, const shape_list& extents) {
+    ++all.exchanges;
+    for (const reshard_overlap& o : overlaps_taken(e, extents, place))
+      if (o.place != place) {
+        ++all.messages;
+        all.bytes += volume_in(shape_of_box(o.where)) * element_bytes;
+      }
+  };
+  for (const reshard_leg& leg : legs) {
+    if (leg.done == what::slice || leg.done == what::owe) continue;
+    const std::uint32_t along = leg.done == what::exchange ? 0 : std::uint32_t{1} << leg.axis;
+    if (leg.done != what::all_reduce || leg.from.on.size(leg.axis) <= 2) {
+      add({leg.from, leg.to, along}, shape);
+      continue;
+    }
+    const shape_list row{volume_in(shape_of_box(mesh_block(leg.from, shape, place)))};  // as all_reduced does it
+    const sharding whole(leg.from.on, 1), cut = whole.cut(0, axis_list(leg.axis));
+    add({whole.partial(leg.axis, leg.kind), cut, along}, row);
+    add({cut, whole, 0}, row);
+  }
+  return all;
 }
 
 /// What two summands become.
@@ -152,6 +181,13 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
   bool moves = false;
   for (const reshard_leg& leg : legs)
     moves = moves || (leg.done != reshard_leg::what::slice && leg.done != reshard_leg::what::owe);
+  if (is_dry_run()) {
+    if (moves)
+      log_movement("reshard", source, target, shape,
+                   on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0);
+    return shape_alone<T>(shape_of_box(on.box(target, shape)));
+  }
+  const std::size_t bytes_before = movements.bytes;
   if (moves) {
     hasher call;
     call.mix(shape).mix(sizeof(T));
@@ -181,6 +217,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
         break;
     }
   }
+  if (moves) log_movement("reshard", source, target, shape, movements.bytes - bytes_before);
   return now;
 }
 

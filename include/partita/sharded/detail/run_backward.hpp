@@ -26,6 +26,11 @@ template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed) {
   using step = std::shared_ptr<tape_node<T>>;
   if (!y.state()->node) return;
+  struct scope {
+    bool before = going_back;
+    scope() { going_back = true; }
+    ~scope() { going_back = before; }
+  } const now_back;
   const auto later = [](const step& a, const step& b) { return a->order < b->order; };
   std::priority_queue<step, std::vector<step>, decltype(later)> open(later);
   contribute(*y.state()->node, seed);

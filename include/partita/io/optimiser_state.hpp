@@ -1,0 +1,147 @@
+// The state of an optimiser of sharded parameters in one file: saved by some workers, restored by any others.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/io/npy.hpp>
+#include <partita/sharded/sharded_optimiser.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// All numbers of an optimiser one after the other, in balanced parts on all workers of a world: first how many steps
+/// were taken, then each state of each parameter in C order.
+template <class T, class Options>
+class flat_state {
+ public:
+  static constexpr std::size_t counted = 1U << 20U;  // steps are two numbers, which a float holds exactly
+
+  flat_state(const world& everyone, sharded_optimiser<T, Options>& optimiser)
+      : everyone_(everyone),
+        on_(bound_mesh::of(everyone, placed_mesh(partita::mesh(axis("workers", everyone.size()))))),
+        optimiser_(optimiser) {
+    for (std::size_t p = 0; p < optimiser.parameters(); ++p)
+      for (std::size_t s = 0; s < optimiser.states_of_parameter(); ++s) total_ += volume_in(extents(p, s));
+  }
+
+  std::size_t total() const { return total_; }
+  /// What all workers have together.
+  std::size_t total_of(std::size_t mine) const {
+    std::size_t sum = 0;
+    for (const std::uint64_t n : said_by_all(*on_, mine)) sum += static_cast<std::size_t>(n);
+    return sum;
+  }
+  auto places() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
+  xt::xtensor<T, 1> written() const {
+    const interval mine = part(everyone_.id());
+    xt::xtensor<T, 1> all(std::array<std::size_t, 1>{mine.size()});
+    for (std::size_t k = mine.start; k < mine.stop && k < 2; ++k)
+      all(k - mine.start) = static_cast<T>(k == 0 ? optimiser_.steps() / counted : optimiser_.steps() % counted);
+    each([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
+             std::size_t p, std::size_t s) {
+      const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
+      const std::size_t at = flat[everyone_.id()].there ? begin_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+      on_->move(box_overlaps(held, flat), there.data(), all.data() + at);
+    });
+    return all;
+  }
+  void read(const xt::xtensor<T, 1>& all) {
+    const interval mine = part(everyone_.id());
+    std::array<T, 2> front{};
+    std::vector<worker_box> had(everyone_.size()), wanted(everyone_.size());
+    for (std::size_t w = 0; w < everyone_.size(); ++w) {
+      const interval own = part(w);
+      const std::size_t stop = own.stop < 2 ? own.stop : 2;
+      had[w] = {{interval{own.start < stop ? own.start : stop, stop}}, 0, own.start < stop};
+      wanted[w] = {{interval{0, 2}}, 0, true};
+    }
+    on_->move(box_overlaps(had, wanted), all.data(), front.data());
+    each([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
+             std::size_t p, std::size_t s) {
+      const sharded_tensor<T>& old = optimiser_.state(p, s);
+      const auto& on = old.state()->on;
+      tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
+      const std::size_t at = flat[everyone_.id()].there ? begin_ + flat[everyone_.id()].box[0].start - mine.start : 0;
+      on_->move(box_overlaps(flat, held), all.data() + at, block.data());
+      const auto there = tensor_of(on, on ? rows : old.layout(), old.extents(), std::move(block));
+      optimiser_.restore(p, s, on ? reshard(there, old.layout()) : there);
+    });
+    optimiser_.restore_steps(static_cast<std::size_t>(real_of(front[0])) * counted +
+                             static_cast<std::size_t>(real_of(front[1])));
+  }
+
+ private:
+  static double real_of(const T& x) {
+    if constexpr (real_part<T>::count == 1) return static_cast<double>(x);
+    else return static_cast<double>(x.real());
+  }
+  interval part(std::size_t worker) const { return balanced_part(total_, everyone_.size(), worker); }
+  const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
+  /// Calls f for each state: who holds which of its elements when it is cut into rows, and who has which in the file.
+  template <class F>
+  void each(F f) const {
+    begin_ = 2;
+    for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
+      for (std::size_t s = 0; s < optimiser_.states_of_parameter(); ++s) {
+        const sharded_tensor<T>& x = optimiser_.state(p, s);
+        const std::size_t n = volume_in(x.extents());
+        sharding rows(x.layout().on, x.rank());
+        for (std::size_t a = 0; a < rows.on.rank() && rows.rank() > 0; ++a) rows.cuts[0].push_back(a);
+        std::vector<worker_box> held(everyone_.size()), flat(everyone_.size());
+        if (x.state()->on) held = x.state()->on->boxes_of(rows, x.extents());
+        for (std::size_t w = 0; w < everyone_.size(); ++w) {
+          interval own{0, n};
+          if (x.state()->on && rows.rank() > 0 && held[w].there) {
+            const std::size_t one = x.extents()[0] == 0 ? 0 : n / x.extents()[0];
+            own = {held[w].box[0].start * one, held[w].box[0].stop * one};
+          }
+          held[w] = {{own}, 0, !x.state()->on || held[w].there};
+          const interval mine = part(w);
+          const std::size_t from = mine.start > begin_ ? mine.start : begin_,
+                            to = mine.stop < begin_ + n ? mine.stop : begin_ + n;
+          flat[w] = {{from < to ? interval{from - begin_, to - begin_} : interval{0, 0}}, 0, from < to};
+        }
+        f(held, flat, rows, p, s);
+        begin_ += n;
+      }
+  }
+
+  world everyone_;
+  std::shared_ptr<bound_mesh> on_;
+  sharded_optimiser<T, Options>& optimiser_;
+  std::size_t total_ = 2;
+  mutable std::size_t begin_ = 2;
+};
+
+}  // namespace detail
+
+/// Saves what an optimiser keeps, and how many steps it has taken, as one .npy file of one dimension: `save_optimiser(
+/// "adam.npy", everyone, optimiser)`. Parameters are saved by save_npy or save_checkpoint.
+/// Requires: as save_npy [io_error, on all workers alike]; all workers of the world call.
+/// Cost:     each state moves once, to where the file is written, in balanced parts; then that of save_npy.
+template <class T, class Options>
+void save_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
+  const detail::flat_state<T, Options> flat(everyone, optimiser);
+  save_npy(path, flat.places(), extents<dynamic>(flat.total()), flat.written());
+}
+/// Restores it into an optimiser of the same kind and parameters, however these are cut and on however many workers.
+/// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error].
+template <class T, class Options>
+void load_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
+  detail::flat_state<T, Options> flat(everyone, optimiser);
+  const auto places = flat.places();
+  const xt::xtensor<T, 1> all = load_npy<T, 1>(path, places);
+  const std::size_t held = flat.total_of(all.size());
+  if (held != flat.total())
+    throw shape_error(text("partita::load_optimiser(\"")
+                      << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "
+                      << "parameters take, " << flat.total() << " numbers, but the file has " << held);
+  flat.read(all);
+}
+
+}  // namespace partita

@@ -1,0 +1,74 @@
+// Comparisons element by element: masks of 1 and 0, for `where` and for products.
+#pragma once
+
+#include <cstddef>
+#include <partita/rule/broadcast_extents.hpp>
+#include <partita/sharded/call.hpp>
+#include <type_traits>
+
+namespace partita {
+namespace detail {
+
+/// Of two tensors `Of`; of a tensor and a number `OfNumber`, of a number and a tensor `ToNumber`.
+template <element_function Of, element_function OfNumber, element_function ToNumber, class L, class R>
+auto compared(const L& l, const R& r) {
+  if constexpr (!any_tensor<R>) return call(elements_op<OfNumber>{static_cast<double>(r)}, l);
+  else if constexpr (!any_tensor<L>) return call(elements_op<ToNumber>{static_cast<double>(l)}, r);
+  else return call(elements_op<Of, 2>{}, l, r);
+}
+}  // namespace detail
+
+// Of arrays array/elementwise.hpp has these, too, and xtensor the signs. `a == b` is not among them: of arrays it says
+// whether all are equal.
+#define PARTITA_COMPARISON(operation, of, of_number, to_number)                              \
+  template <class L, class R>                                                                \
+    requires detail::tensor_operands<L, R>                                                   \
+  auto operation(L&& l, R&& r) {                                                             \
+    using e = detail::element_function;                                                      \
+    return detail::compared<e::of, e::of_number, e::to_number>(l, r);                        \
+  }                                                                                          \
+  template <class L, class R, std::ptrdiff_t... D>                                           \
+    requires detail::tensor_operands<L, R>                                                   \
+  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                               \
+    return detail::call(detail::elements_op<detail::element_function::of, 2, D...>{}, l, r); \
+  }
+PARTITA_COMPARISON(less, less, less_than_number, greater_than_number)
+PARTITA_COMPARISON(less_equal, less_equal, at_most_number, at_least_number)
+PARTITA_COMPARISON(equal_to, equal, equal_number, equal_number)
+PARTITA_COMPARISON(not_equal_to, not_equal, not_equal_number, not_equal_number)
+#undef PARTITA_COMPARISON
+
+/// The same from the other side.
+template <class L, class R, class... Dims>
+  requires detail::tensor_operands<L, R>
+auto greater(L&& l, R&& r, Dims... dims) {
+  return less(r, l, dims...);
+}
+template <class L, class R, class... Dims>
+  requires detail::tensor_operands<L, R>
+auto greater_equal(L&& l, R&& r, Dims... dims) {
+  return less_equal(r, l, dims...);
+}
+
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator<(L&& l, R&& r) {
+  return less(l, r);
+}
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator<=(L&& l, R&& r) {
+  return less_equal(l, r);
+}
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator>(L&& l, R&& r) {
+  return less(r, l);
+}
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator>=(L&& l, R&& r) {
+  return less_equal(r, l);
+}
+
+}  // namespace partita

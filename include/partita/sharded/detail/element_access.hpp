@@ -1,0 +1,172 @@
+// Elements by global index, for whoever asks: every worker sends each holder a list, and is answered.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/detail/bound_mesh.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Lists of equal room from every worker to every other: row w of `sent` goes to worker w, and comes back as row w' of
+/// what worker w received from w'.
+template <class T>
+std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::size_t room) {
+  const std::size_t workers = on.everyone().size();
+  std::vector<worker_box> had(workers), wanted(workers);
+  for (std::size_t w = 0; w < workers; ++w) {
+    had[w] = {{interval{w, w + 1}, {0, workers}, {0, room}}, 0, true};
+    wanted[w] = {{interval{0, workers}, {w, w + 1}, {0, room}}, 0, true};
+  }
+  std::vector<T> received(workers * room + 1);
+  on.move(box_overlaps(std::move(had), std::move(wanted)), sent.data(), received.data());
+  return received;
+}
+/// What all workers say, the same list on all of them.
+inline std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine) {
+  const std::size_t workers = on.everyone().size();
+  std::vector<worker_box> had(workers), wanted(workers);
+  for (std::size_t w = 0; w < workers; ++w) {
+    had[w] = {{interval{w, w + 1}}, 0, true};
+    wanted[w] = {{interval{0, workers}}, 0, true};
+  }
+  std::vector<std::uint64_t> all(workers);
+  on.move(box_overlaps(std::move(had), std::move(wanted)), &mine, all.data());
+  return all;
+}
+
+/// Which workers hold an index, and where in their blocks.
+class element_places {
+ public:
+  element_places(const bound_mesh& on, const sharding& s, const shape_list& extents)
+      : me_(on.everyone().id()), boxes_(on.boxes_of(s, extents)) {}
+
+  /// Calls f(worker, offset in its block) for each holder.
+  template <class F>
+  void for_each_holder(const shape_list& index, F f) const {
+    for (std::size_t w = 0; w < boxes_.size(); ++w) {
+      const worker_box& one = boxes_[w];
+      bool there = one.there;
+      std::size_t offset = 0;
+      for (std::size_t d = 0; there && d < index.size(); ++d) {
+        there = index[d] >= one.box[d].start && index[d] < one.box[d].stop;
+        offset = offset * one.box[d].size() + index[d] - one.box[d].start;
+      }
+      if (there) f(w, offset);
+    }
+  }
+  /// This worker if it holds the index, else one of the holders.
+  void one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
+    std::size_t n = 0;
+    for_each_holder(index, [&](std::size_t, std::size_t) { ++n; });
+    std::size_t wanted = n == 0 ? 0 : me_ % n;
+    bool own = false;
+    for_each_holder(index, [&](std::size_t w, std::size_t at) {
+      if (w == me_ || (!own && wanted-- == 0)) worker = w, offset = at, own = w == me_;
+    });
+  }
+
+ private:
+  std::size_t me_;
+  std::vector<worker_box> boxes_;
+};
+
+inline std::size_t offset_in(const shape_list& extents, const shape_list& index) {
+  std::size_t at = 0;
+  for (std::size_t d = 0; d < extents.size(); ++d) at = at * extents[d] + index[d];
+  return at;
+}
+/// What is wrong with a list of indices, if anything.
+inline text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
+  text wrong;
+  for (const shape_list& one : indices) {
+    bool inside = one.size() == extents.size();
+    for (std::size_t d = 0; inside && d < one.size(); ++d) inside = one[d] < extents[d];
+    if (!inside && wrong.empty())
+      wrong << "partita::sharded_tensor::" << call << ": requires indices of the tensor of extents " << extents
+            << ", got " << one;
+  }
+  return wrong;
+}
+/// Room for the longest list that any worker sends: a power of two, so that plans are found again.
+inline std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
+  std::size_t longest = 0, room = 1;
+  for (const auto& one : lists) longest = one.size() > longest ? one.size() : longest;
+  for (const std::uint64_t n : said_by_all(on, longest)) longest = n > longest ? n : longest;
+  while (room < longest + 1) room *= 2;
+  return room;
+}
+/// Each list in its row, its length first.
+inline std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room) {
+  std::vector<std::uint64_t> rows(lists.size() * room + 1, 0);
+  for (std::size_t w = 0; w < lists.size(); ++w) {
+    rows[w * room] = lists[w].size();
+    for (std::size_t k = 0; k < lists[w].size(); ++k) rows[w * room + 1 + k] = lists[w][k];
+  }
+  return rows;
+}
+
+template <class T>
+std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
+                           const std::vector<shape_list>& indices) {
+  const complaint wrong(wrong_index("get()", extents, indices));
+  std::vector<T> answers(indices.size());
+  if (on == nullptr) {
+    if (wrong.any()) raise(wrong.kind, wrong.sentence);
+    for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = block.data()[offset_in(extents, indices[k])];
+    return answers;
+  }
+  agree_if_checked(*on->everyone().state(), hasher().mix(extents).mix(sizeof(T)).value(), wrong,
+                   [] { return text("partita::sharded_tensor::get"); });
+  const element_places places(*on, s, extents);
+  std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
+  std::vector<std::size_t> holder(indices.size());
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    std::size_t offset = 0;
+    places.one_holder(indices[k], holder[k], offset);
+    asked[holder[k]].push_back(offset);
+  }
+  const std::size_t room = agreed_room(*on, asked);
+  const auto questions = exchanged_lists(*on, in_rows(asked, room), room);
+  std::vector<T> given(asked.size() * room + 1, T(0));
+  for (std::size_t w = 0; w < asked.size(); ++w)
+    for (std::size_t k = 0; k < questions[w * room]; ++k)
+      given[w * room + k] = block.data()[questions[w * room + 1 + k]];
+  const auto heard = exchanged_lists(*on, given, room);
+  std::vector<std::size_t> next(asked.size(), 0);
+  for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = heard[holder[k] * room + next[holder[k]]++];
+  return answers;
+}
+
+template <class T>
+void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
+                  const std::vector<shape_list>& indices, const std::vector<T>& values) {
+  complaint wrong(wrong_index("put()", extents, indices));
+  if (!wrong.any() && values.size() != indices.size())
+    wrong = complaint(text("partita::sharded_tensor::put(): requires a value for each index, got ")
+                      << values.size() << " values for " << indices.size() << " indices");
+  if (on == nullptr) {
+    if (wrong.any()) raise(wrong.kind, wrong.sentence);
+    for (std::size_t k = 0; k < indices.size(); ++k) block.data()[offset_in(extents, indices[k])] = values[k];
+    return;
+  }
+  agree_if_checked(*on->everyone().state(), hasher().mix(extents).mix(sizeof(T)).value(), wrong,
+                   [] { return text("partita::sharded_tensor::put"); });
+  const element_places places(*on, s, extents);
+  std::vector<std::vector<std::uint64_t>> told(on->everyone().size());
+  std::vector<std::vector<T>> said(told.size());
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    places.for_each_holder(indices[k], [&](std::size_t w, std::size_t offset) {
+      told[w].push_back(offset);
+      said[w].push_back(values[k]);
+    });
+  const std::size_t room = agreed_room(*on, told);
+  const auto where = exchanged_lists(*on, in_rows(told, room), room);
+  std::vector<T> rows(told.size() * room + 1, T(0));
+  for (std::size_t w = 0; w < said.size(); ++w)
+    for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * room + k] = said[w][k];
+  const auto what = exchanged_lists(*on, rows, room);
+  for (std::size_t w = 0; w < told.size(); ++w)
+    for (std::size_t k = 0; k < where[w * room]; ++k) block.data()[where[w * room + 1 + k]] = what[w * room + k];
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,70 @@
+// What is written down while movements are recorded, or foretold without being made.
+#pragma once
+
+#include <cstddef>
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/sharded/detail/tensor_block.hpp>
+#include <vector>
+
+namespace partita {
+
+/// One movement of a tensor, as one worker sees it.
+struct movement {
+  text operation{};       ///< for which it is made
+  bool backward = false;  ///< on the way back
+  sharding from{}, to{};
+  shape_list extents{};
+  std::size_t bytes = 0;  ///< that this worker receives
+
+  friend bool operator==(const movement& a, const movement& b) {
+    const auto same = [](const char* x, const char* y) {
+      while (*x != 0 && *x == *y) ++x, ++y;
+      return *x == *y;
+    };
+    return same(a.operation.c_str(), b.operation.c_str()) && a.backward == b.backward && a.from == b.from &&
+           a.to == b.to && a.extents == b.extents && a.bytes == b.bytes;
+  }
+};
+
+namespace detail {
+
+/// Where movements are written down. In a dry run none is made and no element is touched.
+struct movement_log {
+  std::vector<movement> all{};
+  bool is_dry = false;
+};
+inline thread_local movement_log* log_in_use = nullptr;
+/// While a way back is run, whose movements follow from those that were written forward.
+inline thread_local bool going_back = false;
+inline thread_local const char* operation_in_use = nullptr;
+
+inline bool is_dry_run() { return log_in_use != nullptr && log_in_use->is_dry; }
+inline void log_movement(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
+                         std::size_t bytes) {
+  if (log_in_use == nullptr) return;
+  log_in_use->all.push_back(
+      {text(operation_in_use != nullptr ? operation_in_use : call), going_back, from, to, extents, bytes});
+}
+
+/// Says for which operation movements are made, until it goes.
+class naming_operation {
+ public:
+  explicit naming_operation(const char* name) : before_(operation_in_use) { operation_in_use = name; }
+  ~naming_operation() { operation_in_use = before_; }
+  naming_operation(const naming_operation&) = delete;
+  naming_operation& operator=(const naming_operation&) = delete;
+
+ private:
+  const char* before_;
+};
+
+/// A block of this shape without memory.
+template <class T>
+tensor_block<T> shape_alone(const shape_list& shape) {
+  tensor_block<T> none;
+  none.shape = shape;
+  return none;
+}
+
+}  // namespace detail
+}  // namespace partita

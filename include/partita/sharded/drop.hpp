@@ -1,0 +1,59 @@
+// Dropout as a function of tensors: the mask is a function of global indices, so that no cut changes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/nn/dropout.hpp>
+#include <partita/rule/sharding/rules/elementwise.hpp>
+#include <partita/sharded/operate.hpp>
+
+namespace partita {
+namespace detail {
+
+struct drop_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  dropout_options with;
+  std::uint64_t step;
+
+  static constexpr partita::rule rule(const shape_span& x) { return rules::add(x).named("drop"); }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    const T scale = static_cast<T>(with.probability < 1 ? 1 / (1 - with.probability) : 0);
+    random_words words(with.seed, step);
+    const std::size_t rank = y.shape.size(), row = rank == 0 ? 1 : y.shape[rank - 1];
+    for (std::size_t k = 0; k < y.size(); k += row) {
+      std::size_t rest = k, first = 0, apart = 1;
+      for (std::size_t d = rank; d-- > 0;) {
+        first += (y.box[d].start + rest % y.shape[d]) * apart;
+        rest /= y.shape[d];
+        apart *= y.extents[d];
+      }
+      for (std::size_t j = 0; j < row; ++j) {
+        const bool kept = static_cast<double>(words[first + j]) * 0x1p-32 >= with.probability;
+        y[k + j] = kept ? static_cast<T>(x[k + j] * scale) : T(0);
+      }
+    }
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(*this, dy);
+  }
+};
+
+}  // namespace detail
+
+/// x / (1 - probability) or 0, each element by a random number of its own: `drop(x, {.probability = 0.1, .seed = 7},
+/// step)`. The same mask as that of the layer `dropout` at the same step, on every layout.
+/// Requires: a probability from 0 to 1 [shape_error].
+/// Cost:     nothing moves, and sums that are owed pass; a quarter of a Philox4x32-10 for each element.
+/// Adjoint:  dy by the same mask.
+template <class X>
+  requires detail::any_tensor<X>
+auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
+  if (!(options.probability >= 0 && options.probability <= 1))
+    throw shape_error("partita::drop(x, options, step): requires a probability from 0 to 1");
+  return operate(detail::drop_operation{options, step}, x);
+}
+
+}  // namespace partita

@@ -1,0 +1,45 @@
+// Sharded tensors written for a person.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/sharded.hpp>
+
+namespace partita {
+
+/// Writes how a tensor lies and what this worker holds of it: `[4, 6] (data, ) on data 2 x model 2; here [0, 2) x
+/// [0, 6): 1 2 3 …`. Of summands the elements are not shown. Talks to nobody.
+template <class Stream, class T>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const sharded_tensor<T>& x) {
+  constexpr std::size_t most_shown = 64;  // chosen: a block that still is read at a glance
+  stream << (text() << "" << x.extents());
+  if (x.state()->on) stream << (text(" ") << "" << x.layout() << " on " << x.state()->on->where());
+  if (!x.state()->active()) {
+    stream << text("; nothing here");
+    return stream;
+  }
+  stream << text("; here");
+  const auto here = x.box();
+  for (std::size_t d = 0; d < here.size(); ++d)
+    stream << (text(d == 0 ? " [" : " x [") << here[d].start << ", " << here[d].stop << ')');
+  if (x.layout().is_partial()) {
+    stream << text(" a summand");
+    return stream;
+  }
+  stream << text(":");
+  for (std::size_t k = 0; k < x.size() && k < most_shown; ++k) {
+    stream << text(" ");
+    stream << x.data()[k];
+  }
+  if (x.size() > most_shown) stream << text(" ...");
+  return stream;
+}
+
+/// Writes a tensor as one of run time is written.
+template <class Stream, class T, auto Layout>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const typed_sharded<T, Layout>& x) {
+  return stream << x.at_run_time();
+}
+
+}  // namespace partita

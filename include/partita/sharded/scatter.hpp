@@ -1,0 +1,155 @@
+// Rows at indices that are a tensor themselves, cut as they like: taken, added to and replaced. Each is declared as an
+// operation of your own would be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/sharded/compare.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/operations.hpp>
+#include <utility>
+
+namespace partita {
+namespace detail {
+
+/// The index that an element says, or `extent` if it says none.
+template <class T>
+std::size_t index_said(const T& element, std::size_t extent) {
+  if (!(element >= T(0)) || !(element < static_cast<T>(extent))) return extent;
+  return static_cast<std::size_t>(element);
+}
+/// Calls f(row of the indices, offset of the whole side, offset of the indexed side) for each element of both.
+template <class T, class F>
+void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexed, std::size_t dimension,
+                   std::size_t extent, F f) {
+  const dimension_loops n(indexed, dimension, indices.shape.size());
+  for (std::size_t k = 0; k < n.along; ++k) {
+    const std::size_t index = index_said(indices[k], extent);
+    for (std::size_t o = 0; o < n.outer; ++o)
+      for (std::size_t i = 0; i < n.inner; ++i)
+        f(index, (o * extent + index) * n.inner + i, (o * n.along + k) * n.inner + i);
+  }
+}
+
+template <std::size_t D>
+struct add_rows_operation;
+
+/// x, indices -> x with dimension D replaced by those of the indices.
+template <std::size_t D>
+struct take_rows_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 2;  // the indices
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rules::gather(static_cast<std::ptrdiff_t>(D))(x).named("take");
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
+    const std::size_t extent = x.extents[D];
+    for_each_pair(indices, y.shape, D, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
+      y[here] = index < extent ? x[there] : T(0);
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
+    if (i == 1) return {};
+    return operate(add_rows_operation<D>{x.extents()[D]}, dy, indices);
+  }
+};
+
+/// rows, indices -> what was added up at each index of dimension D.
+template <std::size_t D>
+struct add_rows_operation {
+  static constexpr bool on_integers = true;
+  static constexpr std::uint32_t adjoint_reads = 2;  // the indices
+  std::size_t extent;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    const std::size_t rows = x[1].size();
+    if (x[0].size() < D + rows)
+      throw shape_error(text("partita::scatter_add: requires updates with the dimensions of the indices ")
+                        << x[1] << " from dimension " << D << " on, got " << x[0]);
+    partita::rule r;
+    const own_factors f(r, x[0]);
+    r.begin_operand();
+    f.write(r);
+    r.begin_operand();
+    for (std::size_t k = 0; k < rows; ++k) r.add_dimension(f[D + k]);
+    r.begin_result();
+    for (std::size_t d = 0; d < x[0].size(); ++d) {
+      if (d == D) r.add_whole_dimension();
+      if (d < D || d >= D + rows) r.add_dimension(f[d]);
+    }
+    if (x[0].size() == D) r.add_whole_dimension();
+    return r.complete().linear_in({0}).named("scatter_add");
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y;
+    for (std::size_t d = 0; d < D; ++d) y.push_back(x[0][d]);
+    y.push_back(extent);
+    for (std::size_t d = D + x[1].size(); d < x[0].size(); ++d) y.push_back(x[0][d]);
+    return y;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& rows, const tensor_part<const T>& indices, const tensor_part<T>& y) const {
+    for (T& element : y) element = T(0);
+    for_each_pair(indices, rows.shape, D, extent, [&](std::size_t index, std::size_t there, std::size_t here) {
+      if (index < extent) y[there] = static_cast<T>(y[there] + rows[here]);
+    });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X&, const X& indices, const X&) const {
+    if (i == 1) return {};
+    return operate(take_rows_operation<D>{}, dy, indices);
+  }
+};
+
+template <class X>
+std::size_t extent_of(const X& x, std::size_t d, const char* call) {
+  const shape_list all = extents_of_any(x);
+  return all[dimension_of(static_cast<std::ptrdiff_t>(d), all.size(), call)];
+}
+
+}  // namespace detail
+
+/// The elements along a dimension that stand at the indices that a tensor holds, cut as that is; an element that is no
+/// index of the dimension gives zeros. Indices have the elements of x.
+/// Shapes:   the indices' dimensions stand where the dimension was.
+/// Cost:     moves x where this dimension is cut; nothing for indices, however they are cut.
+/// Adjoint:  adds each element of the cotangent where it was taken; none for the indices.
+template <class X, class Indices, std::size_t D>
+  requires(detail::any_tensor<X> && detail::tensor_value<Indices>)
+auto take(const X& x, const Indices& indices, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
+  if constexpr (detail::has_dimensions<X, D>) return operate(detail::take_rows_operation<D>{}, x, indices);
+}
+/// x and the updates, each added at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`.
+/// Shapes:   updates have the indices' dimensions where x has that one [shape_error].
+/// Cost:     what is cut with the indices is a partial sum: it is taken where it is read.
+/// Adjoint:  dy for x, what `take` takes of it for the updates, none for the indices.
+template <class X, class Indices, class Updates, std::size_t D>
+  requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
+auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::scatter_add(x, indices, updates, dimensions<d>): requires a dimension that x has; count from "
+                "0");
+  if constexpr (detail::has_dimensions<X, D>)
+    return add(x, operate(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")}, updates, indices));
+}
+/// x with its elements at the indices replaced by the updates; of equal indices by the sum of their updates.
+/// Shapes:   as scatter_add.
+/// Adjoint:  dy where nothing was replaced for x, where something was for the updates.
+template <class X, class Indices, class Updates, std::size_t D>
+  requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
+auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::scatter(x, indices, updates, dimensions<d>): requires a dimension that x has; count from 0");
+  if constexpr (detail::has_dimensions<X, D>) {
+    const detail::add_rows_operation<D> rows{detail::extent_of(x, D, "scatter")};
+    const auto ones = add(multiply(less(updates, 0), 0), 1);  // whatever the updates are
+    return where(operate(rows, ones, indices), operate(rows, updates, indices), x);
+  }
+}
+
+}  // namespace partita

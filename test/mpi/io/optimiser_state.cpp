@@ -1,0 +1,66 @@
+// An optimiser's state that was saved goes on where it was: on other layouts, and on other workers.
+#include <unistd.h>
+#include <filesystem>
+#include <mpi_test.hpp>
+#include <partita/io/optimiser_state.hpp>
+
+using namespace partita;
+
+namespace {
+
+/// Parameters that lie as said, and steps with gradients that are a function of the global index and the step.
+struct training {
+  sharded_tensor<double> w, b;
+  sharded_adam<double> optimiser;
+
+  training(const world& everyone, const mesh& m, const sharding& of_w, const sharding& state)
+      : w(shard<double>(everyone, of_w, {5, 3}, value)),
+        b(shard<double>(everyone, m.layout(""), {4}, value)),
+        optimiser({{w, state}, {b}}, {.learning_rate = 0.1}) {}
+  training(const training&) = delete;
+  static double value(const short_list<std::size_t>& i) { return static_cast<double>(i[0] + 2 * i[i.size() - 1]); }
+
+  void step() {
+    const double n = static_cast<double>(optimiser.steps());
+    auto dw = w, db = b;
+    dw.for_each_local([&](const auto& i, double& v) { v = value(i) - n; });
+    db.for_each_local([&](const auto& i, double& v) { v = 3 - value(i) * n; });
+    optimiser.step(std::tuple(dw, db));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_saved_optimiser_goes_on_on_other_layouts_and_workers) {
+  world everyone(test::workers());
+  const std::size_t p = everyone.size();
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("partita-optimiser-" + std::to_string(p) + "-" + std::to_string(::getuid()) + ".npy"))
+                               .string();
+  const mesh m{axis{"a", p}};
+  training first(everyone, m, m.layout("", "a"), m.layout("a", ""));
+  for (int k = 0; k < 3; ++k) first.step();
+  save_optimiser(path, everyone, first.optimiser);
+  first.step();
+  const auto w = first.w.whole<2>();
+  const auto b = first.b.whole<1>();
+  // one worker fewer, other layouts
+  const world fewer = everyone.part(workers(0, p == 1 ? 1 : p - 1));
+  if (fewer.active()) {
+    const mesh other{axis{"x", 1}, axis{"y", fewer.size()}};
+    training second(fewer, other, other.layout("y", "x"), other.layout("", "y"));
+    for (int k = 0; k < 3; ++k) second.step();  // for the parameters, which are not in the file
+    training third(fewer, other, other.layout("y", "x"), other.layout("", "y"));
+    third.w = second.w;
+    third.b = second.b;
+    load_optimiser(path, fewer, third.optimiser);
+    BOOST_TEST(third.optimiser.steps() == 3U);
+    third.step();
+    BOOST_TEST((third.w.whole<2>() == w));
+    BOOST_TEST((third.b.whole<1>() == b));
+    auto c = shard<double>(fewer, other.layout(""), {4}, training::value);
+    sharded_adam<double> small({{c}}, {});
+    BOOST_CHECK_THROW(load_optimiser(path, fewer, small), shape_error);
+  }
+  if (everyone.id() == 0) std::filesystem::remove(path);
+}

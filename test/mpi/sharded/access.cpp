@@ -1,0 +1,93 @@
+// Elements by global index, tensors on several meshes of one world, and what a printed tensor says.
+#include "check_operation.hpp"
+
+#include <algorithm>
+#include <partita/sharded/printed.hpp>
+#include <sstream>
+
+using namespace partita;
+
+BOOST_AUTO_TEST_CASE(elements_are_read_and_set_by_global_index) {
+  world everyone(test::workers());
+  std::mt19937 random(29), mine(static_cast<unsigned>(everyone.id()));
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (const sharding& s : test::layouts(m, 2)) {
+      if (s.is_partial() || random() % 3 != 0) continue;
+      const shape_list e{1 + random() % 5, 1 + random() % 5};
+      auto x = test::placed(everyone, s, e, 1);
+      const auto expected = [](const shape_list& i) { return test::numbered(i, 1) * 7 % 11 - 5; };
+      std::vector<shape_list> asked;
+      for (std::size_t k = mine() % 4; k > 0; --k) asked.push_back({mine() % e[0], mine() % e[1]});
+      const auto got = x.get(asked);
+      BOOST_REQUIRE(got.size() == asked.size());
+      for (std::size_t k = 0; k < asked.size(); ++k)
+        BOOST_TEST(got[k] == expected(asked[k]), (text() << "" << s << asked[k]));
+      // each worker sets one row, the last of equal ones stays
+      const std::size_t row = everyone.id() % e[0];
+      std::vector<shape_list> set;
+      for (std::size_t j = 0; j < e[1]; ++j) set.push_back({row, j});
+      x.put(set, std::vector<long long>(e[1], 100 + static_cast<long long>(everyone.id())));
+      const auto all = x.whole<2>();
+      for (std::size_t i = 0; i < e[0] && everyone.id() < m.size(); ++i) {
+        std::size_t last = everyone.size();
+        for (std::size_t w = 0; w < everyone.size(); ++w) last = w % e[0] == i ? w : last;
+        for (std::size_t j = 0; j < e[1]; ++j)
+          BOOST_TEST(all(i, j) == (last == everyone.size() ? expected({i, j}) : 100 + static_cast<long long>(last)));
+      }
+      BOOST_CHECK_THROW(x.get({shape_list{e[0], std::size_t{0}}}), shape_error);
+      BOOST_CHECK_THROW(x.put({shape_list{std::size_t{0}, std::size_t{0}}}, {}), shape_error);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_tensor_goes_to_another_mesh_and_its_cotangent_back) {
+  world everyone(test::workers());
+  std::mt19937 random(31);
+  const std::size_t p = everyone.size();
+  for (std::size_t k = 0; k < test::random_cases(60); ++k) {
+    const auto all = test::meshes(p), fewer = test::meshes(1 + random() % p);
+    const mesh m = all[random() % all.size()], to_mesh = fewer[random() % fewer.size()];
+    std::vector<std::size_t> ids(p);
+    for (std::size_t w = 0; w < p; ++w) ids[w] = w;
+    std::shuffle(ids.begin(), ids.end(), random);
+    ids.resize(to_mesh.size());
+    const placed_mesh there(to_mesh, workers(ids));
+    const auto from = test::layouts(m, 2), to = test::layouts(to_mesh, 2);
+    const sharding s = from[random() % from.size()], t = to[random() % to.size()];
+    const shape_list e = test::random_extents(random, 2);
+    const auto x = test::leaf(test::placed(everyone, s, e, 1));
+    const std::size_t before = detail::movements.bytes;
+    const auto y = reshard(x, there, t);
+    const std::size_t moved = detail::movements.bytes - before;
+    BOOST_TEST((y.layout() == t));
+    BOOST_TEST(test::same(y, test::plain(e, 1)), (text() << "" << s << " to " << there << ' ' << t << ' ' << e));
+    if (!s.is_partial() && !t.is_partial()) BOOST_TEST(moved <= y.size() * sizeof(long long));
+    detail::run_backward(y, reshard(test::placed(everyone, s.finished(), e, 9), there, detail::place_of_cotangent(t)));
+    const auto back = x.state()->node->cotangent;
+    BOOST_TEST(back.layout().lies_as(cotangent(s)));
+    BOOST_TEST(test::same(back, test::plain(e, 9)));
+  }
+  const mesh m{axis{"a", 1}}, other{axis{"b", 1}};
+  const auto x = test::placed(everyone, m.layout("a"), {3}, 1);
+  BOOST_CHECK_THROW(reshard(x, placed_mesh(other), m.layout("a")), partition_error);
+  BOOST_CHECK_THROW(reshard(x, placed_mesh(other), other.layout("b", "")), shape_error);
+  BOOST_CHECK_THROW(reshard(x, placed_mesh(other, workers{p}), other.layout("b")), partition_error);
+  constexpr mesh typed{axis{"c", 1}};
+  const auto X = reshard<typed.layout("c")>(x, placed_mesh(typed, workers{p - 1}));
+  static_assert(X.layout() == typed.layout("c"));
+  BOOST_TEST(X.size() == (everyone.id() == p - 1 ? 3U : 0U));
+}
+
+BOOST_AUTO_TEST_CASE(a_printed_tensor_says_how_it_lies_and_what_is_here) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"a", 1}};
+  const auto x = shard<int>(everyone, m.layout("a", ""), {2, 3}, [](const auto& i) { return 10 * i[0] + i[1]; });
+  std::ostringstream one, typed, owed;
+  one << x;
+  typed << reshard<m.layout("", "")>(x);
+  owed << reshard(x, m.layout("", "").partial("a"));
+  const bool here = everyone.id() == 0;
+  BOOST_TEST(one.str() == (here ? "[2, 3] (a, ) on a 1 on [0]; here [0, 2) x [0, 3): 0 1 2 10 11 12"
+                                : "[2, 3] (a, ) on a 1 on [0]; nothing here"));
+  BOOST_TEST(typed.str().substr(0, 10) == "[2, 3] (, ");
+  BOOST_TEST(owed.str().find(here ? "a summand" : "nothing here") != std::string::npos);
+}

@@ -1,0 +1,92 @@
+// Movements are foretold as they are made: forward and back, of functions and of completed programs.
+#include "check_operation.hpp"
+
+#include <partita/sharded/attention.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/movements.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/traced_function.hpp>
+
+using namespace partita;
+
+namespace {
+
+text written(const std::vector<movement>& all) {
+  text out;
+  for (const movement& one : all) out << one << "\n";
+  return out;
+}
+/// Foretells f(x...), runs it forward and back, and compares; gives how many movements there were.
+template <class F, class... X>
+std::size_t check_movements(const F& f, const X&... x) {
+  const std::size_t none = detail::movements.bytes;
+  const auto said = movements_of(f, x...);
+  BOOST_TEST(detail::movements.bytes == none);
+  const std::tuple<X...> leaves(detail::parameter_of(x)...);
+  const auto made = movements_while([&] {
+    const auto y = std::apply(f, leaves);
+    auto seed = detail::cotangent_of(y);
+    seed.state()->block = detail::tensor_block<typename decltype(seed)::value_type>(seed.state()->block.shape);
+    seed.state()->block.fill(1);
+    detail::run_backward(y, seed);
+  });
+  BOOST_TEST((said == made), "foretold\n" << written(said).c_str() << "made\n" << written(made).c_str());
+  std::size_t bytes = 0;
+  for (const movement& one : made) bytes += one.bytes;
+  BOOST_TEST(detail::movements.bytes - none == bytes);
+  return made.size();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(movements_are_foretold_as_they_are_made) {
+  world everyone(test::workers());
+  std::mt19937 random(37);
+  std::size_t movements = 0;
+  for (std::size_t k = 0; k < test::random_cases(60); ++k) {
+    const auto known = test::meshes(everyone.size());
+    const mesh m = known[random() % known.size()];
+    const auto at_random = [&](const shape_list& e) {
+      const auto all = test::layouts(m, e.size());
+      return shard<double>(everyone, all[random() % all.size()], e,
+                           [](const auto& i) { return static_cast<double>(test::numbered(i, 1) * 7 % 11); });
+    };
+    const auto x = at_random({5, 4}), w = at_random({4, 6}), v = at_random({6, 3});
+    movements += check_movements(
+        [](const auto& a, const auto& b, const auto& c) { return matmul(relu(matmul(a, b)), c); }, x, w, v);
+    movements += check_movements(
+        [](const auto& a, const auto& b) {
+          return sum(multiply(softmax(matmul(a, b)), cumsum(matmul(a, b), dimensions<1>)));
+        },
+        x, w);
+    movements += check_movements(
+        [](const auto& a) {
+          return maximum(slice(cumsum(a, dimensions<0>), dimensions<0>, {1, 4}), dimensions<1>);
+        },
+        x);
+  }
+  BOOST_TEST((everyone.size() == 1 || movements > 0));
+}
+
+BOOST_AUTO_TEST_CASE(a_completed_program_says_how_cotangents_lie_and_what_goes_back, *test::at_least(4)) {
+  world everyone(test::workers());
+  constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+  const auto network = [](const auto& x, const auto& w1, const auto& w2) { return matmul(relu(matmul(x, w1)), w2); };
+  auto program = trace(network, spec(m.layout("data", ""), {8, 4}), spec(m.layout("", "model"), {4, 6}),
+                       spec(m.layout("model", ""), {6, 2}));
+  const auto make = [&](const sharding& s, const shape_list& e) {
+    return shard<double>(everyone, s, e, [](const auto& i) { return static_cast<double>(i[0]); });
+  };
+  const auto x = make(m.layout("data", ""), {8, 4}), w1 = make(m.layout("", "model"), {4, 6}),
+             w2 = make(m.layout("model", ""), {6, 2});
+  const auto all = movements_of(program, x, w1, w2);
+  BOOST_TEST(check_movements(program, x, w1, w2) == all.size());
+  // weights are whole over data: what is collected there is reduced over it, going back
+  std::size_t back = 0;
+  for (const movement& one : all) back += one.backward;
+  BOOST_TEST(back >= 2U);
+  BOOST_TEST((layout_of_cotangent(m.layout("", "model")) == m.layout("", "model")));
+  BOOST_TEST((layout_of_cotangent(m.layout("data").partial("model")) == m.layout("data").reduced("model")));
+  BOOST_CHECK_THROW(movements_of([](const auto& a) { return multiply(a, a.number()); }, x), error);
+}

@@ -1,0 +1,217 @@
+// Every operation on simulated devices: what propagation answers is cut, each device computes its block by the
+// operation's own local function, and what they hold together is what that function gives of the whole tensors.
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <partita/sharded/drop.hpp>
+#include <partita/sharded/operations.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/scatter.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include "random_cases.hpp"
+#include "simulated_mesh.hpp"
+
+namespace {
+
+using namespace partita;
+using simulated::number;
+using random_numbers = std::mt19937_64;
+using shapes = std::vector<shape_list>;
+
+struct operation_case {
+  detail::applied_operation op;
+  shapes operands;
+};
+template <std::size_t N, class Op>
+operation_case of(const Op& op, const shapes& operands) {
+  return {detail::bound_operation<N, number>(op, shape_span(operands.data(), N)), operands};
+}
+
+std::size_t below(random_numbers& random, std::size_t n) { return static_cast<std::size_t>(random() % n); }
+
+operation_case random_operation(random_numbers& random) {
+  using e = detail::element_function;
+  const auto any = [&] { return below(random, 6); };
+  const auto some = [&] { return 1 + below(random, 5); };
+  const std::size_t a = any(), b = any(), c = any(), d = some(), one = 1;
+  const std::size_t from = below(random, a + 1), to = from + below(random, a + 1 - from);
+  switch (below(random, 26)) {
+    case 0:
+      return of<2>(detail::elements_op<e::add, 2>{}, {{a, b}, {a, b}});
+    case 1:
+      return of<2>(detail::elements_op<e::multiply, 2>{}, {{a, b}, {a, one}});
+    case 2:
+      return of<2>(detail::elements_op<e::subtract, 2, 1>{}, {{a, b, c}, {b}});
+    case 3:
+      return of<2>(detail::elements_op<e::maximum, 2>{}, {{a, b}, {a, b}});
+    case 4:
+      return of<1>(detail::elements_op<e::scale>{3}, {{a, b, c}});
+    case 5:
+      return of<1>(detail::elements_op<e::shift>{2}, {{a, b}});
+    case 6:
+      return of<3>(detail::elements_op<e::where, 3>{}, {{a, b}, {one, b}, {a, b}});
+    case 7:
+      return of<2>(detail::elements_op<e::less, 2>{}, {{a, b}, {a, b}});
+    case 8:
+      return of<2>(detail::matmul_op{}, {{a, b}, {b, c}});
+    case 9:
+      return of<2>(detail::matmul_op{}, {{a, b, c}, {a, c, d}});
+    case 10:
+      return of<2>(detail::einsum_op<detail::einsum_notation("bmk,kn->nbm")>{}, {{a, b, c}, {c, d}});
+    case 11:
+      return of<1>(detail::transpose_op<2, 0, 1>{}, {{a, b, c}});
+    case 12:
+      return of<1>(detail::reduction_op<owed_reduction::sum, false, 1>{}, {{a, b, c}});
+    case 13:
+      return of<1>(detail::reduction_op<owed_reduction::max, true, 0>{}, {{d, b}});
+    case 14: {
+      const shapes x{{a, b * c}};
+      return {{bound(reshape_rule(x[0], {a * b, c}).named("reshape"), shape_span(x.data(), 1)),
+               detail::block_work::reshape},
+              x};
+    }
+    case 15:
+      return of<1>(detail::slice_operation<0>{{interval{from, to}}}, {{a, b}});
+    case 16:
+      return of<1>(detail::pad_operation<true, 1>{{margin{c, 1}}, 0}, {{a, b}});
+    case 17:
+      return of<1>(detail::pad_operation<false, 0>{{margin{1, c}}, 7}, {{a, b}});
+    case 18:
+      return of<2>(detail::concatenate_operation<0>{}, {{a, b}, {c, b}});
+    case 19: {
+      auto rows = std::make_shared<std::vector<std::size_t>>(b * c);
+      for (std::size_t& row : *rows) row = below(random, d);
+      return of<1>(detail::take_operation<1, 2>{{rows, {b, c}}}, {{a, d}});
+    }
+    case 20:
+      return of<1>(detail::one_hot_operation{d}, {{a, b}});
+    case 21:
+      return of<1>(detail::argmax_operation<1>{}, {{a, d, c}});
+    case 22:
+      return of<1>(detail::cumsum_operation<1>{below(random, 2) == 0}, {{a, b, c}});
+    case 23:
+      return of<2>(detail::take_rows_operation<0>{}, {{d, c}, {a, b}});
+    case 24:
+      return of<2>(detail::add_rows_operation<1>{d}, {{a, b, c}, {b}});
+    default:
+      return of<1>(detail::drop_operation{{.probability = 0.5, .seed = a}, b}, {{a, b, c}});
+  }
+}
+
+mesh random_mesh(random_numbers& random) {
+  static const char* const names[] = {"a", "b", "c"};
+  static constexpr std::size_t sizes[] = {1, 2, 2, 3, 4};
+  mesh m;
+  for (std::size_t a = 0, rank = 1 + below(random, 3); a < rank; ++a)
+    m.push_back(axis(names[a], sizes[below(random, 5)]));
+  return m.size() <= 12 ? m : random_mesh(random);
+}
+
+detail::tensor_block<number> block_of(const simulated::tensor& t) {
+  detail::tensor_block<number> block(t.shape);
+  std::copy(t.values.begin(), t.values.end(), block.data());
+  return block;
+}
+simulated::tensor tensor_of(const detail::tensor_block<number>& block) {
+  simulated::tensor t(block.shape);
+  std::copy(block.data(), block.data() + t.values.size(), t.values.begin());
+  return t;
+}
+simulated::block whole_box(const shape_list& shape) {
+  simulated::block all;
+  for (const std::size_t extent : shape) all.push_back({0, extent});
+  return all;
+}
+simulated::tensor sequential(const operation_case& c, const std::vector<simulated::tensor>& x) {
+  std::vector<detail::tensor_block<number>> blocks;
+  std::vector<detail::tensor_place> places;
+  for (const auto& one : x) {
+    blocks.push_back(block_of(one));
+    places.push_back({whole_box(one.shape), one.shape});
+  }
+  const shape_list made = result_shape(c.op.how, 0);
+  return tensor_of(detail::local_result(c.op, blocks, places, {whole_box(made), made}));
+}
+simulated::tensor on_devices(const operation_case& c, const std::vector<simulated::tensor>& x,
+                             const std::vector<sharding>& lie, const sharding& left, random_numbers& random) {
+  std::vector<simulated::devices> held;
+  for (std::size_t i = 0; i < x.size(); ++i) held.push_back(simulated::cut(x[i], lie[i], random()));
+  const shape_list made = result_shape(c.op.how, 0);
+  simulated::devices out;
+  for (std::size_t k = 0; k < left.on.size(); ++k) {
+    std::vector<detail::tensor_block<number>> blocks;
+    std::vector<detail::tensor_place> places;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      blocks.push_back(block_of(held[i][k]));
+      places.push_back({mesh_block(lie[i], x[i].shape, k), x[i].shape});
+    }
+    out.push_back(tensor_of(detail::local_result(c.op, blocks, places, {mesh_block(left, made, k), made})));
+  }
+  return simulated::reassembled(out, left, made);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
+  random_numbers random(2026);
+  std::map<std::string, std::size_t> wrong;
+  std::size_t partial = 0, cut = 0;
+  const std::size_t cases = test::random_cases(24000);
+  for (std::size_t k = 0; k < cases; ++k) {
+    const operation_case c = random_operation(random);
+    const mesh m = random_mesh(random);
+    std::vector<simulated::tensor> x;
+    std::vector<spec> specs;
+    for (const shape_list& shape : c.operands) {
+      x.push_back(simulated::random_tensor(shape, random));
+      specs.emplace_back(simulated::random_sharding(m, shape.size(), random, {owed_reduction::sum}), shape);
+    }
+    const propagation p = propagate(m, c.op.how, spec_list(specs));
+    std::vector<sharding> lie;
+    for (std::size_t i = 0; i < x.size(); ++i) lie.push_back(detail::bare(p.operands[i]));
+    const sharding left = detail::bare(p.results[0]);
+    partial += left.is_partial();
+    cut += left.cutting() != 0;
+    std::string why;
+    try {
+      if (!(on_devices(c, x, lie, left, random) == sequential(c, x))) why = "other values";
+    } catch (const std::runtime_error& e) {
+      why = e.what();
+    }
+    if (!why.empty() && wrong[c.op.how.name()]++ == 0)
+      BOOST_TEST_MESSAGE(c.op.how.name() << ' '
+                                         << (text() << "" << specs[0].layout << " -> " << lie[0] << " gives " << left)
+                                         << ' ' << why);
+  }
+  for (const auto& [name, n] : wrong) BOOST_ERROR(n << " wrong results of " << name);
+  BOOST_TEST(partial > cases / 20);
+  BOOST_TEST(cut > cases / 3);
+}
+
+BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
+  random_numbers random(2027);
+  const auto holds = [&](const auto& op, const shape_list& extents, const shape_list& made) {
+    const auto c = of<1>(op, {extents});
+    const mesh m = random_mesh(random);
+    const sharding s = simulated::random_sharding(m, extents.size(), random);
+    const auto x = simulated::random_tensor(extents, random);
+    simulated::devices out;
+    for (std::size_t k = 0; k < m.size(); ++k) {
+      const auto box = mesh_block(s, made, k), read = op.window(box, extents);
+      simulated::tensor part(simulated::shape_of(read));
+      std::size_t at = 0;
+      simulated::for_each_index(part.shape,
+                                [&](const shape_list& i) { part.values[at++] = x(simulated::shifted(i, read, 1)); });
+      const std::vector<detail::tensor_block<number>> blocks{block_of(part)};
+      out.push_back(tensor_of(detail::local_result(c.op, blocks, {{read, extents}}, {box, made})));
+    }
+    return simulated::reassembled(out, s, made) == sequential(c, {x});
+  };
+  std::size_t wrong = 0;
+  for (std::size_t k = 0; k < test::random_cases(4000); ++k) {
+    const std::size_t a = below(random, 9), b = below(random, 4), from = below(random, a + 1);
+    const std::size_t to = from + below(random, a + 1 - from), before = below(random, 4), after = below(random, 4);
+    wrong += !holds(detail::slice_operation<0>{{interval{from, to}}}, {a, b}, {to - from, b});
+    wrong += !holds(detail::pad_operation<false, 0>{{margin{before, after}}, 5}, {a, b}, {a + before + after, b});
+  }
+  BOOST_TEST(wrong == 0U);
+}
