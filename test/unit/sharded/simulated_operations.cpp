@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <partita/sharded/drop.hpp>
+#include <partita/sharded/einsum.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/scatter.hpp>
