@@ -110,3 +110,4 @@
 #include <partita/io/npy.hpp>
 #include <partita/io/optimiser_state.hpp>
 #include <partita/io/save_checkpoint.hpp>
+#include <partita/io/sharded_npy.hpp>

@@ -1,0 +1,105 @@
+// Sharded tensors in .npy files, and from the array of one worker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/io/npy.hpp>
+#include <partita/plan/sharded_partition.hpp>
+#include <partita/sharded/sharded.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+template <std::size_t Rank>
+std::array<std::size_t, Rank> array_of_extents(const shape_list& extents, const char* call) {
+  if (extents.size() != Rank)
+    throw shape_error(text(call) << ": requires the rank of the tensor, which is " << extents.size() << ", not " << Rank
+                                 << "; name that");
+  std::array<std::size_t, Rank> all{};
+  for (std::size_t d = 0; d < Rank; ++d) all[d] = extents[d];
+  return all;
+}
+
+/// A tensor that lies so, of blocks that some workers hold: each takes what it lacks from one of them. Collective.
+template <class T>
+sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, std::vector<worker_box> had, const T* given,
+                         const sharding& layout, const shape_list& extents) {
+  const sharding finished = bare(layout.finished());
+  tensor_block<T> block(shape_of_box(on->box(finished, extents)), on->memory());
+  on->move(box_overlaps(std::move(had), on->boxes_of(finished, extents)), given, block.data());
+  return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents));
+}
+
+}  // namespace detail
+
+/// Writes a tensor as a .npy file: `save_npy<2>("w.npy", x)`, of a typed tensor `save_npy("w.npy", x)`. NumPy reads it.
+/// Shapes:   Rank is the tensor's, at least 1 [shape_error].
+/// Requires: a tensor on a mesh that owes nothing [partition_error]; else as save_npy of a block on a partition.
+/// Cost:     that of save_npy: one copy of each block goes to the owners of the file.
+template <std::size_t Rank, class T>
+void save_npy(const std::string& path, const sharded_tensor<T>& x) {
+  detail::require_whole_value(x.layout(), "save_npy");
+  const auto extents_of_x = detail::array_of_extents<Rank>(x.extents(), "partita::save_npy<rank>(path, x)");
+  const auto& on = x.state()->on;
+  if (!on) throw partition_error("partita::save_npy(path, x): requires a tensor on a mesh; shard it first");
+  const auto there = partition_of<Rank>(detail::bare(x.layout()), x.extents(), on->where());
+  const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
+  auto block = zero_volume<T, Rank>();
+  if (p.active()) block = x.template local<Rank>();
+  save_npy(path, p, dynamic_extents<Rank>(extents_of_x), block, from_cuts(there.cuts));
+}
+template <class T, auto Layout>
+void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
+  save_npy<layout_named<Layout>.rank()>(path, x.at_run_time());
+}
+/// Reads it as a tensor that lies as a layout says: `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
+/// Requires: a file of these extents [shape_error], else as load_npy on a partition.
+/// Cost:     that of load_npy by one copy of each block, which gives it to the others.
+template <class T, std::size_t Rank>
+sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const sharding& layout,
+                           const shape_list& extents) {
+  detail::require_layout(layout, extents);
+  detail::array_of_extents<Rank>(extents, "partita::load_npy<T, rank>(path, world, layout, extents)");
+  const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+  const sharding finished = detail::bare(layout.finished());
+  const auto there = partition_of<Rank>(finished, extents, on->where());
+  const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
+  const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
+  auto had = on->boxes_of(finished, extents);
+  for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
+  return detail::spread(on, std::move(had), block.data(), layout, extents);
+}
+
+/// A whole array that one worker has, cut as a layout says; what the others give is not read: `shard_from(everyone, 0,
+/// layout, {8, 4}, x)`. Collective.
+/// Shapes:   that worker's x has these extents [shape_error, on all workers]; the layout an entry for each.
+/// Requires: a worker of the world [partition_error].
+/// Cost:     one exchange: each worker receives its block.
+template <ranked_array X>
+sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t worker, const sharding& layout,
+                                         const shape_list& extents, const X& x) {
+  detail::require_layout(layout, extents);
+  if (worker >= everyone.size())
+    throw partition_error(text("partita::shard_from: requires a worker below ")
+                          << everyone.size() << ", got " << worker << "; choose one of the world");
+  const bool mine = everyone.id() == worker;
+  const shape_list given = detail::shape_of(x);
+  detail::complaint wrong;
+  if (mine && !(given == extents))
+    wrong = detail::complaint(text("partita::shard_from: requires an array of the extents that are said, ")
+                              << extents << ", got " << given << " on worker " << worker);
+  detail::agree_if_checked(*everyone.state(), hasher().mix(extents).mix(worker).value(), wrong,
+                           [] { return text("partita::shard_from"); });
+  const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+  std::vector<worker_box> had(everyone.size());
+  for (const std::size_t extent : extents) had[worker].box.push_back({0, extent});
+  had[worker].there = true;
+  detail::tensor_block<element_of<X>> block;
+  if (mine) block = detail::block_of_array(x);
+  return detail::spread(on, std::move(had), block.data(), layout, extents);
+}
+
+}  // namespace partita
