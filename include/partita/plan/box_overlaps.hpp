@@ -2,9 +2,10 @@
 // meshes.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <partita/plan/reshard_overlaps.hpp>
+#include <partita/plan/stable_sort.hpp>
+#include <utility>
 #include <vector>
 
 namespace partita {
@@ -30,9 +31,21 @@ class box_overlaps {
  public:
   box_overlaps(std::vector<worker_box> had, std::vector<worker_box> wanted)
       : had_(std::move(had)), wanted_(std::move(wanted)), copies_(had_.size()), order_(had_.size()) {
-    for (std::size_t k = 0; k < order_.size(); ++k) order_[k] = k;
-    std::stable_sort(order_.begin(), order_.end(),
-                     [this](std::size_t a, std::size_t b) { return before(had_[a], had_[b]); });
+    std::size_t rank = 0;
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      order_[k] = k;
+      rank = had_[k].box.size() > rank ? had_[k].box.size() : rank;
+    }
+    for (std::size_t d = rank; d-- > 0;) {  // equal boxes stand together after all passes
+      const auto bound = [&](std::size_t worker, bool stop) {
+        const worker_box& one = had_[worker];
+        return d >= one.box.size() ? 0 : stop ? one.box[d].stop : one.box[d].start;
+      };
+      detail::stable_sort(order_, [&](std::size_t worker) { return bound(worker, true); });
+      detail::stable_sort(order_, [&](std::size_t worker) { return bound(worker, false); });
+    }
+    detail::stable_sort(order_, [&](std::size_t worker) { return had_[worker].summand; });
+    detail::stable_sort(order_, [&](std::size_t worker) { return had_[worker].there ? 0 : 1; });
     for (std::size_t k = 0; k < order_.size();) {
       std::size_t end = k + 1;
       while (end < order_.size() && had_[order_[end]] == had_[order_[k]]) ++end;
@@ -51,7 +64,7 @@ class box_overlaps {
       if (const auto both = common(one, wanted_[worker]); both.there)
         all.push_back({giver(order_[k], worker), both.where});
     }
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.worker < b.worker; });
+    detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
     return all;
   }
   /// What a worker gives, itself among them, in the order of the workers that take.
@@ -81,15 +94,6 @@ class box_overlaps {
   struct range {
     std::size_t first = 0, end = 0;
   };
-  static bool before(const worker_box& a, const worker_box& b) {
-    if (a.there != b.there) return a.there;
-    if (a.summand != b.summand) return a.summand < b.summand;
-    for (std::size_t d = 0; d < a.box.size() && d < b.box.size(); ++d) {
-      if (a.box[d].start != b.box[d].start) return a.box[d].start < b.box[d].start;
-      if (a.box[d].stop != b.box[d].stop) return a.box[d].stop < b.box[d].stop;
-    }
-    return false;
-  }
   static detail::common_box common(const worker_box& a, const worker_box& b) {
     detail::common_box both(a.there && b.there ? a.box : short_list<interval>(),
                             a.there && b.there ? b.box : short_list<interval>());
