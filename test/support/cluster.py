@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cluster.py [--rate RATE] HOSTSxWORKERS... -- PROGRAM ARGUMENT...: runs an MPI program on hosts made of network namespaces,
+"""cluster.py [--rate RATE] [--delay TIME] HOSTSxWORKERS... -- PROGRAM ARGUMENT...: runs an MPI program on hosts made of network namespaces,
 once for each arrangement (2x4: two hosts with four workers each). Exit status 77, with the reason, where hosts cannot
 be made: that takes root, namespaces of the kernel, `ip` and Open MPI.
 
@@ -35,7 +35,7 @@ def run(*command, **options):
 class Cluster:
     """Hosts and the switch between them, until `down`."""
 
-    def __init__(self, hosts, rate=None):
+    def __init__(self, hosts, rate=None, delay=None):
         if os.geteuid() != 0:
             raise Unavailable("network namespaces take root")
         for tool in ("unshare", "nsenter", "ip", "mpirun"):
@@ -51,7 +51,7 @@ class Cluster:
             self.enter("switch", "ip", "link", "add", "br0", "type", "bridge")
             self.enter("switch", "ip", "link", "set", "br0", "up")
             for k in range(hosts):
-                self.plug(k, rate)
+                self.plug(k, rate, delay)
         except Unavailable:
             self.down()
             raise
@@ -79,7 +79,7 @@ class Cluster:
     def enter(self, name, *command):
         return run(*nsenter(self.sleepers[name].pid), *command)
 
-    def plug(self, k, rate):
+    def plug(self, k, rate, delay):
         card = str(self.sleepers[str(k)].pid)
         self.enter("switch", "ip", "link", "add", f"port{k}", "mtu", MTU, "type", "veth", "peer", "name", "eth0", "mtu",
                    MTU, "netns", card)
@@ -87,8 +87,11 @@ class Cluster:
         self.enter(str(k), "ip", "addr", "add", f"{NET}{k + 1}/24", "dev", "eth0")
         self.enter(str(k), "ip", "link", "set", "eth0", "up")
         if rate:
-            self.enter(str(k), "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "256kb",
+            self.enter(str(k), "tc", "qdisc", "add", "dev", "eth0", "root", "handle", "1:", "tbf", "rate", rate, "burst", "256kb",
                        "latency", "50ms")
+        if delay:    # where the kernel has it; behind the rate, if there is one
+            self.enter(str(k), "tc", "qdisc", "add", "dev", "eth0", *(["parent", "1:1"] if rate else ["root"]), "netem",
+                       "delay", delay, "limit", "100000")
 
     def mpirun(self, workers, *command):
         """The exit status of the program on so many workers of each host."""
@@ -124,9 +127,13 @@ def main():
         with open(os.path.join(os.environ["PARTITA_CLUSTER"], f"{host}.pid")) as file:
             command = [*nsenter(int(file.read())), "sh", "-c", " ".join(sys.argv[2:])]
         os.execvp(command[0], command)
-    arguments, rate = sys.argv[1:], None
-    if arguments[:1] == ["--rate"]:
-        rate, arguments = arguments[1], arguments[2:]
+    arguments, rate, delay = sys.argv[1:], None, None
+    while arguments[:1] in (["--rate"], ["--delay"]):
+        if arguments[0] == "--rate":
+            rate = arguments[1]
+        else:
+            delay = arguments[1]
+        arguments = arguments[2:]
     if "--" not in arguments:
         sys.exit(__doc__)
     split = arguments.index("--")
@@ -134,7 +141,7 @@ def main():
     for arrangement in arguments[:split]:
         hosts, workers = map(int, arrangement.split("x"))
         try:
-            cluster = Cluster(hosts, rate)
+            cluster = Cluster(hosts, rate, delay)
         except Unavailable as why:
             print(f"no hosts can be made of network namespaces: {why}")
             sys.exit(SKIPPED)

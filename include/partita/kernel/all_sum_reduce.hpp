@@ -14,8 +14,8 @@ namespace partita {
 ///           has that shape. An inactive worker gets a copy of what it gave.
 /// Requires: dimensions below rank(p), each once [compile time]; policies: `reproducible`, for numbers.
 /// Cost:     per group of g workers on one node each sums one slice and writes it to all through shared memory; between
-///           nodes up and down one binomial tree of messages. `reproducible` adds up with about 12 operations an
-///           element, and between nodes sends with each sum what rounding would take from it.
+///           nodes their sums are exchanged, in parts where they are long. `reproducible` adds up with about 12
+///           operations an element, and between nodes sends with each sum what rounding would take from it.
 /// Adjoint:  itself.
 template <class Extents, class... Policies>
 class all_sum_reduce : public detail::group_kernel<all_sum_reduce<Extents, Policies...>> {

@@ -65,7 +65,7 @@ struct broadcast_checks {
 /// Requires: rank(p_x) <= rank(p_y) [compile time]; extents of p_x, extended on the left with ones, are 1 or those of
 ///           p_y [compile time where static, else partition_error on all workers].
 /// Cost:     per group of g workers one copy for each that takes the block, all at once through shared memory on one
-///           node; one binomial tree of messages between nodes. The first call with new shapes sends one header more.
+///           node; between nodes messages as block_routes says. The first call with new shapes sends one header more.
 /// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,

@@ -142,6 +142,43 @@ BOOST_AUTO_TEST_CASE(every_kernel_sends_each_byte_once_to_each_node) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(long_blocks_travel_in_parts_and_arrive_whole) {
+  for (const std::size_t nodes : {2U, 3U, 4U, 6U})
+    for (const char* const shared : {"1", "0"}) {
+      const cluster here{nodes, shared};
+      const world everyone(test::workers());
+      const std::size_t P = everyone.size(), N = P < nodes ? P : nodes, me = everyone.id();
+      if (P == 1 || (nodes == 6 && shared[0] == '0')) continue;
+      const auto p = everyone.partition(extents(P));
+      const auto root = everyone.partition<1>(workers(P - 1, P));
+      const broadcast there(root, p);
+      const all_sum_reduce together(p, dimensions<0>);
+      for (const std::size_t n : {std::size_t{5}, std::size_t{1021}, std::size_t{100003}}) {
+        vector x(std::array<std::size_t, 1>{n});
+        for (std::size_t i = 0; i < n; ++i) x(i) = static_cast<double>(i % 1009 + me);
+        const bool counts =
+            shared[0] == '1' && n * sizeof(double) > 256 && std::getenv("PARTITA_SHARED_FREE") == nullptr;
+        const auto expect = [&](const vector& y, const auto& kernel, std::size_t factor, std::size_t more, auto from,
+                                const char* name) {
+          std::size_t wrong = y.size() == n ? 0 : 1;
+          for (std::size_t i = 0; i < y.size(); ++i)
+            wrong += y(i) == static_cast<double>(i % 1009 * factor + more) ? 0 : 1;
+          BOOST_TEST(wrong == 0U,
+                     name << " of " << n << " on " << nodes << " nodes, shared " << shared << ": " << wrong);
+          const std::size_t moved = sent(kernel);
+          if (counts) BOOST_TEST(moved == from * (N - 1) * n, name << ": " << moved << " elements of " << n);
+        };
+        const vector none = zero_volume<double, 1>();
+        expect(there(root.active() ? x : none), there, 1, P - 1, 1U, "broadcast");
+        auto later = there.start(root.active() ? x : none);
+        expect(later.finish(), there, 1, P - 1, 1U, "broadcast by start");
+        expect(together(x), together, P, P * (P - 1) / 2, 2U, "all_sum_reduce");
+        auto sum = together.start(x);
+        expect(sum.finish(), together, P, P * (P - 1) / 2, 2U, "all_sum_reduce by start");
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(gathered_and_scattered_blocks_are_right_on_any_nodes_with_and_without_shared_memory) {
   for (const std::size_t nodes : {2U, 3U})
     for (const char* const shared : {"1", "0"}) {

@@ -251,9 +251,10 @@ BOOST_AUTO_TEST_CASE(a_steady_call_sends_a_message_to_each_node_or_worker_but_th
     // who gets a block and gives none has nothing that tells its shape, so all agree first, at every level of checks
     std::size_t agreement = test::messages_of_an_agreement(everyone);
     PMPI_Allreduce(MPI_IN_PLACE, &agreement, 1, MPI_UNSIGNED_LONG, MPI_SUM, everyone.communicator());
-    BOOST_TEST(messages_in(everyone, [&] { b(source); }) == apart - 1 + agreement);
+    const block_routes routes{apart, n * sizeof(float)};
+    BOOST_TEST(messages_in(everyone, [&] { b(source); }) == routes.messages_of_spread() + agreement);
     BOOST_TEST(messages_in(everyone, [&] { s(x); }) == apart - 1);
-    BOOST_TEST(messages_in(everyone, [&] { a(x); }) == 2 * (apart - 1));
+    BOOST_TEST(messages_in(everyone, [&] { a(x); }) == routes.messages_of_sum_to_all());
   }
 }
 

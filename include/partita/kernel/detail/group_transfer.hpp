@@ -60,7 +60,7 @@ class group_transfer {
         return;
       }
       way.start_sum(*job_.how, b, job_.where == group_direction::to_all);
-      if (under_way_) way.send_ahead(messages(way), *job_.how, b);
+      if (under_way_) way.send_ahead(messages(way), *job_.how, b, job_.where == group_direction::to_all);
     });
   }
   template <class = void>

@@ -2,50 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/comm/detail/message/posted_messages.hpp>
 #include <partita/comm/element_operation.hpp>
 #include <partita/comm/tree.hpp>
+#include <partita/plan/between_nodes.hpp>
 #include <vector>
 
 namespace partita::detail {
-
-/// What one worker has moved: the messages that it sent, and the bytes of its blocks that went through shared memory.
-struct traffic {
-  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
-};
-
-/// Calls f(first byte, count) for consecutive pieces that an int can count and MPI can take in one message.
-template <class F>
-void in_messages_of(const element_kind& of, std::size_t n, F f) {
-  const std::size_t most = (std::size_t{1} << 30U) / of.bytes;
-  for (std::size_t first = 0; first < n; first += most)
-    f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
-}
-
-/// Messages that have left and need not have arrived.
-class departures {
- public:
-  bool any() const { return !requests_.empty(); }
-  void send(const world_state& world, const element_kind& of, const char* data, std::size_t n, std::size_t worker,
-            tag about, traffic& count) {
-    in_messages_of(of, n, [&](std::size_t first, int elements) {
-      requests_.push_back(MPI_REQUEST_NULL);
-      check(MPI_Isend(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
-                      world.communicator(), &requests_.back()),
-            "MPI_Isend");
-      ++count.messages;
-      count.bytes_by_message += static_cast<std::size_t>(elements) * of.bytes;
-    });
-  }
-  /// What was sent may change afterwards.
-  void wait() {
-    if (requests_.empty()) return;
-    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    requests_.clear();
-  }
-
- private:
-  std::vector<MPI_Request> requests_;
-};
 
 /// Blocks of one kind of elements between the workers of a world; `about` tells its messages from others.
 class element_messages {
@@ -64,7 +27,7 @@ class element_messages {
       count_->bytes_by_message += static_cast<std::size_t>(elements) * of_->bytes;
     });
   }
-  void send_ahead(departures& sent, const char* data, std::size_t n, std::size_t worker) const {
+  void send_ahead(posted_messages& sent, const char* data, std::size_t n, std::size_t worker) const {
     sent.send(*world_, *of_, data, n, worker, about_, *count_);
   }
   void receive(char* data, std::size_t n, std::size_t worker) const {
@@ -94,35 +57,77 @@ class element_messages {
   }
   void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
-  /// Copies the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
-  void spread(const worker_group& group, char* data, std::size_t n) const {
-    const binomial_tree tree{group.members.size()};
+  /// Copies the root's n elements to all members: along a binomial tree, from the root, or in parts, as block_routes
+  /// says. `under_way` is empty afterwards.
+  void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const {
     const std::size_t me = group.position;
-    if (me != 0) receive(data, n, group.members[tree.above(me)]);
-    tree.for_below(me, [&](std::size_t other) { send(data, n, group.members[other]); });
+    const block_routes routes{group.members.size(), bytes(n)};
+    const block_route route = routes.spread();
+    if (route == block_route::in_parts) {
+      if (me == 0) spread_ahead(under_way, group, data, n);
+      else pass_on_parts(group, routes, data, n, under_way);
+      return under_way.wait();
+    }
+    const binomial_tree tree{group.members.size()};
+    if (me != 0) receive(data, n, group.members[route == block_route::directly ? 0 : tree.above(me)]);
+    if (me == 0 || route == block_route::along_tree) send_below(under_way, group, route, data, n);
+    under_way.wait();
   }
   /// The root's part of that, left under way.
-  void spread_ahead(departures& sent, const worker_group& group, const char* data, std::size_t n) const {
-    binomial_tree{group.members.size()}.for_below(
-        0, [&](std::size_t other) { send_ahead(sent, data, n, group.members[other]); });
+  void spread_ahead(posted_messages& sent, const worker_group& group, const char* data, std::size_t n) const {
+    const block_routes routes{group.members.size(), bytes(n)};
+    const block_route route = routes.spread();
+    if (route != block_route::in_parts) return send_below(sent, group, route, data, n);
+    for (std::size_t k = 0, pieces = routes.pieces(); k < pieces; ++k) {
+      const interval part = routes.part(n, pieces, k);
+      send_ahead(sent, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
+    }
   }
 
-  /// Brings blocks together at the root along the same tree, in an order that depends on the group alone. `mine` is
+  /// Brings blocks together at the root, in the order of a binomial tree, which depends on the group alone. `mine` is
   /// what this member contributes (nullptr: nothing); `into` is where partial results are kept (needed by every member
-  /// that has to combine, and by the root); `incoming` a buffer for one message.
-  void collect(const worker_group& group, const element_operation& how, const char* mine, char* into, char* incoming,
-               std::size_t n) const {
+  /// that has to combine, and by the root); `incoming(n)` gives a buffer for messages of n elements.
+  template <class Incoming>
+  void collect(const worker_group& group, const element_operation& how, const char* mine, char* into, std::size_t n,
+               std::vector<const char*>& blocks, Incoming incoming) const {
+    if (block_routes{group.members.size(), bytes(n)}.sum() == block_route::directly)
+      return collect_blocks(group, how, mine, into, n, blocks, incoming);
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
     const char* together = mine;
     tree.for_below_smallest_first(me, [&](std::size_t other) {
-      char* const from = together != nullptr ? incoming : into;
+      char* const from = together != nullptr ? incoming(n) : into;
       receive(from, n, group.members[other]);
-      if (together != nullptr) how.combine(into, together, incoming, n);
+      if (together != nullptr) how.combine(into, together, from, n);
       together = into;
     });
     if (me != 0) send(together, n, group.members[tree.above(me)]);
     else if (together != into) of_->copy_row(into, together, n);
+  }
+  /// The member that a member without others below it sends its block to when blocks are collected; the root itself
+  /// where there is none.
+  std::size_t sends_first_to(const worker_group& group, std::size_t n) const {
+    const binomial_tree tree{group.members.size()};
+    const std::size_t me = group.position;
+    if (me == 0 || block_routes{group.members.size(), bytes(n)}.sum() == block_route::directly) return 0;
+    return tree.is_leaf(me) ? tree.above(me) : me;
+  }
+
+  /// Brings the blocks of all members together and gives all of them the same result, in the order of `collect`. `mine`
+  /// may be `into`.
+  template <class Incoming>
+  void collect_to_all(const worker_group& group, const element_operation& how, const char* mine, char* into,
+                      std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks,
+                      Incoming incoming) const {
+    switch (block_routes{group.members.size(), bytes(n)}.sum_to_all()) {
+      case block_route::directly:
+        return exchange_blocks(group, how, mine, into, n, under_way, blocks, incoming);
+      case block_route::in_parts:
+        return collect_parts(group, how, mine, into, n, under_way, blocks, incoming);
+      default:
+        collect(group, how, mine, into, n, blocks, incoming);
+        spread(group, into, n, under_way);
+    }
   }
 
   /// Brings the blocks themselves together at the root, a piece at a time, and makes them one there: `mine` is what
@@ -156,6 +161,112 @@ class element_messages {
   }
 
  private:
+  void send_below(posted_messages& sent, const worker_group& group, block_route route, const char* data,
+                  std::size_t n) const {
+    const std::size_t size = group.members.size();
+    const auto give = [&](std::size_t other) { send_ahead(sent, data, n, group.members[other]); };
+    if (route == block_route::along_tree) return binomial_tree{size}.for_below(group.position, give);
+    for (std::size_t k = 1; k < size; ++k) give(k);
+  }
+  void await(posted_messages& under_way, char* data, std::size_t n, std::size_t worker) const {
+    under_way.receive(*world_, *of_, data, n, worker, about_);
+  }
+  /// Everybody but the root: the pieces that it is to pass on come from the root, the others from who passes them on.
+  void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
+                     posted_messages& under_way) const {
+    const std::size_t me = group.position, pieces = routes.pieces();
+    const auto each = [&](bool own, auto f) {
+      for (std::size_t k = 0; k < pieces; ++k)
+        if ((routes.passed_on_by(k) == me) == own) f(k, routes.part(n, pieces, k));
+    };
+    each(true, [&](std::size_t, interval part) {
+      await(under_way, data + bytes(part.start), part.size(), group.members[0]);
+    });
+    std::size_t next = 0;  // of those that come from the root, in their order
+    each(false, [&](std::size_t k, interval part) {
+      await(under_way, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
+    });
+    each(true, [&](std::size_t, interval part) {
+      const std::size_t first = next;
+      in_messages_of(*of_, part.size(), [&](std::size_t, int) { ++next; });
+      under_way.wait(first, next);
+      for (std::size_t turn = 1; turn + 1 < group.members.size(); ++turn) {
+        const std::size_t other = 1 + (me - 1 + turn) % (group.members.size() - 1);
+        send_ahead(under_way, data + bytes(part.start), part.size(), group.members[other]);
+      }
+    });
+  }
+
+  /// All members send their blocks to all, a piece at a time, and each combines them.
+  template <class Incoming>
+  void exchange_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
+                       std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks,
+                       Incoming incoming) const {
+    const std::size_t size = group.members.size(), me = group.position;
+    const std::size_t most = block_routes::exchanged_piece / of_->bytes, piece = n < most ? n : most;
+    char* const room = incoming(2 * (size - 1) * piece);  // what comes next arrives while this is combined
+    std::size_t posted[2] = {};
+    const auto begin = [&](std::size_t at) {
+      const std::size_t length = n - at < piece ? n - at : piece;
+      for (std::size_t turn = 1; turn < size; ++turn) {
+        const std::size_t other = (me + turn) % size, place = other < me ? other : other - 1;
+        await(under_way, room + bytes((at / piece % 2 * (size - 1) + place) * piece), length, group.members[other]);
+        send_ahead(under_way, mine + bytes(at), length, group.members[other]);
+      }
+      return under_way.size();
+    };
+    under_way.wait();
+    if (n != 0) posted[1] = begin(0);
+    for (std::size_t at = 0; at < n; at += piece) {
+      posted[0] = posted[1] - (size - 1) * 2;
+      const std::size_t end = posted[1];
+      if (at + piece < n) posted[1] = begin(at + piece);
+      under_way.wait(posted[0], end);
+      combine_arrived(group, how, mine, into, {at, n - at < piece ? n : at + piece},
+                      room + bytes(at / piece % 2 * (size - 1) * piece), piece, blocks);
+    }
+    under_way.wait();
+  }
+  /// Each member gets a part of the blocks of all, combines it and gives it to all.
+  template <class Incoming>
+  void collect_parts(const worker_group& group, const element_operation& how, const char* mine, char* into,
+                     std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks,
+                     Incoming incoming) const {
+    const std::size_t size = group.members.size(), me = group.position;
+    const interval own = block_routes::part(n, size, me);
+    char* const room = incoming((size - 1) * own.size());
+    for (std::size_t turn = 1; turn < size; ++turn) {
+      const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;
+      await(under_way, room + bytes((from < me ? from : from - 1) * own.size()), own.size(), group.members[from]);
+      const interval part = block_routes::part(n, size, to);
+      send_ahead(under_way, mine + bytes(part.start), part.size(), group.members[to]);
+    }
+    under_way.wait();
+    combine_arrived(group, how, mine, into, own, room, own.size(), blocks);
+    for (std::size_t turn = 1; turn < size; ++turn) {
+      const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;
+      const interval part = block_routes::part(n, size, from);
+      await(under_way, into + bytes(part.start), part.size(), group.members[from]);
+      send_ahead(under_way, into + bytes(own.start), own.size(), group.members[to]);
+    }
+    under_way.wait();
+  }
+  /// Combines elements `range` of this member's block with those of the others, which stand in `room`, `apart` elements
+  /// from one to the next. `into` may be `mine`: what is combined is put there when it is no longer read.
+  void combine_arrived(const worker_group& group, const element_operation& how, const char* mine, char* into,
+                       interval range, const char* room, std::size_t apart, std::vector<const char*>& blocks) const {
+    const std::size_t size = group.members.size(), me = group.position, most = piece_bytes / of_->bytes;
+    piece_buffer part;
+    blocks.resize(size);
+    for (std::size_t at = 0; at < range.size(); at += most) {
+      const std::size_t length = range.size() - at < most ? range.size() - at : most;
+      for (std::size_t k = 0; k < size; ++k)
+        blocks[k] = k == me ? mine + bytes(range.start + at) : room + bytes((k < me ? k : k - 1) * apart + at);
+      of_->copy_row(into + bytes(range.start + at), combine_blocks(how, blocks.data(), 0, size, length, part.bytes),
+                    length);
+    }
+  }
+
   const world_state* world_;
   const element_kind* of_;
   tag about_;

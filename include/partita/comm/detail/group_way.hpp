@@ -1,0 +1,212 @@
+// How one worker reaches the others of one group: through memory inside a node, by messages between nodes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/detail/message/element_messages.hpp>
+#include <partita/comm/detail/message/exact_collection.hpp>
+#include <partita/comm/detail/node/node_group.hpp>
+#include <partita/comm/shared_view.hpp>
+#include <partita/comm/tree.hpp>
+#include <partita/plan/group_plan.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// How a block of `n` elements is spread, or blocks of them summed, in one group: x is what this worker gives (nullptr:
+/// nothing), y where it gets a result, if it does.
+struct group_blocks {
+  const char* x;
+  char* y;
+  std::size_t n;
+};
+
+/// One worker's way to the others of one group.
+struct group_way {
+  const worker_group* all = nullptr;
+  worker_group within;  ///< the members on this worker's node, its leader first
+  worker_group across;  ///< the leaders of all nodes, the root first; of this worker only if it is a leader
+  std::unique_ptr<node_group> shared;  ///< how the members within reach each other, if there is memory for it
+  bool leads = true;
+  bool on_one_node = true;  ///< all members are within
+  tag ahead = tag::block;   ///< of the messages of what is under way, which others' may overtake
+  posted_messages sent;
+  std::vector<const char*> blocks;  ///< where those of the members are, while they are combined
+  exact_collection exact;           ///< of sums that are rounded once, between nodes
+
+  /// Copies the root's elements x to y on every member (at the root: nullptr, or where it keeps a copy). `started`: the
+  /// root has begun with start_spread.
+  template <class = void>
+  void spread(const element_messages& by_message, group_blocks b, bool started = false) {
+    const bool root = is_root();
+    if (leads && across.members.size() > 1) {
+      if (!(root && started))
+        by_message.spread(across, root ? const_cast<char*>(b.x) : b.y, b.n, sent);  // the root only reads
+      if (!root) b.x = b.y;
+    }
+    spread_within(by_message, b, root && started);
+  }
+  /// The root's part of that, left under way: waits for nobody, and x stays as it is till spread.
+  template <class = void>
+  void start_spread(const element_messages& by_message, const group_blocks& b) {
+    if (!is_root()) return;
+    if (across.members.size() > 1) by_message.spread_ahead(sent, across, b.x, b.n);
+    if (within.members.size() <= 1) return;
+    if (shared && by_message.of().in_shared_memory) shared->start_spread(b.x, b.y, by_message.bytes(b.n));
+    else by_message.spread_ahead(sent, within, b.x, b.n);
+  }
+
+  /// One block for each node (or worker, where there is no shared memory) with the root's n elements x; every member
+  /// but a root that is not `root_views` gets a view of it.
+  template <class = void>
+  lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n, bool root_views) {
+    const bool root = is_root(), apart = !shared;
+    const std::size_t members = within.members.size(), bytes = by_message.bytes(n);
+    lent_header* block = nullptr;
+    const auto views = static_cast<std::uint32_t>((apart ? 1 : members) - (root && !root_views ? 1 : 0));
+    if ((leads || apart) && views != 0) block = lent_blocks::lend(memory, bytes, views);
+    char* const y = block == nullptr ? nullptr : lent_blocks::elements(block);
+    if (root && views != 0)
+      by_message.of().copy_row(y, x, n, shared && shared->far() ? stores::streaming : stores::by_size);
+    if (leads && across.members.size() > 1)
+      by_message.spread(across, root ? const_cast<char*>(x) : y, n, sent);  // the root only reads
+    if (members > 1) {
+      if (apart) {
+        by_message.spread(within, root ? const_cast<char*>(x) : y, n, sent);
+      } else if (void* const shown = shared->show(block)) {
+        block = static_cast<lent_header*>(shown);
+        by_message.through_shared_memory(n);
+      } else {  // the leader's memory is at its end: everybody for himself
+        if (leads) block->views.store(root && !root_views ? 0 : 1, std::memory_order_relaxed);
+        else block = lent_blocks::lend(memory, bytes, 1);
+        char* const own = lent_blocks::elements(block);
+        by_message.spread(within, root ? const_cast<char*>(x) : own, n, sent);
+      }
+    }
+    return root && !root_views ? nullptr : block;
+  }
+
+  /// Begins a sum: shows the members on this node what this one gives, and waits for nobody. `y` is where the sum goes,
+  /// if that is known (at the root, if `to_all` everywhere), or nullptr. Till the end x must stay as it is and the
+  /// group makes no other call.
+  template <class = void>
+  void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
+    if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
+  }
+  /// After that, for a sum that will be under way for a while: who only gives sends at once. Other messages wait for
+  /// the end.
+  template <class = void>
+  void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                  bool to_all) {
+    const bool alone = within.members.size() == 1;
+    if (shared || how.exactly != nullptr || (alone && to_all)) return;
+    const worker_group& first = alone ? across : within;
+    const std::size_t to = by_message.sends_first_to(first, b.n);
+    if (to != first.position) by_message.send_ahead(sent, b.x, b.n, first.members[to]);
+  }
+
+  /// Ends a sum into `into()` at the root: a block of n elements, which other members are asked for only if they have
+  /// to combine. `incoming(n)` gives a buffer for messages of n elements.
+  template <class Into, class Incoming>
+  void finish_sum(const element_messages& by_message, const element_operation& how, const char* x, std::size_t n,
+                  Into into, Incoming incoming) {
+    if (!on_one_node && how.between_nodes != nullptr)
+      return finish_exact_sum(by_message, how, {x, nullptr, n}, into, incoming);
+    const bool done = finish_within(by_message, how, {x, leads && sums_within(how) ? into() : nullptr, n});
+    if (sent.any()) {
+      sent.wait();
+    } else if (how.exactly != nullptr) {
+      // partial sums would be rounded on their way, so the blocks themselves go to the root
+      if (!done) by_message.collect_blocks(*all, how, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
+    } else {
+      if (within.members.size() > 1) {
+        if (!done) by_message.collect(within, how, x, into(), n, blocks, incoming);
+        if (leads) x = into();
+      }
+      if (leads && across.members.size() > 1) by_message.collect(across, how, x, into(), n, blocks, incoming);
+    }
+  }
+
+  /// Ends a sum that was begun `to_all`, into y on every member.
+  template <class Incoming>
+  void finish_sum_to_all(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                         Incoming incoming) {
+    if (on_one_node && sums_within(how)) {
+      if (shared->finish(sum_within(how, b, true))) return by_message.through_shared_memory(b.n);
+      start_sum(how, {b.x, leads ? b.y : nullptr, b.n}, false);
+    }
+    if (on_one_node || how.exactly != nullptr) {
+      finish_sum(
+          by_message, how, b.x, b.n, [&] { return b.y; }, incoming);
+      return spread(by_message, {all->position == 0 ? b.y : nullptr, b.y, b.n});
+    }
+    const bool done = finish_within(by_message, how, {b.x, leads ? b.y : nullptr, b.n});
+    if (sent.any()) sent.wait();
+    else if (within.members.size() > 1 && !done) by_message.collect(within, how, b.x, b.y, b.n, blocks, incoming);
+    if (leads)
+      by_message.collect_to_all(across, how, within.members.size() > 1 ? b.y : b.x, b.y, b.n, sent, blocks, incoming);
+    spread_within(by_message, {leads ? b.y : nullptr, b.y, b.n}, false);
+  }
+
+ private:
+  /// Copies the leader's elements x to y on all members of this node.
+  template <class = void>
+  void spread_within(const element_messages& by_message, const group_blocks& b, bool started) {
+    if (within.members.size() > 1) {
+      const bool tries = shared && by_message.of().in_shared_memory;
+      if (tries &&
+          (started ? shared->finish_spread(by_message.bytes(b.n)) : shared->spread(b.x, b.y, by_message.bytes(b.n)))) {
+        by_message.through_shared_memory(b.n);
+        return sent.wait();
+      }
+      if (tries || !started) by_message.spread(within, leads ? const_cast<char*>(b.x) : b.y, b.n, sent);
+    }
+    sent.wait();
+    if (leads && b.y != nullptr && b.y != b.x) by_message.of().copy_row(b.y, b.x, b.n);
+  }
+  /// Ends what the members on this node combine through shared memory; false if they do not.
+  template <class = void>
+  bool finish_within(const element_messages& by_message, const element_operation& how, const group_blocks& b) {
+    if (!sums_within(how) || !shared->finish(sum_within(how, b, false))) return false;
+    by_message.through_shared_memory(b.n);
+    return true;
+  }
+  bool is_root() const { return leads && across.position == 0; }
+  /// Whether the members on this node combine what they give among themselves.
+  bool sums_within(const element_operation& how) const {
+    return shared && how.of->in_shared_memory &&
+           (on_one_node || how.exactly == nullptr || how.between_nodes != nullptr);
+  }
+  /// A sum that other nodes add to is not rounded yet: its terms need a place of their own.
+  block_sum sum_within(const element_operation& how, const group_blocks& b, bool to_all) const {
+    if (on_one_node || how.between_nodes == nullptr) return {b.x, b.y, b.n, &how, within.root_is_large, to_all};
+    return {b.x, nullptr, b.n, &how.between_nodes->two_terms, within.root_is_large, false};
+  }
+
+  /// Ends a sum of several nodes that is rounded once: the members on a node make two terms of it through shared memory
+  /// if those are all of it, else its leader gets their blocks.
+  template <class Into, class Incoming>
+  void finish_exact_sum(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                        Into into, Incoming incoming) {
+    exact_collection::of_node given{b.x};
+    const std::size_t mates = within.members.size();
+    given.blocks_are_sent = mates > 1;
+    if (sums_within(how)) {
+      char* const terms = leads ? incoming(2 * b.n) : nullptr;
+      block_sum sum = sum_within(how, b, false);
+      sum.y = terms;
+      if (shared->finish(sum)) {
+        char fits = leads && how.between_nodes->complete(terms + by_message.bytes(b.n), b.n) ? 1 : 0;
+        shared->spread(leads ? &fits : nullptr, leads ? nullptr : &fits, 1);
+        given.blocks_are_sent = fits == 0;
+        if (fits != 0) given.terms = terms, by_message.through_shared_memory(b.n);
+      }
+    }
+    if (leads)
+      exact.collect(by_message, how, within, across, given, across.position == 0 ? into() : nullptr, b.n, incoming);
+    else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, within.members[0]);
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,65 @@
+// Messages of elements whose type is known at run time only, several of them under way at once.
+#pragma once
+
+#include <cstddef>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/element_kind.hpp>
+#include <partita/comm/tree.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// What one worker has moved: the messages that it sent, and the bytes of its blocks that went through shared memory.
+struct traffic {
+  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
+};
+
+/// Calls f(first byte, count) for consecutive pieces that an int can count and MPI can take in one message.
+template <class F>
+void in_messages_of(const element_kind& of, std::size_t n, F f) {
+  const std::size_t most = (std::size_t{1} << 30U) / of.bytes;
+  for (std::size_t first = 0; first < n; first += most)
+    f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
+}
+
+/// Messages that are under way: they have left and need not have arrived, or are awaited.
+class posted_messages {
+ public:
+  bool any() const { return !requests_.empty(); }
+  std::size_t size() const { return requests_.size(); }
+  void send(const world_state& world, const element_kind& of, const char* data, std::size_t n, std::size_t worker,
+            tag about, traffic& count) {
+    in_messages_of(of, n, [&](std::size_t first, int elements) {
+      requests_.push_back(MPI_REQUEST_NULL);
+      check(MPI_Isend(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
+                      world.communicator(), &requests_.back()),
+            "MPI_Isend");
+      ++count.messages;
+      count.bytes_by_message += static_cast<std::size_t>(elements) * of.bytes;
+    });
+  }
+  void receive(const world_state& world, const element_kind& of, char* data, std::size_t n, std::size_t worker,
+               tag about) {
+    in_messages_of(of, n, [&](std::size_t first, int elements) {
+      requests_.push_back(MPI_REQUEST_NULL);
+      check(MPI_Irecv(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
+                      world.communicator(), &requests_.back()),
+            "MPI_Irecv");
+    });
+  }
+  /// Waits for those posted from number `first` on, up to `last`.
+  void wait(std::size_t first, std::size_t last) {
+    if (first == last) return;
+    check(MPI_Waitall(static_cast<int>(last - first), requests_.data() + first, MPI_STATUSES_IGNORE), "MPI_Waitall");
+  }
+  /// Waits for all. What was sent may change afterwards.
+  void wait() {
+    wait(0, requests_.size());
+    requests_.clear();
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,123 @@
+// Which way blocks take between the members of a group that live on different nodes: decided by what messages cost, and
+// alike by all members.
+#pragma once
+
+#include <cstddef>
+#include <partita/plan/cut.hpp>
+
+namespace partita {
+
+/// How a block gets from one member to all, from all to one as a sum, or from all to all as a sum.
+enum class block_route {
+  along_tree,  ///< whole, along the binomial tree
+  directly,    ///< whole, from each that has one to each that needs it, without another in between
+  in_parts     ///< cut into parts, each by way of one member
+};
+
+/// Seconds that a message takes between two nodes, besides those that its sender, and each of its bytes, takes.
+struct link_cost {
+  double latency = 10e-6, message = 1e-6, byte = 1e-10;  // what MPI takes on 80 Gbit; slower links are alike
+};
+
+/// How a block of so many bytes is spread, or blocks are summed, among so many members.
+struct block_routes {
+  std::size_t members = 1, bytes = 0;
+  link_cost link{};
+
+  /// Steps of the binomial tree.
+  constexpr std::size_t rounds() const {
+    std::size_t n = 0;
+    while ((std::size_t{1} << n) < members) ++n;
+    return n;
+  }
+  /// Into how many pieces a block is cut that is spread in parts: piece k is passed on by member 1 + k % (members - 1).
+  constexpr std::size_t pieces() const {
+    constexpr std::size_t piece = std::size_t{128} << 10, most = 16;  // of each member
+    const std::size_t each = members < 2 ? 1 : bytes / ((members - 1) * piece);
+    return (members - 1) * (each < 1 ? 1 : each > most ? most : each);
+  }
+  constexpr std::size_t passed_on_by(std::size_t piece) const { return 1 + piece % (members - 1); }
+  /// The elements of n that a piece of so many has.
+  static constexpr interval part(std::size_t n, std::size_t pieces, std::size_t k) {
+    return balanced_part(n, pieces, k);
+  }
+
+  constexpr double seconds_of_spread(block_route route) const {
+    switch (route) {
+      case block_route::along_tree:
+        return number(rounds()) * (link.latency + whole());
+      case block_route::directly:
+        return link.latency + number(members - 1) * whole();
+      default:  // the last piece is passed on when all have left the root
+        return 2 * link.latency + number(2 * pieces()) * link.message +
+               number(bytes) * link.byte * (1 + number(members - 2) / number(pieces()));
+    }
+  }
+  constexpr double seconds_of_sum(block_route route) const { return seconds_of_spread(route); }
+  constexpr double seconds_of_sum_to_all(block_route route) const {
+    switch (route) {
+      case block_route::along_tree:
+        return 2 * seconds_of_spread(route);
+      case block_route::directly:
+        return seconds_of_spread(route);
+      default:
+        return 2 * (link.latency + number(members - 1) * (link.message + number(bytes / members) * link.byte));
+    }
+  }
+
+  /// Messages of all members together, for a block that is longer than its members are many.
+  constexpr std::size_t messages_of_spread() const {
+    return spread() == block_route::in_parts ? pieces() * (members - 1) : members - 1;
+  }
+  constexpr std::size_t messages_of_sum_to_all() const {
+    switch (sum_to_all()) {
+      case block_route::along_tree:
+        return 2 * (members - 1);
+      case block_route::directly:
+        return members * (members - 1) * ((bytes + exchanged_piece - 1) / exchanged_piece);
+      default:
+        return 2 * members * (members - 1);
+    }
+  }
+
+  /// From one member, the first, to all.
+  constexpr block_route spread() const {
+    return members < 3 ? block_route::along_tree
+                       : best([this](block_route r) { return seconds_of_spread(r); }, block_route::directly,
+                              block_route::in_parts);
+  }
+  /// To one member: its link takes what arrives, so that parts would win nothing.
+  constexpr block_route sum() const {
+    return members < 3 || bytes > most_gathered
+               ? block_route::along_tree
+               : best([this](block_route r) { return seconds_of_sum(r); }, block_route::directly);
+  }
+  /// Two members exchange their blocks. More of them would send more than they have to, so only blocks that are no
+  /// longer than what any message takes.
+  constexpr block_route sum_to_all() const {
+    if (members <= 2 || bytes == 0) return block_route::directly;
+    return bytes <= shorter_than_a_message
+               ? best([this](block_route r) { return seconds_of_sum_to_all(r); }, block_route::directly)
+               : best([this](block_route r) { return seconds_of_sum_to_all(r); }, block_route::in_parts);
+  }
+
+  /// So much of a block that is exchanged whole is one message.
+  static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
+
+ private:
+  static constexpr std::size_t most_gathered = 16384;  // for which one member has room as often as there are others
+  static constexpr std::size_t shorter_than_a_message = 256;  // a packet's headers, three times
+
+  static constexpr double number(std::size_t n) { return static_cast<double>(n); }
+  constexpr double whole() const { return link.message + number(bytes) * link.byte; }
+  /// The fastest of the tree and these routes.
+  template <class Seconds, class... Route>
+  static constexpr block_route best(Seconds seconds, Route... routes) {
+    block_route chosen = block_route::along_tree;
+    for (const block_route route : {routes...})
+      if (seconds(route) < seconds(chosen)) chosen = route;
+    return chosen;
+  }
+};
+
+}  // namespace partita

@@ -1,0 +1,76 @@
+// The ways of blocks between nodes: what is cut is whole again, and the fastest way is taken that sends no byte twice.
+#include <partita/plan/between_nodes.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <vector>
+
+using namespace partita;
+
+namespace {
+
+const std::vector<std::size_t> sizes{1, 64, 4096, 65536, std::size_t{1} << 20, std::size_t{1} << 26};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(routes_between_nodes)
+
+BOOST_AUTO_TEST_CASE(pieces_make_up_the_block_and_every_member_but_the_root_passes_on_as_many) {
+  for (std::size_t members = 2; members < 40; ++members)
+    for (const std::size_t bytes : sizes) {
+      const block_routes routes{members, bytes};
+      std::vector<std::size_t> passed(members, 0);
+      std::size_t next = 0;
+      for (std::size_t k = 0; k < routes.pieces(); ++k) {
+        const interval part = routes.part(bytes, routes.pieces(), k);
+        BOOST_TEST(part.start == next);
+        next += part.size();
+        ++passed[routes.passed_on_by(k)];
+      }
+      BOOST_TEST(next == bytes);
+      BOOST_TEST(passed[0] == 0U);
+      for (std::size_t k = 1; k < members; ++k) BOOST_TEST(passed[k] == passed[1]);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_taken_is_never_slower_than_the_tree) {
+  for (const link_cost& link : {link_cost{}, link_cost{1e-3, 2e-6, 8e-9}, link_cost{1e-6, 1e-7, 1e-11}})
+    for (std::size_t members = 2; members < 3000; members = members * 3 / 2 + 1)
+      for (const std::size_t bytes : sizes) {
+        const block_routes r{members, bytes, link};
+        BOOST_TEST(r.seconds_of_spread(r.spread()) <= r.seconds_of_spread(block_route::along_tree));
+        BOOST_TEST(r.seconds_of_sum(r.sum()) <= r.seconds_of_sum(block_route::along_tree));
+        BOOST_TEST(r.seconds_of_sum_to_all(r.sum_to_all()) <= r.seconds_of_sum_to_all(block_route::along_tree));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(small_blocks_take_one_latency_among_few_nodes_and_long_ones_little_more_than_their_bytes) {
+  constexpr link_cost slow{1e-3, 2e-6, 8e-9};
+  for (std::size_t members = 2; members <= 16; ++members) {
+    const block_routes small{members, 64, slow}, large{members, std::size_t{1} << 26, slow};
+    BOOST_TEST(small.seconds_of_spread(small.spread()) < 1.1 * slow.latency);
+    BOOST_TEST(small.seconds_of_sum(small.sum()) < 1.1 * slow.latency);
+    BOOST_TEST(small.seconds_of_sum_to_all(small.sum_to_all()) < 1.1 * slow.latency);
+    const double bytes = static_cast<double>(large.bytes) * slow.byte;
+    BOOST_TEST(large.seconds_of_spread(large.spread()) < 1.1 * bytes);
+    BOOST_TEST(large.seconds_of_sum_to_all(large.sum_to_all()) < 2.05 * bytes);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_member_sends_no_more_messages_than_there_are_pieces_and_members) {
+  for (std::size_t members = 2; members < 50; ++members)
+    for (const std::size_t bytes : sizes) {
+      const block_routes r{members, bytes};
+      const std::size_t long_ones = members == 2 ? 1 + bytes / block_routes::exchanged_piece : 2;
+      BOOST_TEST(r.messages_of_spread() <= (members - 1) * (1 + r.pieces()));
+      BOOST_TEST(r.messages_of_sum_to_all() <= long_ones * members * (members - 1));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(blocks_are_exchanged_whole_only_by_two_or_where_headers_are_longer) {
+  for (std::size_t members = 3; members < 50; ++members)
+    for (const std::size_t bytes : sizes)
+      if (bytes > 256) BOOST_TEST((block_routes{members, bytes}.sum_to_all() != block_route::directly));
+  BOOST_TEST((block_routes{2, std::size_t{1} << 26}.sum_to_all() == block_route::directly));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
