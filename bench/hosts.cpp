@@ -119,7 +119,8 @@ class table {
     }
     if (everyone_.id() == 0) {
       std::printf(
-          "{\"link\": \"%s\", \"hosts\": %d, \"workers\": %zu, \"kernel\": \"%s\", \"bytes\": %zu, "
+          "{\"bench\": \"hosts\", \"link\": \"%s\", \"hosts\": %d, \"workers\": %zu, \"kernel\": \"%s\", \"bytes\": "
+          "%zu, "
           "\"ms\": %.3f, \"mpi\": %.3f}\n",
           link_, hosts_, everyone_.size() / static_cast<std::size_t>(hosts_), name, block_, 1e3 * median(first),
           1e3 * median(second));

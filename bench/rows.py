@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear, bench/plan and bench/transpose into tables.
+"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear, bench/plan, bench/transpose, bench/hosts and bench/model into tables.
 
 rows.py FILE [REGIME]                 for gnuplot: a row for each case, ratios to memcpy, a column for each way
 rows.py FILE... [REGIME] --markdown   for a page: ours beside the others; files of several runs stand in one table
@@ -127,6 +127,33 @@ def transpose():
         print("|", " | ".join([f'{case.removeprefix("order ")}, {workers}', *ms, *ratios]), "|")
 
 
+def hosts():
+    """Ours and, in brackets, MPI's own call, in ms."""
+    def ms(t):
+        return f"{t:.0f}" if t >= 100 else f"{t:.1f}" if t >= 10 else f"{t:.2f}"
+
+    chosen = [r for r in rows if r["bench"] == "hosts"]
+    arrangements = unique((r["link"], r["hosts"], r["workers"]) for r in chosen)
+    for link, number, workers in arrangements:
+        of = [r for r in chosen if (r["link"], r["hosts"], r["workers"]) == (link, number, workers)]
+        sizes = sorted(unique(r["bytes"] for r in of))
+        at = {(r["kernel"], r["bytes"]): f'{ms(r["ms"])} ({ms(r["mpi"])})' for r in of}
+        if (link, number, workers) != arrangements[0]:
+            print()
+        print(f"| {link}, {number} × {workers} |", " | ".join(map(size, sizes)), "|")
+        print("|---" * (1 + len(sizes)) + "|")
+        for kernel in unique(r["kernel"] for r in of):
+            print(f"| `{kernel}` |", " | ".join(at.get((kernel, n), "-") for n in sizes), "|")
+
+
+def model():
+    print("| pencils to pencils | workers | KiB a worker | messages a node | ms | its card alone, ms | |")
+    print("|---|---|---|---|---|---|---|")
+    for r in (r for r in rows if r["bench"] == "model"):
+        print(f'| {r["case"]} | {r["workers"]} | {r["block"] / 1024:.0f} | {r["messages"]} | {r["ms"]:.2f} | {r["bound"]:.2f} '
+              f'| {r["ms"] / r["bound"]:.1f} × |')
+
+
 def gnuplot():
     chosen = [r for r in rows if r["bench"] == "repartition"]
     alike = len({r["workers"] for r in chosen}) == 1
@@ -143,4 +170,4 @@ else:
     for number, kind in enumerate(unique(r["bench"] for r in rows)):
         if number:
             print()
-        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "transpose": transpose}[kind]()
+        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model, "transpose": transpose}[kind]()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""cluster.py [--rate RATE] [--delay TIME] HOSTSxWORKERS... -- PROGRAM ARGUMENT...: runs an MPI program on hosts made of network namespaces,
-once for each arrangement (2x4: two hosts with four workers each). Exit status 77, with the reason, where hosts cannot
-be made: that takes root, namespaces of the kernel, `ip` and Open MPI.
+"""cluster.py [--rate RATE] [--delay SECONDS] HOSTSxWORKERS... -- PROGRAM ARGUMENT...: runs an MPI program on hosts made
+of network namespaces, once for each arrangement (2x4: two hosts with four workers each). Exit status 77, with the reason,
+where hosts cannot be made: that takes root, namespaces of the kernel, `ip` and Open MPI.
 
 A host is a process that sleeps in namespaces of its own: a network card with a virtual cable to a switch, a host name,
 a /dev/shm and System V memory. mpirun runs on host 0 and starts its daemons on the others through plm_rsh_agent, which
@@ -51,7 +51,9 @@ class Cluster:
             self.enter("switch", "ip", "link", "add", "br0", "type", "bridge")
             self.enter("switch", "ip", "link", "set", "br0", "up")
             for k in range(hosts):
-                self.plug(k, rate, delay)
+                self.plug(k, rate, delay is None)
+            if delay is not None:
+                self.delay(delay, hosts)
         except Unavailable:
             self.down()
             raise
@@ -79,19 +81,26 @@ class Cluster:
     def enter(self, name, *command):
         return run(*nsenter(self.sleepers[name].pid), *command)
 
-    def plug(self, k, rate, delay):
+    def delay(self, seconds, hosts):
+        """Instead of the kernel's switch one that hands frames on later."""
+        switch = os.path.join(os.path.dirname(os.path.realpath(__file__)), "delaying_switch.py")
+        for k in range(hosts):
+            self.enter(str(k), sys.executable, switch, "--whole-frames", "eth0")
+        ports = [f"port{k}" for k in range(hosts)]
+        self.sleepers["delay"] = subprocess.Popen(
+            [*nsenter(self.sleepers["switch"].pid), sys.executable, switch, str(seconds), *ports],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+
+    def plug(self, k, rate, bridged):
         card = str(self.sleepers[str(k)].pid)
         self.enter("switch", "ip", "link", "add", f"port{k}", "mtu", MTU, "type", "veth", "peer", "name", "eth0", "mtu",
                    MTU, "netns", card)
-        self.enter("switch", "ip", "link", "set", f"port{k}", "master", "br0", "up")
+        self.enter("switch", "ip", "link", "set", f"port{k}", *(["master", "br0"] if bridged else []), "up")
         self.enter(str(k), "ip", "addr", "add", f"{NET}{k + 1}/24", "dev", "eth0")
         self.enter(str(k), "ip", "link", "set", "eth0", "up")
         if rate:
-            self.enter(str(k), "tc", "qdisc", "add", "dev", "eth0", "root", "handle", "1:", "tbf", "rate", rate, "burst", "256kb",
+            self.enter(str(k), "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "256kb",
                        "latency", "50ms")
-        if delay:    # where the kernel has it; behind the rate, if there is one
-            self.enter(str(k), "tc", "qdisc", "add", "dev", "eth0", *(["parent", "1:1"] if rate else ["root"]), "netem",
-                       "delay", delay, "limit", "100000")
 
     def mpirun(self, workers, *command):
         """The exit status of the program on so many workers of each host."""
@@ -132,7 +141,7 @@ def main():
         if arguments[0] == "--rate":
             rate = arguments[1]
         else:
-            delay = arguments[1]
+            delay = float(arguments[1])
         arguments = arguments[2:]
     if "--" not in arguments:
         sys.exit(__doc__)

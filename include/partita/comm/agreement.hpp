@@ -26,9 +26,10 @@ struct complaint {
 /// have in common (those given where nobody asks). Cost: what world_state::agree costs; none at level checks::local.
 template <class Describe>
 std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const complaint& own, Describe describe,
-                               std::uint64_t choices = 0) {
+                               std::uint64_t choices = 0, ahead_of_agreement* ahead = nullptr) {
   if (world.level() == checks::agree)
-    return world.agree(fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); });
+    return world.agree(
+        fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, ahead);
   world.begin_call(fingerprint, describe);
   world.roll().was_heard();
   if (own.any()) {

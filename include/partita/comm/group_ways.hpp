@@ -37,7 +37,8 @@ class group_ways {
     check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // what was here before has been read for the last time
     card mine;
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
-      std::memset(pages_[k], 0, sizeof(group_page));
+      // not the slots, which nobody reads before they are written: only small blocks touch them
+      std::memset(pages_[k], 0, sizeof(group_page) - sizeof(group_page::slot));
       mine.group[k] = plan_.groups[k].number;
       if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
     }
@@ -61,7 +62,16 @@ class group_ways {
   const group_plan& plan() const { return plan_; }
   /// What this worker has moved since it was last asked to count anew.
   traffic& moved() { return moved_; }
-  void begins_to_move() { moved_ = {}; }
+  void begins_to_move() {
+    if (!std::exchange(is_ahead_, false)) moved_ = {};
+  }
+  /// The next call begins before all agree on it.
+  void begins_ahead() { moved_ = {}, is_ahead_ = true; }
+  /// They did not.
+  void began_for_nothing() {
+    is_ahead_ = false;
+    for (group_way& way : ways_) way.began_for_nothing();
+  }
   /// What is begun now ends in another call.
   void ends_later() {
     if (trace::on()) traced_ = trace::current();
@@ -123,6 +133,7 @@ class group_ways {
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};
   traffic moved_;
+  bool is_ahead_ = false;
   bool does_more_ = plan_.groups.empty() || trace::on();
   std::size_t traced_ = ~std::size_t{0};  // which call of the trace is under way
   std::vector<group_way> ways_;

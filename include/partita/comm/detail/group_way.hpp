@@ -10,6 +10,7 @@
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/plan/group_plan.hpp>
+#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -32,8 +33,10 @@ struct group_way {
   bool on_one_node = true;  ///< all members are within
   tag ahead = tag::block;   ///< of the messages of what is under way, which others' may overtake
   posted_messages sent;
-  std::vector<const char*> blocks;  ///< where those of the members are, while they are combined
-  exact_collection exact;           ///< of sums that are rounded once, between nodes
+  std::vector<const char*> blocks;          ///< where those of the members are, while they are combined
+  exact_collection exact;                   ///< of sums that are rounded once, between nodes
+  bool is_ahead = false;                    ///< what does not wait for other nodes is done already
+  std::vector<std::max_align_t> sum_ahead;  ///< then: the sum of this node, at its leader
 
   /// Copies the root's elements x to y on every member (at the root: nullptr, or where it keeps a copy). `started`: the
   /// root has begun with start_spread.
@@ -41,7 +44,7 @@ struct group_way {
   void spread(const element_messages& by_message, group_blocks b, bool started = false) {
     const bool root = is_root();
     if (leads && across.members.size() > 1) {
-      if (!(root && started))
+      if (!(root && (started || std::exchange(is_ahead, false))))
         by_message.spread(across, root ? const_cast<char*>(b.x) : b.y, b.n, sent);  // the root only reads
       if (!root) b.x = b.y;
     }
@@ -87,6 +90,39 @@ struct group_way {
     return root && !root_views ? nullptr : block;
   }
 
+  /// Before all agree: the root of a spread sends to other nodes what it would send them anyway.
+  template <class = void>
+  void spread_ahead(const element_messages& by_message, const group_blocks& b) {
+    if (!is_root() || across.members.size() <= 1) return;
+    by_message.spread_ahead(sent, across, b.x, b.n);
+    is_ahead = true;
+  }
+  /// Before all agree, but all of this node do: its members add up their blocks, which fit into slots, and their leader
+  /// sends what he has to other nodes.
+  template <class = void>
+  void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
+                                bool to_all) {
+    const bool alone = within.members.size() == 1;
+    if (on_one_node || how.exactly != nullptr || !(alone || sums_within(how))) return;
+    is_ahead = true;
+    if (!alone) {
+      const std::size_t room = by_message.bytes(b.n) / sizeof(std::max_align_t) + 1;
+      if (leads && sum_ahead.size() < room) sum_ahead.resize(room);
+      const group_blocks sum{b.x, leads ? reinterpret_cast<char*>(sum_ahead.data()) : nullptr, b.n};
+      shared->start(sum_within(how, sum, false));
+      finish_within(by_message, how, sum);
+    }
+    if (!leads) return;
+    const char* const own = own_sum(b.x);
+    if (to_all) return by_message.give_to_all(across, own, b.n, sent);
+    const std::size_t to = by_message.sends_first_to(across, b.n);
+    if (to != across.position) by_message.send_ahead(sent, own, b.n, across.members[to]);
+  }
+  /// They did not agree: what was sent, which is short, is nobody's.
+  void began_for_nothing() {
+    if (std::exchange(is_ahead, false)) sent.wait();
+  }
+
   /// Begins a sum: shows the members on this node what this one gives, and waits for nobody. `y` is where the sum goes,
   /// if that is known (at the root, if `to_all` everywhere), or nullptr. Till the end x must stay as it is and the
   /// group makes no other call.
@@ -100,7 +136,7 @@ struct group_way {
   void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                   bool to_all) {
     const bool alone = within.members.size() == 1;
-    if (shared || how.exactly != nullptr || (alone && to_all)) return;
+    if (shared || how.exactly != nullptr || (to_all && (alone || on_one_node))) return;
     const worker_group& first = alone ? across : within;
     const std::size_t to = by_message.sends_first_to(first, b.n);
     if (to != first.position) by_message.send_ahead(sent, b.x, b.n, first.members[to]);
@@ -113,6 +149,10 @@ struct group_way {
                   Into into, Incoming incoming) {
     if (!on_one_node && how.between_nodes != nullptr)
       return finish_exact_sum(by_message, how, {x, nullptr, n}, into, incoming);
+    if (std::exchange(is_ahead, false)) {
+      if (leads && !sent.any()) by_message.collect(across, how, own_sum(x), into(), n, blocks, incoming);
+      return sent.wait();
+    }
     const bool done = finish_within(by_message, how, {x, leads && sums_within(how) ? into() : nullptr, n});
     if (sent.any()) {
       sent.wait();
@@ -136,16 +176,21 @@ struct group_way {
       if (shared->finish(sum_within(how, b, true))) return by_message.through_shared_memory(b.n);
       start_sum(how, {b.x, leads ? b.y : nullptr, b.n}, false);
     }
+    if (on_one_node && how.exactly == nullptr && !sums_within(how))
+      return by_message.collect_to_all(within, how, b.x, b.y, b.n, sent, blocks, incoming);
     if (on_one_node || how.exactly != nullptr) {
       finish_sum(
           by_message, how, b.x, b.n, [&] { return b.y; }, incoming);
       return spread(by_message, {all->position == 0 ? b.y : nullptr, b.y, b.n});
     }
-    const bool done = finish_within(by_message, how, {b.x, leads ? b.y : nullptr, b.n});
-    if (sent.any()) sent.wait();
-    else if (within.members.size() > 1 && !done) by_message.collect(within, how, b.x, b.y, b.n, blocks, incoming);
-    if (leads)
-      by_message.collect_to_all(across, how, within.members.size() > 1 ? b.y : b.x, b.y, b.n, sent, blocks, incoming);
+    const bool given = std::exchange(is_ahead, false), alone = within.members.size() == 1;
+    if (!given) {
+      const bool done = finish_within(by_message, how, {b.x, leads ? b.y : nullptr, b.n});
+      if (sent.any()) sent.wait();
+      else if (!alone && !done) by_message.collect(within, how, b.x, b.y, b.n, blocks, incoming);
+    }
+    const char* const own = given ? own_sum(b.x) : alone ? b.x : b.y;
+    if (leads) by_message.collect_to_all(across, how, own, b.y, b.n, sent, blocks, incoming, given);
     spread_within(by_message, {leads ? b.y : nullptr, b.y, b.n}, false);
   }
 
@@ -164,6 +209,10 @@ struct group_way {
     }
     sent.wait();
     if (leads && b.y != nullptr && b.y != b.x) by_message.of().copy_row(b.y, b.x, b.n);
+  }
+  /// What the leader of a node has to give to others, where that was found ahead.
+  const char* own_sum(const char* x) const {
+    return within.members.size() == 1 ? x : reinterpret_cast<const char*>(sum_ahead.data());
   }
   /// Ends what the members on this node combine through shared memory; false if they do not.
   template <class = void>

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <partita/comm/checks.hpp>
+#include <partita/comm/detail/ahead_of_agreement.hpp>
 #include <partita/comm/detail/disagreement.hpp>
 #include <partita/comm/detail/failure.hpp>
 #include <partita/comm/detail/finish_collective.hpp>
@@ -79,19 +80,23 @@ class world_state {
   /// which the common ones are returned. `describe()` is called only if there is something to tell. Throws the same
   /// error on all workers. Cost: on one node a look at one cache line of each worker; between N nodes besides log2 N
   /// messages of 32 bytes from each; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
-  /// bytes. What is under way ends first.
+  /// bytes. What is under way ends first. Where nodes are several, `ahead` may begin what comes after, if no worker of
+  /// this one fails and they have a choice in common.
   template <class Describe>
-  std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
+  std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe,
+                      ahead_of_agreement* ahead = nullptr) {
     const one_thread here(caller(), describe);
     begin_call(fingerprint, describe);
     if (lost_)
       throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                                 << describe() << " needs all; make a new world of the workers that are there");
     wait();
-    const words mine{fingerprint, ~fingerprint, choices, kind == failure::none ? ~std::uint64_t{0} : 0};
+    if (!flags_ || !flags_->several_nodes()) ahead = nullptr;
+    const words mine{fingerprint, ~fingerprint, ahead != nullptr ? choices : choices | ahead_of_agreement::nothing,
+                     kind == failure::none ? ~std::uint64_t{0} : 0};
     words all{};
     try {
-      meet(mine, all);
+      meet(mine, all, ahead);
     } catch (const communication_error&) {
       lost_ = true;  // an operation that nobody ended is still on its way
       if (trace::on()) trace::end_call();
@@ -99,12 +104,22 @@ class world_state {
     }
     roll_->was_heard();
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
+    const std::uint64_t common = all[2] & ~ahead_of_agreement::nothing;
+    const bool before = std::exchange(began_before_, false);
+    const bool began = flags_ && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
     if (!same || all[3] == 0) {
       if (trace::on()) trace::end_call();
+      if (began) ++begun_for_nothing_, leave_messages_unread();
       report(fingerprint, same, kind, describe());
     }
     if (!ends_plainly_) end_agreement();
-    return all[2];
+    began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
+    return common;
+  }
+  /// The tag of blocks that may be sent before all agree: another one after each call that failed meanwhile, so that
+  /// nobody takes what was sent for nothing.
+  int tag_of_blocks() const {
+    return begun_for_nothing_ == 0 ? 2 : 40000 + static_cast<int>(begun_for_nothing_ % 1000000);
   }
 
   /// A communicator of the workers of this one that are chosen, in that order, for a world_state to take over. Only
@@ -213,11 +228,11 @@ class world_state {
 
   /// Gives every worker the bitwise and of the words of all.
   template <class = void>
-  void meet(const words& mine, words& all) {
+  void meet(const words& mine, words& all, ahead_of_agreement* ahead = nullptr) {
     if (size_ == 1) {
       all = mine;
     } else if (flags_) {
-      flags_->all_and(mine, all);
+      flags_->all_and(mine, all, 1e300, ahead);
     } else {
       MPI_Request request = MPI_REQUEST_NULL;
       if (!said_) said_ = std::make_unique<std::array<words, 2>>();  // kept: steady calls allocate nothing
@@ -313,6 +328,8 @@ class world_state {
   std::thread::id maker_;
   bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
   bool leaves_messages_ = false;
+  bool began_before_ = false;          // the last agreement let something begin, and the call needs another one
+  std::size_t begun_for_nothing_ = 0;  // calls of which something was sent before they failed; the same on all workers
   bool sought_shared_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
   std::unique_ptr<shared_flags> flags_;
   std::unique_ptr<std::array<words, 2>> said_;    // where agreements by message read and write

@@ -77,7 +77,10 @@ class group_movement {
     else if (call.fills_view && !call.in_place) refuse_overlap(call, own);
     const complaint& before = own ? *own : none;
     const bool spreads = call.where == group_direction::spread;
-    const structure& s = spreads ? agree_on_block(call, before) : agree_on_sum(call, before);
+    begins_ahead ahead(*this, call);
+    const structure& s =
+        spreads ? agree_on_block(call, before, ahead.if_worth_it()) : agree_on_sum(call, before, ahead.if_worth_it());
+    ahead.was_agreed_on();
     if (call.where == group_direction::to_all) return call.x.shape;
     return spreads ? result_shape(call.x, s, plan_.large, plan_.small)
                    : result_shape(call.x, s, plan_.small, plan_.large);
@@ -146,6 +149,41 @@ class group_movement {
   }
 
  private:
+  /// Small blocks leave for other nodes while those are still asked for their agreement: one latency instead of two.
+  class begins_ahead final : public ahead_of_agreement {
+   public:
+    begins_ahead(group_movement& movement, const group_call& call) : movement_(&movement), call_(&call) {}
+    begins_ahead(const begins_ahead&) = delete;
+    begins_ahead& operator=(const begins_ahead&) = delete;
+    ~begins_ahead() {
+      if (!began_ || movement_ == nullptr) return;
+      try {
+        movement_->ways_->began_for_nothing();
+      } catch (const communication_error&) {  // there is one on its way already
+      }
+    }
+    ahead_of_agreement* if_worth_it() {
+      constexpr std::size_t most = 2048;  // what every MPI sends at once
+      const bool gives = call_->where == group_direction::spread ? movement_->plan_.small : movement_->plan_.large;
+      const bool worth = movement_->ways_ && gives && !call_->later && !call_->shares && call_->x.size() != 0 &&
+                         call_->x.size() * call_->of->bytes <= most;
+      return worth ? this : nullptr;
+    }
+    void was_agreed_on() { movement_ = nullptr; }
+
+   private:
+    void begin() override {
+      began_ = true;
+      group_job job = movement_->job_of(*call_, {});
+      movement_->make_dense(job);
+      group_transfer(*movement_->world_, *movement_->ways_, job, false).begin_ahead();
+    }
+
+    group_movement* movement_;
+    const group_call* call_;
+    bool began_ = false;
+  };
+
   struct structure {
     structure_key key;
     block_shape shape{};  ///< of the block that this worker gets
@@ -211,11 +249,11 @@ class group_movement {
 
   /// Before a block is spread: all make the same call, and receivers learn the block's shape from a header.
   template <class = void>
-  const structure& agree_on_block(const group_call& call, const complaint& before) {
+  const structure& agree_on_block(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
     const auto key = key_of(plan_.small, call);
     const worker_group* joined = plan_.joined();
     return agreed_structure(
-        *world_, spread_, {fingerprint_of(call), before, true},
+        *world_, spread_, {fingerprint_of(call), before, true, ahead},
         [&](const structure& known) { return known.key == key; },
         [&](complaint& trouble) {
           structure fresh{key, {}};
@@ -233,12 +271,12 @@ class group_movement {
 
   /// Before a reduction: all make the same call, and the blocks of a sum have one shape.
   template <class = void>
-  const structure& agree_on_sum(const group_call& call, const complaint& before) {
+  const structure& agree_on_sum(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
     const bool to_all = call.where == group_direction::to_all;
     const auto key = key_of(plan_.large, call);
     const std::size_t rank = call.x.rank;
     return agreed_structure(
-        *world_, collect_, {fingerprint_of(call), before, facts_.sums_blindly && !to_all},
+        *world_, collect_, {fingerprint_of(call), before, facts_.sums_blindly && !to_all, ahead},
         [&](const structure& known) { return known.key == key; },
         [&](complaint& trouble) {
           structure fresh{key, {}};

@@ -48,6 +48,17 @@ class group_transfer {
   group_transfer(world_state& world, group_ways& ways, const group_job& job, bool under_way)
       : world_(&world), ways_(&ways), job_(job), dense_y_(job.y.dense()), under_way_(under_way) {}
 
+  /// What can be done before all workers agree on the call, once those of this node do.
+  template <class = void>
+  void begin_ahead() {
+    ways_->begins_ahead();
+    for_each_group([&](const worker_group& g, group_way& way) {
+      const group_blocks b{given(g), nullptr, job_.x.size()};
+      if (job_.where == group_direction::spread) way.spread_ahead(messages(way), b);
+      else if (g.root_is_large)  // so that all members know how long blocks are
+        way.sum_to_other_nodes_ahead(messages(way), *job_.how, b, job_.where == group_direction::to_all);
+    });
+  }
   /// Waits for nobody.
   template <class = void>
   void start() {
@@ -59,6 +70,7 @@ class group_transfer {
         if (under_way_ && g.position == 0) way.start_spread(messages(way), {b.x, g.root_is_large ? b.y : nullptr, b.n});
         return;
       }
+      if (way.is_ahead) return;
       way.start_sum(*job_.how, b, job_.where == group_direction::to_all);
       if (under_way_) way.send_ahead(messages(way), *job_.how, b, job_.where == group_direction::to_all);
     });
@@ -82,7 +94,7 @@ class group_transfer {
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], ways_->way(k));
   }
   element_messages messages(const group_way& way) {
-    return {*world_, *job_.of, under_way_ ? way.ahead : tag::block, ways_->moved()};
+    return {*world_, *job_.of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved()};
   }
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_.of->bytes); }
 

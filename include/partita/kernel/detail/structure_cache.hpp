@@ -87,6 +87,7 @@ struct kernel_call {
   /// the others mean. So the workers find the structure together at every level of checks: what arrives is what the
   /// receiver believes. (Sums of blocks of one shape that all members get are all that is left to checks::local.)
   bool received_blindly = false;
+  ahead_of_agreement* ahead = nullptr;  ///< what may begin where the workers of a node know a structure
 };
 
 /// All workers agree on the call and find a structure that fits on all of them, or work one out together:
@@ -95,15 +96,16 @@ struct kernel_call {
 template <class Structure, class Fits, class Learn, class Describe>
 Structure& agreed_structure(world_state& world, structure_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {
-  const auto agreed = [&](const complaint& own, std::uint64_t choices, auto what) {
-    if (!call.received_blindly) return agree_if_checked(world, call.fingerprint, own, what, choices);
-    return world.agree(call.fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(what()); });
+  const auto agreed = [&](const complaint& own, std::uint64_t choices, auto what, ahead_of_agreement* ahead) {
+    if (!call.received_blindly) return agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
+    return world.agree(
+        call.fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(what()); }, ahead);
   };
-  const std::uint64_t set = agreed(call.before, cache.matching(fits), describe);
+  const std::uint64_t set = agreed(call.before, cache.matching(fits), describe, call.ahead);
   if (set != 0) return cache.last_used(set);
   complaint trouble;
   auto structure = learnt<Structure>(world, trouble, learn);
-  agreed(trouble, 0, describe);
+  agreed(trouble, 0, describe, nullptr);
   return cache.add(std::move(structure));
 }
 

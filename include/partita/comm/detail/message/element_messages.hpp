@@ -114,19 +114,30 @@ class element_messages {
   }
 
   /// Brings the blocks of all members together and gives all of them the same result, in the order of `collect`. `mine`
-  /// may be `into`.
+  /// may be `into`, if it was not `given` by give_to_all.
   template <class Incoming>
   void collect_to_all(const worker_group& group, const element_operation& how, const char* mine, char* into,
-                      std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks,
-                      Incoming incoming) const {
+                      std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
+                      bool given = false) const {
     switch (block_routes{group.members.size(), bytes(n)}.sum_to_all()) {
       case block_route::directly:
-        return exchange_blocks(group, how, mine, into, n, under_way, blocks, incoming);
+        return exchange_blocks(group, how, mine, into, n, under_way, blocks, incoming, given);
       case block_route::in_parts:
-        return collect_parts(group, how, mine, into, n, under_way, blocks, incoming);
+        return collect_parts(group, how, mine, into, n, under_way, blocks, incoming, given);
       default:
         collect(group, how, mine, into, n, blocks, incoming);
         spread(group, into, n, under_way);
+    }
+  }
+
+  /// The messages of that which need nothing from others, left under way, for a block of one piece.
+  void give_to_all(const worker_group& group, const char* mine, std::size_t n, posted_messages& sent) const {
+    const std::size_t size = group.members.size();
+    const block_route route = block_routes{size, bytes(n)}.sum_to_all();
+    for (std::size_t turn = 1; turn < size && route != block_route::along_tree; ++turn) {
+      const std::size_t to = (group.position + turn) % size;
+      const interval part = route == block_route::directly ? interval{0, n} : block_routes::part(n, size, to);
+      send_ahead(sent, mine + bytes(part.start), part.size(), group.members[to]);
     }
   }
 
@@ -200,28 +211,25 @@ class element_messages {
   /// All members send their blocks to all, a piece at a time, and each combines them.
   template <class Incoming>
   void exchange_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
-                       std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks,
-                       Incoming incoming) const {
+                       std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
+                       bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const std::size_t most = block_routes::exchanged_piece / of_->bytes, piece = n < most ? n : most;
     char* const room = incoming(2 * (size - 1) * piece);  // what comes next arrives while this is combined
-    std::size_t posted[2] = {};
     const auto begin = [&](std::size_t at) {
       const std::size_t length = n - at < piece ? n - at : piece;
       for (std::size_t turn = 1; turn < size; ++turn) {
         const std::size_t other = (me + turn) % size, place = other < me ? other : other - 1;
         await(under_way, room + bytes((at / piece % 2 * (size - 1) + place) * piece), length, group.members[other]);
-        send_ahead(under_way, mine + bytes(at), length, group.members[other]);
+        if (!given) send_ahead(under_way, mine + bytes(at), length, group.members[other]);
       }
       return under_way.size();
     };
     under_way.wait();
-    if (n != 0) posted[1] = begin(0);
-    for (std::size_t at = 0; at < n; at += piece) {
-      posted[0] = posted[1] - (size - 1) * 2;
-      const std::size_t end = posted[1];
-      if (at + piece < n) posted[1] = begin(at + piece);
-      under_way.wait(posted[0], end);
+    std::size_t first = 0, last = n == 0 ? 0 : begin(0), next = last;  // of what was posted for a piece
+    for (std::size_t at = 0; at < n; at += piece, first = last, last = next) {
+      if (at + piece < n) next = begin(at + piece);
+      under_way.wait(first, last);
       combine_arrived(group, how, mine, into, {at, n - at < piece ? n : at + piece},
                       room + bytes(at / piece % 2 * (size - 1) * piece), piece, blocks);
     }
@@ -230,17 +238,16 @@ class element_messages {
   /// Each member gets a part of the blocks of all, combines it and gives it to all.
   template <class Incoming>
   void collect_parts(const worker_group& group, const element_operation& how, const char* mine, char* into,
-                     std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks,
-                     Incoming incoming) const {
+                     std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
+                     bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const interval own = block_routes::part(n, size, me);
     char* const room = incoming((size - 1) * own.size());
     for (std::size_t turn = 1; turn < size; ++turn) {
-      const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;
+      const std::size_t from = (me + size - turn) % size;
       await(under_way, room + bytes((from < me ? from : from - 1) * own.size()), own.size(), group.members[from]);
-      const interval part = block_routes::part(n, size, to);
-      send_ahead(under_way, mine + bytes(part.start), part.size(), group.members[to]);
     }
+    if (!given) give_to_all(group, mine, n, under_way);
     under_way.wait();
     combine_arrived(group, how, mine, into, own, room, own.size(), blocks);
     for (std::size_t turn = 1; turn < size; ++turn) {

@@ -25,6 +25,15 @@ class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
+  /// Who wants to know what the workers of this node have said before those of other nodes are heard.
+  class listener {
+   public:
+    virtual void hear_node(const words& all) = 0;
+
+   protected:
+    ~listener() = default;
+  };
+
   /// Collective over the communicator.
   template <class = void>
   shared_flags(MPI_Comm everyone, const node& members, arena& memory)
@@ -49,8 +58,9 @@ class shared_flags {
     };
     for (std::size_t k = 0; k < members.size(); ++k)
       if (k != members.place() && (first || !by_first_)) others_.push_back(lines_of(k));
+    several_ = members.is_one_of_many();
     if (by_first_ && !first) result_ = lines_of(0) + 2;
-    if (!members.is_one_of_many() || !first) return;
+    if (!several_ || !first) return;
     firsts_ = members.firsts();
     while (firsts_[own_node_] != static_cast<int>(members.worker(0))) ++own_node_;
     for (std::size_t step = 1; step < firsts_.size(); step *= 2) rounds_.emplace_back();
@@ -61,16 +71,29 @@ class shared_flags {
 
   /// Whether the workers of every node see each other's flags; the same on all of them. Else there are none to look at.
   bool shared() const { return shared_; }
+  /// Whether the workers live on several nodes; the same on all of them.
+  bool several_nodes() const { return several_; }
 
   /// The bitwise and of the words of all workers into `all`. False if one of them has not put up its words in time;
   /// then the flags are of no further use, and must not be destroyed: MPI may still write there. Requires shared().
   /// Cost: one cache line from each worker of the node; between N nodes log2 N messages of 32 bytes one after another.
-  bool all_and(const words& own, words& all, double most_seconds = 1e300) {
+  /// Where nodes are several, `who` hears those of this node while the others are still asked.
+  bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* who = nullptr) {
     post(mine_[++epoch_ % 2], own);
-    if (result_ != nullptr) return seen(result_[epoch_ % 2], all = own, most_seconds);
     all = own;
+    if (result_ != nullptr) {
+      if (several_ && who != nullptr) {
+        if (!seen(result_[2 + epoch_ % 2], all, most_seconds)) return false;
+        who->hear_node(all);
+      }
+      return seen(result_[epoch_ % 2], all, most_seconds);
+    }
     for (const posted_words* both : others_)
       if (!seen(both[epoch_ % 2], all, most_seconds)) return false;
+    if (several_) {
+      post(mine_[4 + epoch_ % 2], all);
+      if (who != nullptr) who->hear_node(all);
+    }
     for (std::size_t k = 0; k < rounds_.size(); ++k)
       if (!meet_in_round(k, all, most_seconds)) return false;
     if (by_first_) post(mine_[2 + epoch_ % 2], all);
@@ -81,7 +104,7 @@ class shared_flags {
   /// More than so many workers do not read each other's flags: the lines that move in a call would grow with their
   /// square. Chosen: two steps for all cost about what 16 lines do.
   static constexpr std::size_t most_readers = 16;
-  static constexpr std::size_t lines = 4;          ///< own words in two places, and what came out in two
+  static constexpr std::size_t lines = 6;          ///< own words in two places, what came out in two, the node's in two
   static constexpr int tag_of_agreements = 31001;  ///< beside that of parts
 
   struct alignas(64) posted_words {
@@ -131,7 +154,7 @@ class shared_flags {
 
   MPI_Comm everyone_;
   arena* arena_;
-  bool oversubscribed_, shared_ = true, by_first_ = false;
+  bool oversubscribed_, shared_ = true, by_first_ = false, several_ = false;
   posted_words* mine_ = nullptr;
   std::vector<const posted_words*> others_;  // whose words this worker reads
   const posted_words* result_ = nullptr;     // or where it reads what came out

@@ -1,0 +1,27 @@
+// What may be done while workers of other nodes are still asked whether they agree.
+#pragma once
+
+#include <cstdint>
+#include <partita/comm/detail/node/shared_flags.hpp>
+
+namespace partita::detail {
+
+/// What a call begins once the workers of this node agree on it, while those of other nodes are still asked: it may be
+/// for nothing, but all of the node do it.
+class ahead_of_agreement : private shared_flags::listener {
+ public:
+  /// Set in the choices of who begins nothing.
+  static constexpr std::uint64_t nothing = std::uint64_t{1} << 63U;
+
+ protected:
+  ~ahead_of_agreement() = default;
+  virtual void begin() = 0;
+
+ private:
+  friend class world_state;
+  void hear_node(const shared_flags::words& all) final {
+    if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin();
+  }
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,107 @@
+// A small block takes one latency between nodes: it leaves before workers of other nodes have said that they agree. Who
+// is to receive it does not begin the call until it has come, and so can say nothing.
+#include "mpi_test.hpp"
+#include "pretended.hpp"
+
+#include <cstdlib>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/sum_reduce.hpp>
+
+namespace {
+
+using namespace partita;
+using vector = xt::xtensor<double, 1>;
+
+bool is_in_order() {
+  const char* const shared = std::getenv("PARTITA_SHARED");
+  return (shared == nullptr || shared[0] != '0') && std::getenv("PARTITA_SHARED_FREE") == nullptr;
+}
+
+/// Whether a block from that worker comes without this one doing anything.
+bool comes_by_itself(const world& everyone, int from) {
+  const double start = MPI_Wtime();
+  int there = 0;
+  while (there == 0 && MPI_Wtime() - start < 5)
+    MPI_Iprobe(from, everyone.state()->tag_of_blocks(), everyone.state()->communicator(), &there, MPI_STATUS_IGNORE);
+  return there != 0;
+}
+
+vector numbers(std::size_t n, std::size_t worker) {
+  vector x(std::array<std::size_t, 1>{n});
+  for (std::size_t i = 0; i < n; ++i) x(i) = static_cast<double>(i + 10 * worker);
+  return x;
+}
+
+/// The sum of those of all.
+vector sum(std::size_t n, std::size_t P) {
+  vector x(std::array<std::size_t, 1>{n});
+  for (std::size_t i = 0; i < n; ++i) x(i) = static_cast<double>(i * P + 5 * P * (P - 1));
+  return x;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(one_latency)
+
+BOOST_AUTO_TEST_CASE(small_blocks_leave_before_other_nodes_agree, *test::at_least(2)) {
+  if (!is_in_order()) return;  // a node that shares no memory agrees with all others at once
+  const test::pretended apart("PARTITA_NODES", "2");
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto all = everyone.partition(extents(P));
+  const auto root = everyone.partition<1>();
+  const broadcast b(root, all);
+  const sum_reduce s(all, root);
+  const all_sum_reduce a(all, dimensions<0>);
+  const vector none = zero_volume<double, 1>();
+  for (const std::size_t n : {8U, 200U})
+    for (int call = 0; call < 3; ++call) {
+      const auto from = [&](std::size_t receiver, int sender, const char* name) {
+        if (call > 0 && me == receiver)
+          BOOST_TEST(comes_by_itself(everyone, sender), name << " waits for an agreement");
+      };
+      const vector x = numbers(n, me);
+      from(1, 0, "broadcast");
+      BOOST_TEST((b(me == 0 ? x : none) == numbers(n, 0)));
+      from(0, 1, "sum_reduce");
+      const vector total = s(x);
+      if (me == 0) BOOST_TEST((total == sum(n, P)));
+      from(1, 0, "all_sum_reduce");
+      BOOST_TEST((a(x) == sum(n, P)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_left_for_a_call_that_fails_is_not_taken_for_another, *test::at_least(2)) {
+  for (const char* const nodes : {"2", "3"}) {
+    const test::pretended apart("PARTITA_NODES", nodes);
+    const world everyone(test::workers());
+    const std::size_t P = everyone.size(), me = everyone.id();
+    const auto all = everyone.partition(extents(P));
+    const auto root = everyone.partition<1>();
+    const broadcast b(root, all);
+    const sum_reduce s(all, root);
+    const all_sum_reduce a(all, dimensions<0>), other(all, dimensions<0>);
+    const vector none = zero_volume<double, 1>();
+    constexpr std::size_t n = 4;
+    const auto right = [&](std::size_t shift) {
+      BOOST_TEST((b(me == 0 ? numbers(n, shift) : none) == numbers(n, shift)));
+      const vector total = s(numbers(n, me));
+      if (me == 0) BOOST_TEST((total == sum(n, P)));
+      BOOST_TEST((a(numbers(n, me)) == sum(n, P)));
+      BOOST_TEST((other(numbers(n, me)) == sum(n, P)));
+    };
+    right(1);
+    for (std::size_t trial = 2; trial < 6; ++trial) {
+      const std::size_t odd = trial % P;  // who errs
+      const vector x = numbers(n, 100 + me);
+      BOOST_CHECK_THROW(me == odd ? other(x) : a(x), disagreement_error);
+      BOOST_CHECK_THROW(a(me == odd ? numbers(n + 1, 7) : x), shape_error);  // found out when shapes are told
+      if (me == odd) BOOST_CHECK_THROW(s(x), disagreement_error);
+      else BOOST_CHECK_THROW(b(me == 0 ? x : none), disagreement_error);
+      right(trial);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
