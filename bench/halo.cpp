@@ -1,5 +1,6 @@
-// Filling the ghosts of a block in place, against MPI_Neighbor_alltoallw on subarray types and hand-written MPI_Isend
-// and MPI_Irecv with packing: widths 1 and 2, corners included, in one alternating run.
+// Filling the ghosts of a block in place, against MPI_Neighbor_alltoallw on subarray types, hand-written MPI_Isend and
+// MPI_Irecv with packing, and PETSc's DMDA: widths 1 and 2, corners included, in one alternating run. And a stencil
+// step whose ghosts travel meanwhile, against the step without any exchange.
 #include <partita/kernel/halo_exchange.hpp>
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include "machine.hpp"
+#ifdef BENCH_PETSC
+#include "halo_petsc.hpp"
+#endif
 
 namespace {
 
@@ -131,20 +135,23 @@ class by_hand {
   std::vector<MPI_Request> requests_;
 };
 
-double median(std::vector<double> all) {
-  std::sort(all.begin(), all.end());
-  return all[all.size() / 2];
+/// 4 workers are 2 x 2.
+template <std::size_t Rank>
+std::array<std::size_t, Rank> parts_of(std::size_t workers) {
+  std::array<std::size_t, Rank> parts{};
+  parts.fill(1);
+  for (std::size_t d = 0; d < Rank && workers > 1; ++d) {
+    parts[d] = d + 1 < Rank && workers % 2 == 0 ? 2 : workers;
+    workers /= parts[d];
+  }
+  return parts;
 }
 
 template <std::size_t Rank>
 bool measure(const world& everyone, std::size_t side, std::size_t width, int iterations) {
-  std::array<std::size_t, Rank> extents{}, parts{};
-  extents.fill(side), parts.fill(1);
-  std::size_t rest = everyone.size();
-  for (std::size_t d = 0; d < Rank && rest > 1; ++d) {  // 4 workers are 2 x 2
-    parts[d] = d + 1 < Rank && rest % 2 == 0 ? 2 : rest;
-    rest /= parts[d];
-  }
+  std::array<std::size_t, Rank> extents{};
+  extents.fill(side);
+  const auto parts = parts_of<Rank>(everyone.size());
   const auto p = everyone.partition(dynamic_extents<Rank>(parts));
   halo_widths<Rank> widths;
   widths.before.fill(width), widths.after.fill(width);
@@ -157,25 +164,97 @@ bool measure(const world& everyone, std::size_t side, std::size_t width, int ite
   const neighbourhood<Rank> n(plan_halo(p.grid(), cuts, widths, halo_boundaries<Rank>(boundary::none), everyone.id()));
   by_alltoallw<Rank> neighbours(n);
   by_hand<Rank> hand(n);
-  std::vector<double> ours, collective, packed;
+  std::vector<double> ours, collective, packed, petsc, petsc_in_place;
+#ifdef BENCH_PETSC
+  std::array<std::vector<std::size_t>, Rank> sizes;
+  for (std::size_t d = 0; d < Rank; ++d)
+    for (std::size_t k = 0; k < parts[d]; ++k) sizes[d].push_back(balanced_part(side, parts[d], k).size());
+  bench::by_dmda<Rank> array(sizes, width);
+  array.with_global([&](double* block) { std::copy(x.begin(), x.end(), block); });
+  array.global_to_local();
+#endif
   for (int k = -3; k < iterations; ++k) {
     const double a = bench::timed([&] { h.refresh(u); });
     const double b = bench::timed([&] { neighbours(v.data()); });
     const double c = bench::timed([&] { hand(w.data()); });
     if (k >= 0) ours.push_back(a), collective.push_back(b), packed.push_back(c);
+#ifdef BENCH_PETSC
+    const double d = bench::timed([&] { array.local_to_local(); });
+    if (k >= 0) petsc_in_place.push_back(d);
+#endif
   }
+#ifdef BENCH_PETSC
+  for (int k = -3; k < std::min(iterations, 30);
+       ++k) {  // by itself: it copies the block, too, out of everybody's cache
+    const double d = bench::timed([&] { array.global_to_local(); });
+    if (k >= 0) petsc.push_back(d);
+  }
+#endif
   for (auto* block : {u.data(), v.data(), w.data()})  // every ghost comes from a cell that has changed
     for (std::size_t k = 0; k < u.size(); ++k) block[k] += 1;
   h.refresh(u), neighbours(v.data()), hand(w.data());
-  const bool right = u == v && v == w;
-  const double best = std::min(median(collective), median(packed));
+  bool right = u == v && v == w;
+#ifdef BENCH_PETSC
+  array.with_local([&](double* block) {
+    for (std::size_t k = 0; k < u.size(); ++k) right = right && block[k] + 1 == u.data()[k];
+  });
+#endif
+  double best = std::min(bench::median(collective), bench::median(packed));
+  for (const auto& other : {petsc, petsc_in_place})
+    if (!other.empty()) best = std::min(best, bench::median(other));
   if (everyone.id() == 0)
     std::printf(
         "{\"bench\": \"halo\", \"case\": \"%zu^%zu width %zu\", \"workers\": %zu, \"seconds\": %.9f, "
-        "\"seconds_neighbor_alltoallw\": %.9f, \"seconds_by_hand\": %.9f, \"best_to_ours\": %.3f, \"right\": %s}\n",
-        side, Rank, width, everyone.size(), median(ours), median(collective), median(packed), best / median(ours),
-        right ? "true" : "false");
+        "\"seconds_neighbor_alltoallw\": %.9f, \"seconds_by_hand\": %.9f, \"seconds_petsc\": %.9f, "
+        "\"seconds_petsc_in_place\": %.9f, \"best_to_ours\": %.3f, \"right\": %s}\n",
+        side, Rank, width, everyone.size(), bench::median(ours), bench::median(collective), bench::median(packed),
+        bench::median(petsc), bench::median(petsc_in_place), best / bench::median(ours), right ? "true" : "false");
   return right;
+}
+
+/// One step of the heat equation in the cells of a box, as a loop over rows that the compiler makes vectors of.
+void heat(const halo_cells<2>& cells, const box<2>& where, const double* u, double* next, std::size_t row) {
+  if (where.empty()) return;
+  const auto [i, j] = cells.at(where.start[0], where.start[1]);
+  const std::size_t columns = where.stop[1] - where.start[1];
+  for (std::size_t k = 0; k < where.stop[0] - where.start[0]; ++k) {
+    const double* const from = u + (i + k) * row + j;
+    double* const to = next + (i + k) * row + j;
+    for (std::size_t c = 0; c < columns; ++c)
+      to[c] = from[c] + 0.1 * (from[c - row] + from[c + row] + from[c - 1] + from[c + 1] - 4 * from[c]);
+  }
+}
+
+/// A 5-point step: the cells alone, with their ghosts fetched meanwhile, and with the ghosts fetched before.
+void measure_step(const world& everyone, std::size_t side, int iterations) {
+  const auto p = everyone.partition(dynamic_extents<2>(parts_of<2>(everyone.size())));
+  const halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::zero);
+  const auto cuts = decomposition<2>::balanced({side, side}, p.extents().array());
+  auto u = h(xt::xtensor<double, 2>(xt::ones<double>(cuts.shape(p.index())))), v = u;
+  const auto cells = h.cells();
+  const std::size_t row = u.shape()[1];
+  std::vector<double> alone, together, after;
+  for (int k = -3; k < iterations; ++k) {
+    const double a = bench::timed([&] { heat(cells, cells.own, u.data(), v.data(), row); });
+    const double b = bench::timed([&] {
+      auto later = h.start_refresh(u);
+      heat(cells, cells.interior, u.data(), v.data(), row);
+      later.finish();
+      for_border_boxes(cells, [&](const box<2>& slab) { heat(cells, slab, u.data(), v.data(), row); });
+    });
+    const double c = bench::timed([&] {
+      h.refresh(u);
+      heat(cells, cells.own, u.data(), v.data(), row);
+    });
+    std::swap(u, v);
+    if (k >= 0) alone.push_back(a), together.push_back(b), after.push_back(c);
+  }
+  if (everyone.id() == 0)
+    std::printf(
+        "{\"bench\": \"halo step\", \"case\": \"%zu^2\", \"workers\": %zu, \"seconds_compute\": %.9f, "
+        "\"seconds_overlapped\": %.9f, \"seconds_one_after_another\": %.9f, \"overlapped_to_compute\": %.3f}\n",
+        side, everyone.size(), bench::median(alone), bench::median(together), bench::median(after),
+        bench::median(together) / bench::median(alone));
 }
 
 }  // namespace
@@ -192,5 +271,7 @@ int main(int argc, char** argv) {
       right = measure<2>(everyone, std::min(side, most), width, iterations) && right;
     right = measure<3>(everyone, std::min<std::size_t>(256, most), width, iterations) && right;
   }
+  for (const std::size_t side : {std::size_t{1024}, std::size_t{2048}, std::size_t{4096}})
+    if (side <= most) measure_step(everyone, side, std::min(iterations, 100));
   return right ? 0 : 1;
 }

@@ -154,6 +154,31 @@ def model():
               f'| {r["ms"] / r["bound"]:.1f} × |')
 
 
+def halo():
+    print("| cells, width, workers | partita, us | by hand | `Neighbor_alltoallw` | DMDA in place | DMDA, global to local | best over ours |")
+    print("|---|---|---|---|---|---|---|")
+    for r in (r for r in rows if r["bench"] == "halo"):
+        ways = ("seconds", "seconds_by_hand", "seconds_neighbor_alltoallw", "seconds_petsc_in_place", "seconds_petsc")
+        print("|", " | ".join([f'{r["case"].replace(" width ", ", ")}, {r["workers"]}', *(short(r[w]) if r[w] else "-" for w in ways),
+                               f'{r["best_to_ours"]:.2f}']), "|")
+
+
+def halo_step():
+    print("| 5-point step of, workers | compute alone, us | ghosts fetched meanwhile | ghosts fetched before | overlapped over alone |")
+    print("|---|---|---|---|---|")
+    for r in (r for r in rows if r["bench"] == "halo step"):
+        ways = ("seconds_compute", "seconds_overlapped", "seconds_one_after_another")
+        print("|", " | ".join([f'{r["case"]}, {r["workers"]}', *(short(r[w]) for w in ways), f'{r["overlapped_to_compute"]:.2f}']), "|")
+
+
+def convolution():
+    print("| layer, workers | forward, ms | over the local product | back, ms | over the local product | local product over oneDNN |")
+    print("|---|---|---|---|---|---|")
+    for r in (r for r in rows if r["bench"] == "convolution"):
+        print("|", " | ".join([f'{r["case"]}, {r["workers"]}', f'{r["seconds"] * 1e3:.2f}', f'{r["to_local"]:.2f}',
+                               f'{r["seconds_back"] * 1e3:.2f}', f'{r["back_to_local"]:.2f}', f'{r["local_to_onednn"]:.2f}']), "|")
+
+
 def gnuplot():
     chosen = [r for r in rows if r["bench"] == "repartition"]
     alike = len({r["workers"] for r in chosen}) == 1
@@ -170,4 +195,5 @@ else:
     for number, kind in enumerate(unique(r["bench"] for r in rows)):
         if number:
             print()
-        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model, "transpose": transpose}[kind]()
+        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model,
+         "transpose": transpose, "halo": halo, "halo step": halo_step, "convolution": convolution}[kind]()

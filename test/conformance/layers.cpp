@@ -6,6 +6,7 @@
 #include <exception>
 #include <iterator>
 #include <map>
+#include <partita/core/error.hpp>
 #include <string>
 
 #include "readers.hpp"
@@ -42,6 +43,9 @@ void run_file(const json& file, const std::string& file_name, tally& all) {
       all.pass(id);
     } catch (const departure& named) {
       all.skip(id, named.what());
+    } catch (const partita::error& problem) {  // refused before there is a layer: its partition, or its cut
+      if (must_be_refused(c)) all.pass(id);
+      else all.fail(id, problem.what());
     } catch (const std::exception& problem) {
       all.fail(id, problem.what());
     }

@@ -40,6 +40,13 @@ inline bool runs_here(const json& c, const partita::world& everyone) {
 }
 inline bool must_be_refused(const json& c) { return c.contains("refuse"); }
 
+/// Calls f with the rank of a record as a constant. A record of another rank that must be refused does not compile.
+template <std::size_t Low, std::size_t High, class F>
+void with_rank_of(const json& c, std::size_t rank, F f) {
+  if (must_be_refused(c) && (rank < Low || rank > High)) throw departure("a tensor of this rank does not compile");
+  with_constant<Low, High>(rank, "the rank", f);
+}
+
 /// Complains unless the call throws an error of the library on this worker.
 template <class Call>
 void expect_refused(const json& c, complaints& wrong, Call call) {

@@ -10,11 +10,13 @@ namespace {
 
 using namespace partita;
 
-padding_mode mode_of(const std::string& name) {
+padding_mode mode_of(const json& c) {
+  const std::string name = c.at("padding_mode");
   if (name == "zeros") return padding_mode::zeros;
   if (name == "circular") return padding_mode::circular;
   if (name == "reflect") return padding_mode::reflect;
   if (name == "replicate") return padding_mode::replicate;
+  if (must_be_refused(c)) throw departure("there is no padding mode " + name + ", so it does not compile");
   throw std::runtime_error("the padding mode " + name + " is unknown");
 }
 
@@ -28,7 +30,7 @@ convolution_options<Features> options_of(const json& c) {
           .dilation = shape_of_json<Features>(c.at("dilation")),
           .groups = c.at("groups"),
           .bias = c.at("bias"),
-          .mode = mode_of(c.at("padding_mode"))};
+          .mode = mode_of(c)};
 }
 bool by_output(const json& c) { return c.at("form") == "feature"; }
 
@@ -139,15 +141,15 @@ void refuse(const json& c, const world& everyone, complaints& wrong) {
 }  // namespace
 
 void run_conv(const json& c, const world& everyone, complaints& wrong) {
-  const std::size_t features = rank_of_partition(c, "px") - 2;
+  const std::size_t rank = rank_of_partition(c, "px"), features = rank - 2;
   if (must_be_refused(c)) {
     // refused by the compiler: ranks and the length of lists are those of the types, and p_y does not come without p_w
-    bool compiles = c.at("x_shape").size() == features + 2 && c.contains("py") == c.contains("pw");
+    bool compiles = rank >= 3 && c.at("x_shape").size() == rank && c.contains("py") == c.contains("pw");
     for (const char* name : {"kernel", "stride", "padding", "dilation"})
       compiles = compiles && c.at(name).size() == features;
     if (!compiles) return;
     if (!runs_here(c, everyone)) throw departure("needs more workers than the run has");
-    with_constant<1, 3>(features, "the number of features", [&](auto f) { refuse<f>(c, everyone, wrong); });
+    with_rank_of<1, 3>(c, features, [&](auto f) { refuse<f>(c, everyone, wrong); });
     return;
   }
   with_constant<1, 3>(features, "the number of features", [&](auto f) {

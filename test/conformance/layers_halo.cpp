@@ -9,12 +9,13 @@ namespace {
 
 using namespace partita;
 
-boundary boundary_of(const std::string& name) {
+boundary boundary_of(const json& c, const std::string& name) {
   constexpr std::pair<const char*, boundary> all[] = {
       {"none", boundary::none},         {"zero", boundary::zero},       {"constant", boundary::constant},
       {"periodic", boundary::periodic}, {"reflect", boundary::reflect}, {"replicate", boundary::replicate}};
   for (const auto& [known, b] : all)
     if (name == known) return b;
+  if (must_be_refused(c)) throw departure("there is no boundary " + name + ", so it does not compile");
   throw std::runtime_error("the boundary " + name + " is unknown");
 }
 
@@ -25,7 +26,7 @@ halo_widths<Rank> widths_of(const json& c) {
 template <std::size_t Rank>
 halo_boundaries<Rank> boundaries_of(const json& c) {
   std::array<boundary, Rank> each{};
-  for (std::size_t d = 0; d < Rank; ++d) each[d] = boundary_of(c.at("boundary").at(d));
+  for (std::size_t d = 0; d < Rank; ++d) each[d] = boundary_of(c, c.at("boundary").at(d));
   return {each, c.at("constant").get<double>()};
 }
 
@@ -135,10 +136,11 @@ void refuse(const json& c, const world& everyone, complaints& wrong) {
 void run_refusal(const json& c, const world& everyone, complaints& wrong) {
   const std::size_t rank = c.at("global").size(), of_p = rank_of_partition(c, "px");
   // refused by the compiler: ranks, and numbers of widths and boundaries, are those of the partition's type
-  if (rank != of_p || c.at("before").size() != rank || c.at("after").size() != rank || c.at("boundary").size() != rank)
+  if (rank != of_p || c.at("cut").size() != rank || c.at("before").size() != rank || c.at("after").size() != rank ||
+      c.at("boundary").size() != rank)
     return;
   if (!runs_here(c, everyone)) throw departure("needs more workers than the run has");
-  with_constant<1, 4>(rank, "the rank of the tensor", [&](auto r) { refuse<r>(c, everyone, wrong); });
+  with_rank_of<1, 4>(c, rank, [&](auto r) { refuse<r>(c, everyone, wrong); });
 }
 
 /// What the windows of a balanced output need of a tensor, clipped to it.

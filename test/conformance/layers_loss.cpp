@@ -98,15 +98,20 @@ void run_cross_entropy(const json& c, const world& everyone, complaints& wrong) 
     options.ignore_index = c.at("ignore_index").get<int>();
   cross_entropy_loss<double, Rank> loss(p, options);
 
-  // what has no classes: the elements of this worker's rows
+  if (t_told.at("s").size() != Rank - 1)
+    throw departure("a target of another rank than x without its classes does not compile");
+  // what has no classes: the elements of this worker's rows; a target of another shape is cut as if it were of that x
   const auto rows_of = [&]<class T>(const json& told, T) {
     if (!p.active()) return zero_volume<T, Rank - 1>();
-    const box<Rank> own = cuts_of_json<Rank>(sizes).block(p.index());
     std::array<std::size_t, Rank - 1> shape{}, whole{};
+    json of_x = x_told;
     for (std::size_t d = 0; d + 1 < Rank; ++d) {
-      shape[d] = own.shape()[d == 0 ? 0 : d + 1];
       whole[d] = told.at("s")[d].template get<std::size_t>();
+      of_x["s"][d == 0 ? 0 : d + 1] = whole[d];
     }
+    const bool alike = of_x.at("s") == x_told.at("s");
+    const box<Rank> own = cuts_of_json<Rank>(alike ? sizes : cut_of({}, of_x, c.at("px"))).block(p.index());
+    for (std::size_t d = 0; d + 1 < Rank; ++d) shape[d] = own.shape()[d == 0 ? 0 : d + 1];
     auto block = uninitialised<T, Rank - 1>(shape);
     for (std::size_t k = 0; k < block.size(); ++k) {
       auto i = index_of(k, shape);
@@ -139,9 +144,9 @@ void run_loss(const json& c, const world& everyone, complaints& wrong) {
   if (!runs_here(c, everyone)) throw departure("needs " + std::to_string(c.at("world").get<int>()) + " workers");
   const std::string op = c.at("op");
   if (op == "cross_entropy")
-    return with_constant<2, 5>(rank_of_partition(c, "px"), "the rank of x",
-                               [&](auto rank) { run_cross_entropy<rank>(c, everyone, wrong); });
-  with_constant<1, 4>(rank_of_partition(c, "px"), "the rank of x", [&](auto rank) {
+    return with_rank_of<2, 5>(c, rank_of_partition(c, "px"),
+                              [&](auto rank) { run_cross_entropy<rank>(c, everyone, wrong); });
+  with_rank_of<1, 4>(c, rank_of_partition(c, "px"), [&](auto rank) {
     if (op == "l1") run_elementwise<rank, l1_loss<double, rank>>(c, everyone, wrong, loss_options{});
     else if (op == "mse") run_elementwise<rank, mse_loss<double, rank>>(c, everyone, wrong, loss_options{});
     else if (op == "bce") run_elementwise<rank, bce_loss<double, rank>>(c, everyone, wrong, loss_options{});

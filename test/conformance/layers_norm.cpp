@@ -123,11 +123,11 @@ namespace conformance {
 
 void run_norm(const json& c, const world& everyone, complaints& wrong) {
   if (!runs_here(c, everyone)) throw departure("needs " + std::to_string(c.at("world").get<int>()) + " workers");
-  with_constant<2, 5>(rank_of_partition(c, "px"), "the rank of x", [&](auto rank) {
+  with_rank_of<2, 5>(c, rank_of_partition(c, "px"), [&](auto rank) {
     if (c.at("op") == "batch_norm") return run_batch_norm<rank>(c, everyone, wrong);
     const std::size_t k = c.at("normalized_shape").size();
     if (k > rank) throw departure("more normalised dimensions than the tensor has: does not compile");
-    with_constant<1, 3>(k, "the number of normalised dimensions", [&](auto last) {
+    with_rank_of<1, 4>(c, k, [&](auto last) {
       if constexpr (last <= rank) run_layer_norm<rank, last>(c, everyone, wrong);
     });
   });

@@ -83,7 +83,7 @@ void run_upsampling(const json& c, const world& everyone, complaints& wrong) {
 template <class Run>
 void with_rank(const json& c, const world& everyone, Run run) {
   if (!runs_here(c, everyone)) throw departure("needs " + std::to_string(c.at("world").get<int>()) + " workers");
-  with_constant<3, 5>(rank_of_partition(c, "px"), "the rank of x", run);
+  with_rank_of<3, 5>(c, rank_of_partition(c, "px"), run);
 }
 
 }  // namespace

@@ -113,9 +113,10 @@ class adaptive_rule {
   adaptive_rule(const char* name, const adaptive_pooling_options<d_features>& options)
       : name_(name), options_(options) {
     for (std::size_t d = 0; d < d_features; ++d)
-      if (options.size[d] == 0)
-        throw shape_error(text(name) << ": requires at least one output along each dimension of the features, got "
-                                     << options.size);
+      if (options.size[d] == 0 || options.size[d] > std::size_t{1} << 40U)  // chosen: products of two can be counted
+        throw shape_error(
+            text(name) << ": requires at least one output along each dimension of the features, at most 2^40, got "
+                       << options.size << "; a negative number is none");
   }
   const char* name() const { return name_; }
   std::uint64_t fingerprint() const {

@@ -36,6 +36,11 @@ class upsampling_rule {
                                         "no corners");
     if (options.scale && !(*options.scale > 0 && *options.scale < 1e9))
       throw shape_error(text(name()) << ": requires a scale above 0 and below 10^9");
+    if (options.size)
+      for (const std::size_t n : *options.size)
+        if (n > most)
+          throw shape_error(text(name()) << ": requires a size of at most " << most << ", got " << n
+                                         << "; a negative one is none");
   }
   const char* name() const { return "partita::upsampling(p, options)"; }
   std::uint64_t fingerprint() const {
@@ -71,6 +76,8 @@ class upsampling_rule {
   }
 
  private:
+  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two of them can be counted
+
   upsampling_options<d_features> options_;
 };
 

@@ -60,17 +60,22 @@ template <std::size_t Rank, class F>
 void for_interior(const halo_cells<Rank>& cells, F f) {
   detail::for_box(cells.interior, f);
 }
-/// Calls f(i) for the global indices of a worker's other cells: slabs around the interior.
+/// Calls f(slab) for the boxes of a worker's other cells: what a loop over whole rows wants.
 template <std::size_t Rank, class F>
-void for_border(const halo_cells<Rank>& cells, F f) {
+void for_border_boxes(const halo_cells<Rank>& cells, F f) {
   box<Rank> slab = cells.own;
   for (std::size_t d = 0; d < Rank; ++d) {
     slab.stop[d] = cells.interior.start[d];
-    detail::for_box(slab, f);
+    if (!slab.empty()) f(static_cast<const box<Rank>&>(slab));
     slab.start[d] = cells.interior.stop[d], slab.stop[d] = cells.own.stop[d];
-    detail::for_box(slab, f);
+    if (!slab.empty()) f(static_cast<const box<Rank>&>(slab));
     slab.start[d] = cells.interior.start[d], slab.stop[d] = cells.interior.stop[d];
   }
+}
+/// Calls f(i) for the global indices of a worker's other cells: slabs around the interior.
+template <std::size_t Rank, class F>
+void for_border(const halo_cells<Rank>& cells, F f) {
+  for_border_boxes(cells, [&](const box<Rank>& slab) { detail::for_box(slab, f); });
 }
 
 }  // namespace partita

@@ -251,6 +251,8 @@ BOOST_AUTO_TEST_CASE(what_no_window_can_be_is_refused_on_all_workers) {
   says("a negative number is none",
        [&] { average_pooling(p, {.kernel = {2}, .stride = std::array<std::size_t, 1>{0}}); });
   says("a negative number is none", [&] { max_pooling(p, {.kernel = {static_cast<std::size_t>(-2)}}); });
+  says("a negative number is none", [&] { adaptive_max_pooling(p, {.size = {static_cast<std::size_t>(-2)}}); });
+  says("a negative one is none", [&] { upsampling(p, {.size = std::array{static_cast<std::size_t>(-8)}}); });
   says("at most the padded tensor", [&] { average_pooling(p, {.kernel = {6}})(x); });
   says("either a size or a scale", [&] { upsampling(p, {}); });
   says("no corners", [&] { upsampling(p, {.scale = 2, .align_corners = true}); });

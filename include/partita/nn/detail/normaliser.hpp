@@ -200,6 +200,9 @@ class normaliser {
 /// How a norm's channels are cut into these parts: as the options say, or in balance.
 template <class Options>
 cut cut_of_channels(const Options& options, std::size_t parts, const char* name) {
+  if (options.channels > std::size_t{1} << 40U)  // chosen: an array of as many can be asked for
+    throw shape_error(text(name) << ": requires at most 2^40 channels, got " << options.channels
+                                 << "; a negative number is none");
   const cut chosen = options.channel_cut ? *options.channel_cut : cut::balanced(options.channels, parts);
   if (chosen.extent() != options.channels || chosen.parts() != parts)
     throw shape_error(text(name) << ": requires a channel_cut of the " << options.channels << " channels into the "

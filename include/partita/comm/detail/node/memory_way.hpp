@@ -54,8 +54,8 @@ class memory_carrier : public carrier {
                       plan_.received_strides.data());
     for (const target& t : targets_) everything_.add(t.boxes);
     everything_.sort();
-    if (!plan_.accumulate) received = elements_in(plan_.received_shape.data(), rank);
-    const std::size_t moved = (elements_in(plan_.source_shape.data(), rank) + received) * kind.bytes;
+    // what is read and written: of a halo the ghosts alone, however large the blocks are
+    const std::size_t moved = (plan_.sends.volume() + 2 * plan_.kept.volume() + received) * kind.bytes;
     streaming_ = moved * members.size() > last_cache_bytes() / 5 * 4;
   }
 

@@ -1,0 +1,153 @@
+// A convolution that is cut by rows against its local product alone, forward and backward; and the local product
+// against oneDNN where that is installed.
+#include <partita/nn/convolution.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#ifdef BENCH_ONEDNN
+#include <oneapi/dnnl/dnnl.hpp>
+#endif
+
+#include "machine.hpp"
+
+namespace {
+
+using namespace partita;
+
+struct shape_of_layer {
+  const char* name;
+  std::size_t batch, in, out, side, kernel, stride, padding;
+};
+/// 64 channels of 64 x 64, and what ResNet-18 is made of.
+constexpr shape_of_layer layers[] = {{"64 x 64 x 64, 3 x 3", 4, 64, 64, 64, 3, 1, 1},
+                                     {"ResNet first, 7 x 7 stride 2", 2, 3, 64, 224, 7, 2, 3},
+                                     {"ResNet 56, 3 x 3", 2, 64, 64, 56, 3, 1, 1},
+                                     {"ResNet 28, 3 x 3", 4, 128, 128, 28, 3, 1, 1},
+                                     {"ResNet 14, 3 x 3", 8, 256, 256, 14, 3, 1, 1}};
+
+#ifdef BENCH_ONEDNN
+/// The same product by oneDNN, its weights and x laid out as it likes them before the clock starts.
+class by_onednn {
+ public:
+  by_onednn(const detail::local_convolution<2>& s, const float* x, const float* w, std::size_t stride) {
+    using namespace dnnl;
+    const auto n = [](std::size_t k) { return static_cast<memory::dim>(k); };
+    const memory::dims from{n(s.batch), n(s.in), n(s.window[0]), n(s.window[1])},
+        weights{n(s.out), n(s.in), n(s.kernel[0]), n(s.kernel[1])},
+        to{n(s.batch), n(s.out), n(s.places[0]), n(s.places[1])}, step{n(stride), n(stride)}, none{0, 0};
+    const auto any = [](const memory::dims& d) {
+      return memory::desc(d, memory::data_type::f32, memory::format_tag::any);
+    };
+    const auto dense = [](const memory::dims& d) {
+      return memory::desc(d, memory::data_type::f32, memory::format_tag::nchw);
+    };
+    const convolution_forward::primitive_desc chosen(
+        {prop_kind::forward_inference, algorithm::convolution_auto, any(from), any(weights), any(to), step, none, none},
+        engine_);
+    x_ = laid_out(dense(from), chosen.src_desc(), x);
+    w_ = laid_out(dense(weights), chosen.weights_desc(), w);
+    y_ = memory(chosen.dst_desc(), engine_);
+    plain_ = memory(dense(to), engine_);
+    forward_ = convolution_forward(chosen);
+  }
+  void operator()() {
+    forward_.execute(stream_, {{DNNL_ARG_SRC, x_}, {DNNL_ARG_WEIGHTS, w_}, {DNNL_ARG_DST, y_}});
+    stream_.wait();
+  }
+  const float* result() {
+    dnnl::reorder(y_, plain_).execute(stream_, y_, plain_);
+    stream_.wait();
+    return static_cast<const float*>(plain_.get_data_handle());
+  }
+
+ private:
+  dnnl::memory laid_out(const dnnl::memory::desc& dense, const dnnl::memory::desc& wanted, const float* data) {
+    dnnl::memory given(dense, engine_, const_cast<float*>(data)), taken(wanted, engine_);
+    dnnl::reorder(given, taken).execute(stream_, given, taken);
+    stream_.wait();
+    return taken;
+  }
+
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  dnnl::memory x_, w_, y_, plain_;
+  dnnl::convolution_forward forward_;
+};
+#endif
+
+bool measure(const world& everyone, const shape_of_layer& l, int iterations) {
+  const auto p = everyone.partition(dynamic_extents<4>(1, 1, everyone.size(), 1));
+  convolution<float, 2> layer(p, {.in_channels = l.in,
+                                  .out_channels = l.out,
+                                  .kernel = {l.kernel, l.kernel},
+                                  .stride = {l.stride, l.stride},
+                                  .padding = {l.padding, l.padding},
+                                  .bias = false});
+  const auto cuts = decomposition<4>::balanced({l.batch, l.in, l.side, l.side}, p.extents().array());
+  auto x = uninitialised<float, 4>(cuts.shape(p.index()));
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<float>((k * 7 + everyone.id()) % 13) - 6;
+  const xt::xtensor<float, 4> y = layer(x);
+
+  // the same windows, already filled
+  detail::local_convolution<2> s;
+  s.batch = l.batch, s.in = s.in_of_group = l.in, s.out = s.out_of_group = l.out;
+  s.places = {y.shape()[2], y.shape()[3]}, s.kernel = {l.kernel, l.kernel}, s.stride = {l.stride, l.stride};
+  s.dilation = {1, 1};
+  for (std::size_t f = 0; f < 2; ++f) s.window[f] = (s.places[f] - 1) * l.stride + l.kernel;
+  std::vector<float> window(l.batch * l.in * s.window[0] * s.window[1]), result(y.size()), dx(window.size());
+  for (std::size_t k = 0; k < window.size(); ++k) window[k] = static_cast<float>(k % 11) - 5;
+  std::vector<float> dw(layer.weight().size());
+  detail::convolver<float, 2> product(s);
+  const float* const w = layer.weight().data();
+
+  std::vector<double> whole, local, back, local_back, onednn;
+#ifdef BENCH_ONEDNN
+  by_onednn other(s, window.data(), w, l.stride);
+#endif
+  for (int k = -2; k < iterations; ++k) {
+    const double a = bench::timed([&] { layer(x); });
+    const double b = bench::timed([&] { product.forward(window.data(), w, nullptr, result.data()); });
+    const double c = bench::timed([&] { layer.adjoint(y); });
+    const double d = bench::timed([&] {
+      product.adjoint(y.data(), w, dx.data());
+      product.gradients(window.data(), y.data(), dw.data(), nullptr);
+    });
+    if (k >= 0) whole.push_back(a), local.push_back(b), back.push_back(c), local_back.push_back(d);
+#ifdef BENCH_ONEDNN
+    const double e = bench::timed([&] { other(); });
+    if (k >= 0) onednn.push_back(e);
+#endif
+  }
+  double apart = 0, largest = 1;
+#ifdef BENCH_ONEDNN
+  const float* const theirs = other.result();
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    apart = std::max(apart, std::abs(static_cast<double>(theirs[k] - result[k])));
+    largest = std::max(largest, std::abs(static_cast<double>(result[k])));
+  }
+#endif
+  if (everyone.id() == 0)
+    std::printf(
+        "{\"bench\": \"convolution\", \"case\": \"%s\", \"workers\": %zu, \"seconds\": %.9f, \"seconds_local\": %.9f, "
+        "\"seconds_back\": %.9f, \"seconds_local_back\": %.9f, \"seconds_onednn\": %.9f, \"to_local\": %.3f, "
+        "\"back_to_local\": %.3f, \"local_to_onednn\": %.2f, \"apart\": %.1e}\n",
+        l.name, everyone.size(), bench::median(whole), bench::median(local), bench::median(back),
+        bench::median(local_back), bench::median(onednn), bench::median(whole) / bench::median(local),
+        bench::median(back) / bench::median(local_back),
+        onednn.empty() ? 0 : bench::median(local) / bench::median(onednn), apart / largest);
+  return apart <= 1e-5 * largest;
+}
+
+}  // namespace
+
+/// convolution [iterations]
+int main(int argc, char** argv) {
+  boost::mpi::environment environment(argc, argv);
+  const world everyone;
+  bool right = true;
+  for (const shape_of_layer& l : layers) right = measure(everyone, l, argc > 1 ? std::atoi(argv[1]) : 20) && right;
+  return right ? 0 : 1;
+}
