@@ -9,6 +9,7 @@
 #include <partita/plan/graph.hpp>
 #include <partita/sharded/detail/adjoint.hpp>
 #include <partita/sharded/detail/along_cuts.hpp>
+#include <partita/sharded/detail/elements_in_place.hpp>
 #include <partita/sharded/sharded.hpp>
 #include <type_traits>
 #include <utility>
@@ -150,6 +151,14 @@ constexpr bool is_typed_along_cuts() {
   else return false;
 }
 
+/// An element function of operands whose layouts all are the result's, as far as types know.
+template <class Op, auto... Layout>
+consteval bool is_laid_alike() {
+  if constexpr (requires { Op::of_elements; })
+    return (layout_named<Layout>.lies_as(inferred<Op, Layout...>.result) && ...);
+  else return false;
+}
+
 template <class Op, class... T, auto... Layout>
 auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   using element = std::common_type_t<T...>;
@@ -158,6 +167,12 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   static_assert(((layout_named<Layout>.on == *first[0]) && ...),
                 "partita: requires operands on one mesh; make their layouts from the same mesh");
   if constexpr ((std::is_same_v<T, element> && ...) && ((layout_named<Layout>.on == *first[0]) && ...)) {
+    if constexpr (is_laid_alike<Op, Layout...>()) {
+      const std::array states{static_cast<const tensor_state<element>*>(x.at_run_time().state().get())...};
+      if (are_alike(states))
+        return typed_sharded<element, inferred_name<Op, Layout...>>(
+            elements_in_place(Op::of_elements, op.number, states));
+    }
     const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
     if constexpr (is_typed_along_cuts<Op, Layout...>()) {
       return typed_sharded<element, name_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
@@ -191,6 +206,10 @@ auto call(const Op& op, const X&... x) {
     using element = std::common_type_t<element_of_tensor<X>...>;
     static_assert((std::is_same_v<element_of_tensor<X>, element> && ...),
                   "partita: requires operands of one element type; cast them first");
+    if constexpr (requires { Op::of_elements; } && ((tensor_kind<X> != 0) && ...)) {
+      const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
+      if (lie_alike(states) && are_alike(states)) return elements_in_place(Op::of_elements, op.number, states);
+    }
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
     if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))
       if (operands[0].state()->on && is_cut_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
@@ -203,6 +222,7 @@ auto call(const Op& op, const X&... x) {
 /// An element function as an operation.
 template <element_function F, std::size_t Operands = 1, std::ptrdiff_t... Dims>
 struct elements_op {
+  static constexpr element_function of_elements = F;
   double number = 0;
 
   static constexpr partita::rule rule(const shape_span& shapes) {

@@ -1,0 +1,48 @@
+// Element functions where nothing is to be decided: operands that lie alike, of equal extents, without a gradient. What
+// an operation takes is then the loop, and the memory of its result.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/sharded/detail/element_function.hpp>
+#include <partita/sharded/sharded_tensor.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// Whether the tensors lie on one mesh in this process, have the same extents, and no tape knows them.
+template <class T, std::size_t N>
+bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
+  const tensor_state<T>& first = *x[0];
+  if (first.node != nullptr || !first.active()) return false;
+  for (std::size_t i = 1; i < N; ++i)
+    if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
+  return true;
+}
+/// The same of layouts that are known at run time. Of whole values only: what is partial follows the function's rule.
+template <class T, std::size_t N>
+bool lie_alike(const std::array<const tensor_state<T>*, N>& x) {
+  const sharding& first = x[0]->layout;
+  if (first.open != 0 || first.kept_whole != 0 || first.is_partial()) return false;
+  for (std::size_t i = 1; i < N; ++i)
+    if (x[i]->layout.open != 0 || x[i]->layout.kept_whole != 0 || !x[i]->layout.lies_as(first)) return false;
+  return true;
+}
+
+template <class T, std::size_t N>
+sharded_tensor<T> elements_in_place(element_function f, double number, const std::array<const tensor_state<T>*, N>& x) {
+  const auto state = std::make_shared<tensor_state<T>>();
+  state->on = x[0]->on;
+  state->layout = x[0]->layout;
+  state->layout.open = state->layout.kept_whole = state->layout.reduced_over = 0;  // in place: a copy takes longer
+  state->layout.priority = 0;
+  state->extents = x[0]->extents;
+  state->block = tensor_block<T>(x[0]->block.shape);
+  const T* rows[3] = {};
+  for (std::size_t i = 0; i < 3; ++i) rows[i] = x[i < N ? i : 0]->block.data();
+  constexpr std::ptrdiff_t steps[] = {1, 1, 1};
+  apply_row<T>(f, number, state->block.size(), state->block.data(), 1, rows, steps);
+  return sharded_tensor<T>(state);
+}
+
+}  // namespace partita::detail
