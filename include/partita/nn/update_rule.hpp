@@ -84,22 +84,30 @@ void update(const sgd_options& o, int, const flat_parameter<Real, 1>& p) {
 }
 template <class Real>
 void update(const adam_options& o, int now, const flat_parameter<Real, 2>& p) {
-  const double first_bias = 1 - std::pow(o.beta1, now), second_bias = 1 - std::pow(o.beta2, now);
-  for (std::size_t k = 0; k < p.n; ++k) {
-    const Real g = p.gradient[k];
-    Real& m = p.state[0][k];
-    Real& v = p.state[1][k];
-    m = static_cast<Real>(o.beta1) * m + static_cast<Real>(1 - o.beta1) * g;
-    v = static_cast<Real>(o.beta2) * v + static_cast<Real>(1 - o.beta2) * g * g;
-    const double m_hat = static_cast<double>(m) / first_bias, v_hat = static_cast<double>(v) / second_bias;
-    p.value[k] -= static_cast<Real>(o.learning_rate * m_hat / (std::sqrt(v_hat) + o.epsilon));
+  const double first_share = 1 / (1 - std::pow(o.beta1, now)), second_share = 1 / (1 - std::pow(o.beta2, now));
+  const double rate = o.learning_rate, epsilon = o.epsilon;  // copies: to a compiler, options could be elements
+  const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
+  const Real first_rest = static_cast<Real>(1 - o.beta1), second_rest = static_cast<Real>(1 - o.beta2);
+  Real *const w = p.value, *const m = p.state[0], *const v = p.state[1];
+  const Real* const gradient = p.gradient;
+  for (std::size_t k = 0, n = p.n; k < n; ++k) {
+    const Real g = gradient[k];
+    m[k] = first * m[k] + first_rest * g;
+    v[k] = second * v[k] + second_rest * g * g;
+    const double m_hat = static_cast<double>(m[k]) * first_share, v_hat = static_cast<double>(v[k]) * second_share;
+    w[k] -= static_cast<Real>(rate * m_hat / (std::sqrt(v_hat) + epsilon));
   }
 }
 template <class Real>
 void update(const adamw_options& o, int now, const flat_parameter<Real, 2>& p) {
   const Real kept = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
-  for (std::size_t k = 0; k < p.n; ++k) p.value[k] *= kept;
-  update(adam_options{o.learning_rate, o.beta1, o.beta2, o.epsilon}, now, p);
+  const adam_options adam{o.learning_rate, o.beta1, o.beta2, o.epsilon};
+  constexpr std::size_t piece = 2048;  // chosen: so that what decays is still in a cache when it moves
+  for (std::size_t k = 0; k < p.n; k += piece) {
+    const std::size_t n = p.n - k < piece ? p.n - k : piece;
+    for (std::size_t j = k; j < k + n; ++j) p.value[j] *= kept;
+    update(adam, now, flat_parameter<Real, 2>{n, p.value + k, p.gradient + k, {p.state[0] + k, p.state[1] + k}});
+  }
 }
 
 }  // namespace detail

@@ -22,12 +22,24 @@ decltype(auto) first_tensor(const X& x, const Y& y) {
   else return y;
 }
 
+template <class X>
+consteval std::size_t rank_if_known() {
+  if constexpr (tensor_kind<X> == 0) return rank_of<X>;
+  else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank();
+  else return dynamic;
+}
+
 /// A binary element function of tensors, or of a tensor and a number.
 template <element_function F, class L, class R>
 auto binary(const L& l, const R& r) {
   using e = element_function;
   if constexpr (any_tensor<L> && any_tensor<R>) {
-    return call(elements_op<F, 2>{}, l, r);
+    constexpr std::size_t of_l = rank_if_known<L>(), of_r = rank_if_known<R>();
+    constexpr bool one_rank = of_l == of_r || of_l == 0 || of_r == 0 || of_l == dynamic || of_r == dynamic;
+    static_assert(one_rank,
+                  "partita: requires operands of one rank, or a scalar; say by broadcast_dimensions<...> where the "
+                  "smaller one stands");
+    if constexpr (one_rank) return call(elements_op<F, 2>{}, l, r);
   } else {
     const auto c = [&] {
       if constexpr (any_tensor<L>) return static_cast<double>(r);

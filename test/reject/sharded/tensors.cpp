@@ -12,6 +12,9 @@
 // expect NO_DIMENSION: partita::slice\(x, dimensions<d...>, {from, to}...\): requires dimensions that x has
 // expect REAL_INDICES: partita::take\(x, indices, dimensions<d>\): requires indices of an integer type
 // expect IMPLICIT_MOVE: partita: requires operands that need not be moved, as their mesh has no_implicit_reshard\(\)
+// expect READS_BY_AXES: (layout_name<\d+>\{"data=2,model=2 \(data, \)"\}|'const sharded<float, partita::sharding\{\{)
+// first RANKS: partita: requires operands of one rank, or a scalar; say by broadcast_dimensions<...> where the smaller
+// lines RANKS: 12
 // lines NO_RULE: 12
 // lines NO_DIMENSION: 12
 // lines REAL_INDICES: 12
@@ -60,6 +63,10 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   take(X, xt::xtensor<double, 1>{1}, dimensions<0>);
 #elif defined(IMPLICIT_MOVE)
   matmul(E, E);
+#elif defined(READS_BY_AXES)
+  [[maybe_unused]] const int number = Z;
+#elif defined(RANKS)
+  add(X, sum(X, dimensions<0>));
 #elif defined(ELEMENTS)
   matmul(X, D);
 #endif
