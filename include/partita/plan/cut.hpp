@@ -34,7 +34,7 @@ constexpr void require_part(std::size_t k, std::size_t p) {
     throw shape_error(text("partita::cut: requires a part below the number of parts ") << p << ", got part " << k);
 }
 constexpr void require_range(std::size_t start, std::size_t stop, std::size_t n) {
-  if (stop > n)
+  if (stop > n || start > stop)
     throw shape_error(text("partita::cut: requires a range of the ")
                       << n << " indices that are cut, got [" << start << ", " << stop << ")");
 }

@@ -9,8 +9,12 @@
 namespace partita {
 
 /// The workers of a mesh that differ along these axes only: "data" or "data+model". Worker 0 of the mesh is worker
-/// `first` of the world.
+/// `first` of the world; more ids than MPI counts are a partition_error.
 inline worker_groups groups_along(const mesh& m, const char* axes, std::size_t first = 0) {
+  constexpr std::size_t most = std::size_t{1} << 31U;
+  if (m.size() > most || first > most - m.size())
+    throw partition_error(text("partita::groups_along(mesh, axes, first): requires workers that MPI can count, got ")
+                          << m.size() << " from worker " << first << " on");
   std::vector<char> named(m.rank(), 0);
   for (const char* c = axes; *c != '\0';) {
     std::size_t length = 0;

@@ -53,7 +53,12 @@ class worker_groups {
 
   std::size_t size() const { return members_.size(); }
   /// The workers of a group, its root first.
-  const std::vector<std::size_t>& members(std::size_t group) const { return members_[group]; }
+  const std::vector<std::size_t>& members(std::size_t group) const {
+    if (group >= members_.size())
+      throw partition_error(text("partita::worker_groups::members(group): requires a group below the number of groups ")
+                            << members_.size() << ", got " << group);
+    return members_[group];
+  }
   /// The group of a worker, or size() if it is in none.
   std::size_t group_of(std::size_t worker) const {
     return worker < group_of_.size() && group_of_[worker] != none ? group_of_[worker] : size();

@@ -112,7 +112,10 @@ class workers {
   bool is_range() const { return ids_.empty(); }
 
   /// The id of the k-th worker.
-  std::size_t operator[](std::size_t k) const { return ids_.empty() ? first_ + k : ids_[k]; }
+  std::size_t operator[](std::size_t k) const {
+    if (k >= count_) refuse_place(k);
+    return ids_.empty() ? first_ + k : ids_[k];
+  }
 
   /// The place of a worker in this order, or `size()` if it is not in it. Cost: one comparison for a range, one pass
   /// for a list.
@@ -186,6 +189,12 @@ class workers {
     std::vector<std::size_t> ids;
     for (const auto id : given) ids.push_back(static_cast<std::size_t>(id));
     return ids;
+  }
+
+  template <class = void>
+  [[noreturn]] void refuse_place(std::size_t k) const {
+    throw partition_error(text("partita::workers: requires a place below the number of workers ")
+                          << count_ << ", got place " << k);
   }
 
   void refuse_duplicates() const {

@@ -153,9 +153,39 @@ void expect_rank(const world& everyone, std::index_sequence<D...>) {
          along_first.part_of_sum<double>(whole, shape, me), "reduce_scatter");
   const auto root = everyone.partition<1>(workers(P - 1, P));
   const auto all = everyone.partition(extents(P));
-  expect(broadcast(root, all)(tensor_of(whole(me))), whole(P - 1), "broadcast");
-  expect(all_sum_reduce(all, dimensions<0>)(tensor_of(whole(me))), along_first.summed<double>(whole, me),
-         "all_sum_reduce");
+  const broadcast copies(root, all);
+  const all_sum_reduce sums(all, dimensions<0>);
+  const all_gather wholes(on(first), dimensions<0>);
+  expect(copies(tensor_of(whole(me))), whole(P - 1), "broadcast");
+  expect(sums(tensor_of(whole(me))), along_first.summed<double>(whole, me), "all_sum_reduce");
+  // shapes that differ in one dimension alone are others, whichever it is
+  for (std::size_t d = 0; d < Rank; ++d)
+    for (const std::size_t n : {std::size_t{2}, std::size_t{3}}) {
+      list one(Rank, 1), gathered_shape(Rank, 1);
+      one[d] = gathered_shape[d] = n;
+      gathered_shape[0] *= P;
+      const auto of = [n](std::size_t w) {
+        std::vector<double> data(n);
+        for (std::size_t i = 0; i < n; ++i) data[i] = static_cast<double>(100 * w + i);
+        return data;
+      };
+      const auto block = [](const list& extents, const std::vector<double>& data) {
+        oracle::block<double> b(extents);
+        b.data = data;
+        return b;
+      };
+      const auto mine = tensor_of(block(one, of(me)));
+      std::vector<double> sum(n, 0), parts;
+      for (std::size_t w = 0; w < P; ++w) {
+        const auto data = of(w);
+        for (std::size_t i = 0; i < n; ++i) sum[i] += data[i];
+        parts.insert(parts.end(), data.begin(), data.end());
+      }
+      expect(copies(mine), block(one, of(P - 1)), "broadcast of a line");
+      expect(sums(mine), block(one, sum), "all_sum_reduce of a line");
+      expect(wholes(mine), block(gathered_shape, parts), "all_gather of lines");
+      expect(turn(mine), block(list(one.rbegin(), one.rend()), of(me)), "repartition of lines, reversed");
+    }
 }
 
 template <std::size_t Rank>

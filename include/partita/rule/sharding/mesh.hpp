@@ -31,6 +31,9 @@ struct axis {
     }
     if (n == 0) throw partition_error("partita::axis: requires a name; give it one");
     if (workers == 0) throw partition_error(text("partita::axis: requires a worker along ") << name << "; give 1");
+    if (size != workers)
+      throw partition_error(text("partita::axis: requires as many workers as can be counted, got ")
+                            << workers << " along " << name);
   }
 
   constexpr const char* name() const { return letters; }
@@ -72,6 +75,9 @@ struct mesh {
     for (std::size_t a = 0; a < count; ++a)
       if (axes[a].is_named(one.name()))
         throw partition_error(text("partita::mesh: requires different names; rename one axis ") << one.name());
+    if (one.size > static_cast<std::size_t>(-1) / size())
+      throw partition_error(text("partita::mesh: requires as many workers as can be counted, got ")
+                            << size() << " times " << one.size);
     axes[count++] = one;
   }
 
@@ -89,7 +95,7 @@ struct mesh {
     for (std::size_t a = 0; a < count; ++a) product *= axes[a].size;
     return product;
   }
-  constexpr std::size_t size(std::size_t a) const { return axes[a].size; }
+  constexpr std::size_t size(std::size_t a) const { return axes[checked(a)].size; }
   /// How many blocks these axes cut a dimension into.
   constexpr std::size_t size(axis_list cut) const {
     std::size_t product = 1;
