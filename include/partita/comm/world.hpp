@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <partita/comm/detail/world_state.hpp>
 #include <partita/plan/grid.hpp>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace partita {
 
@@ -20,6 +22,18 @@ inline constexpr bool refused = false;
 /// The type that a refused call would have had, so that the refusal stays the only error. Never defined.
 template <class Result>
 Result named_after_a_refusal();
+
+/// The workers that give the same colour, in ascending order. Collective.
+template <class = void>
+std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour) {
+  state.agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
+  std::vector<std::uint64_t> all(state.size());
+  check(MPI_Allgather(&colour, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, state.communicator()), "MPI_Allgather");
+  std::vector<std::size_t> same;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (all[k] == colour) same.push_back(k);
+  return same;
+}
 }  // namespace detail
 
 /// The workers of a communicator. Cheap to copy; the copies share one private communicator, freed with the last of
@@ -123,7 +137,7 @@ class world {
   /// MPI_Allgather, and a part().
   template <class = void>
   world split(std::size_t colour) const {
-    return part(partita::workers(state()->of_colour(colour)));
+    return part(partita::workers(detail::workers_of_colour(*state(), colour)));
   }
 
   const std::shared_ptr<detail::world_state>& state() const {

@@ -5,7 +5,6 @@
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/accepted.hpp>
-#include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
@@ -167,20 +166,20 @@ class repartition {
   auto forward_(const X& x, const text& objection) const {
     const auto only = only_thread();
     const block_argument<X> argument(x);
-    return begin<element_of<X>>(argument.block(), {}, detail::complaint(objection)).finish();
+    return begin<true, element_of<X>>(argument.block(), {}, detail::complaint(objection), [] {}).finish();
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& objection) const {
     using T = element_of<X>;
     const auto only = only_thread();
     const block_argument<X> argument(x);
-    begin<T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection)).finish();
+    begin<true, T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
   }
   template <class X>
   auto begin_forward_(const X& x, const text& objection) const {
     return detail::begun(x, [&](const auto& block) {
       const auto only = only_thread();
-      auto later = begin<element_of<X>>(block, {}, detail::complaint(objection));
+      auto later = begin<true, element_of<X>>(block, {}, detail::complaint(objection), [] {});
       state().leave_under_way(operation_);
       return later;
     });
@@ -189,20 +188,20 @@ class repartition {
   auto backward_(const Y& dy, const text& objection) const {
     const auto only = only_thread();
     const block_argument<Y> argument(dy);
-    return begin_back<element_of<Y>>(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+    return begin<false, element_of<Y>>(argument.block(), {}, detail::complaint(objection), [] {}).finish();
   }
   template <class Y, class View>
   void backward_(const Y& dy, View& view, const text& objection) const {
     using T = element_of<Y>;
     const auto only = only_thread();
     const block_argument<Y> argument(dy);
-    begin_back<T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
+    begin<false, T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
   }
   template <class Y, class Fill>
   auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
     return detail::begun(dy, [&](const auto& block) {
       const auto only = only_thread();
-      auto later = begin_back<element_of<Y>>(block, {}, detail::complaint(objection), fill);
+      auto later = begin<false, element_of<Y>>(block, {}, detail::complaint(objection), fill);
       state().leave_under_way(operation_);
       return later;
     });
@@ -214,42 +213,26 @@ class repartition {
                              [&] { return text(planner_.name()); });
   }
 
-  template <class T>
+  /// Agrees and begins: `Forward` from the cut of x to that of the result, else back.
+  template <bool Forward, class T, class Fill>
   detail::pending<pooled_tensor<T, rank>> begin(const strided<const T, rank>& block,
-                                                const detail::target<T, rank>& wanted,
-                                                const detail::complaint& before) const {
+                                                const detail::target<T, rank>& wanted, const detail::complaint& before,
+                                                Fill fill) const {
+    constexpr const char* direction = Forward ? "" : ".adjoint";
     state();
     operation_->wait();
     structure& s = detail::agreed_structure(
         state(), structures_,
-        {fingerprint_of<T>(1), detail::unless_apart(before, block, wanted, planner_.name()), true},
-        [&](const structure& known) { return fits(known.there, block, wanted); },
+        {fingerprint_of<T>(Forward ? 1 : 2), detail::unless_apart(before, block, wanted, planner_.name()), true},
+        [&](const structure& known) { return detail::fits(known.template plan<Forward>(), block, wanted); },
         [&](detail::complaint& trouble) {
-          structure learnt = planner_.learn_forward(block.shape, ways_, trouble);
-          expect_target(learnt.there, block, wanted, "", trouble);
+          structure learnt = Forward ? planner_.learn_forward(block.shape, ways_, trouble)
+                                     : planner_.learn_backward(block.shape, ways_, trouble);
+          detail::expect_target(learnt.template plan<Forward>(), block, wanted, planner_.name(), direction, trouble);
           return learnt;
         },
-        [&] { return describe<T>("", block.shape); });
-    return move(s.there, s.going, block, wanted, [] {});
-  }
-
-  template <class T, class Fill>
-  detail::pending<pooled_tensor<T, rank>> begin_back(const strided<const T, rank>& block,
-                                                     const detail::target<T, rank>& wanted,
-                                                     const detail::complaint& before, Fill fill) const {
-    state();
-    operation_->wait();
-    structure& s = detail::agreed_structure(
-        state(), structures_,
-        {fingerprint_of<T>(2), detail::unless_apart(before, block, wanted, planner_.name()), true},
-        [&](const structure& known) { return fits(known.back, block, wanted); },
-        [&](detail::complaint& trouble) {
-          structure learnt = planner_.learn_backward(block.shape, ways_, trouble);
-          expect_target(learnt.back, block, wanted, ".adjoint", trouble);
-          return learnt;
-        },
-        [&] { return describe<T>(".adjoint", block.shape); });
-    return move(s.back, s.coming, block, wanted, fill);
+        [&] { return planner_.describe(direction, block.shape, detail::type_name<T>()); });
+    return move(s.template plan<Forward>(), Forward ? s.going : s.coming, block, wanted, fill);
   }
 
   /// Begins to move the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
@@ -289,35 +272,11 @@ class repartition {
     return {std::move(y), operation_, number};
   }
 
-  template <class T>
-  static bool fits(const exchange_plan<rank>& plan, const strided<const T, rank>& x,
-                   const detail::target<T, rank>& wanted) {
-    if (plan.gives && plan.source_shape != x.shape) return false;
-    if (!wanted.given || (plan.gives && !plan.takes)) return true;
-    const shape_type& shape = plan.takes ? plan.destination_shape : x.shape;
-    return volume_of(shape) == 0 || wanted.block.shape == shape;
-  }
-  template <class T>
-  void expect_target(const exchange_plan<rank>& plan, const strided<const T, rank>& x,
-                     const detail::target<T, rank>& wanted, const char* direction, detail::complaint& trouble) const {
-    if (trouble.any() || (plan.gives && !plan.takes)) return;
-    const text call = text(planner_.name()) << direction;
-    detail::expect_shape(wanted, plan.takes ? plan.destination_shape : x.shape, call.c_str(), trouble);
-  }
-
   /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
   template <class T>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
     return detail::mixed(detail::mixed(planner_.fingerprint(), detail::type_number<T>()),
                          direction + 16 * (ways_ ? ways_->number() : 0));
-  }
-  template <class T>
-  text describe(const char* direction, const shape_type& shape) const {
-    return text(planner_.name()) << direction << " with p_x = " << planner_.p_x().grid().shape() << " on "
-                                 << detail::named(planner_.p_x().workers())
-                                 << ", p_y = " << planner_.p_y().grid().shape() << " on "
-                                 << detail::named(planner_.p_y().workers()) << " and a block of shape " << shape
-                                 << " of " << detail::type_name<T>();
   }
   /// For as long as a call takes.
   detail::one_thread only_thread() const {

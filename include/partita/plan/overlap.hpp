@@ -71,6 +71,27 @@ struct meeting {
   std::array<std::size_t, Rank> shape_other{};
 };
 
+/// The loops over the overlaps of dimensions D, D + 1, …, one inside the other, so that each box costs what differs
+/// from the box before it. found[first[d]] to found[first[d + 1]] are those of dimension d.
+template <std::size_t D, std::size_t Rank, class F>
+[[gnu::always_inline]] inline void for_each_choice(const overlap* found, const std::array<std::size_t, Rank + 1>& first,
+                                                   index<Rank>& peer, meeting<Rank>& m, F& f) {
+  if constexpr (D == Rank) {
+    f(peer, m);
+  } else {
+    for (std::size_t k = first[D], end = first[D + 1]; k < end; ++k) {
+      const overlap& o = found[k];
+      peer[D] = o.part;
+      m.where.start[D] = o.range.start;
+      m.where.stop[D] = o.range.stop;
+      m.at[D] = o.at;
+      m.at_other[D] = o.at_other;
+      m.shape_other[D] = o.size_other;
+      for_each_choice<D + 1>(found, first, peer, m, f);
+    }
+  }
+}
+
 /// Calls f(index of the other side's block, meeting) for all boxes in which one block meets the other decomposition:
 /// the product of the overlaps along each dimension, which `found` holds meanwhile. Before the first it calls
 /// expect(how many).
@@ -90,24 +111,9 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
     count *= first[d + 1] - first[d];
   }
   expect(count);
-  index<Rank> choice{}, peer{};
+  index<Rank> peer{};
   meeting<Rank> m;
-  for (std::size_t changed = 0;;) {
-    for (std::size_t d = changed; d < Rank; ++d) {
-      const overlap& o = found[first[d] + choice[d]];
-      peer[d] = o.part;
-      m.where.start[d] = o.range.start;
-      m.where.stop[d] = o.range.stop;
-      m.at[d] = o.at;
-      m.at_other[d] = o.at_other;
-      m.shape_other[d] = o.size_other;
-    }
-    f(peer, m);
-    std::size_t d = Rank;
-    while (d > 0 && ++choice[d - 1] == first[d] - first[d - 1]) choice[--d] = 0;
-    if (d == 0) return;
-    changed = d - 1;
-  }
+  for_each_choice<0>(found.data(), first, peer, m, f);
 }
 
 // What follows treats both kinds of side alike: a decomposition, and boxes by place for staggered blocks. `order[d]` is

@@ -69,7 +69,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
                 "partita::plan_repartition(p_x, from, p_y, to): requires partitions of the tensor's rank; reshape() "
                 "them with extents of 1");
   const axes_order<Rank> same = same_axes<Rank>(), back = inverse_axes(axes);
-  const bool turned = axes != same;
+  const bool turned = axes != same, replicated = src.count > 1;
   exchange_plan<Rank> plan;
   plan.worker = worker;
   plan.extents = tensor_extents(from);
@@ -82,7 +82,6 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   plan.gives = as_source < src.first().size();
   plan.takes = as_destination < dst.first().size();
   const auto sender = [&](std::size_t place, std::size_t taker) {
-    if (src.count == 1) return src.first().workers()[place];
     const auto owner = [&](std::size_t c) { return src.copies[c].workers()[place]; };
     return owner(choose(taker, src.count, owner));
   };
@@ -90,35 +89,34 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
   if (plan.gives)
     as_part(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
-      for (std::size_t c = 0; c < dst.count; ++c)
+      for (std::size_t c = 0; c < dst.count; ++c) {
+        const workers& takers = dst.copies[c].workers();
         for_each_meeting(
             cuts, i, dst.copies[c], to, back, scratch,
-            [&](std::size_t place, const meeting<Rank>& m) {
-              const std::size_t peer = dst.copies[c].workers()[place];
-              if (src.count > 1 && sender(as_source, peer) != worker) return;
+            [&, worker, turned, replicated](std::size_t place, const meeting<Rank>& m) {
+              const std::size_t peer = takers[place];
+              if (replicated && sender(as_source, peer) != worker) return;
               const auto at = turned ? in_result_order(m.at_other, axes) : m.at_other;
               if (peer == worker) {
                 plan.kept.push_back({m.where, m.at, at});
                 return;
               }
               const auto theirs = turned ? in_result_order(m.shape_other, axes) : m.shape_other;
-              transfer<Rank>& t = plan.sends.emplace_back();
-              t.worker = peer, t.where = m.where, t.at = m.at;
-              t.there = place_in_block<Rank>::of(at, theirs);
+              plan.sends.push_back({peer, m.where, m.at, place_in_block<Rank>::of(at, theirs)});
             },
             [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
+      }
     });
   if (plan.takes)
     as_part(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;
+      const workers& givers = src.first().workers();
       for_each_meeting(
           cuts, j, src.first(), from, same, scratch,
-          [&](std::size_t place, const meeting<Rank>& m) {
-            const std::size_t peer = sender(place, worker);
+          [&, worker, replicated](std::size_t place, const meeting<Rank>& m) {
+            const std::size_t peer = replicated ? sender(place, worker) : givers[place];
             if (peer == worker) return;
-            transfer<Rank>& t = plan.receives.emplace_back();
-            t.worker = peer, t.where = m.where, t.at = m.at;
-            t.there = place_in_block<Rank>::of(m.at_other, m.shape_other);
+            plan.receives.push_back({peer, m.where, m.at, place_in_block<Rank>::of(m.at_other, m.shape_other)});
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
       if (!turned) return;

@@ -1,4 +1,4 @@
-// A communicator of some workers of another, made by them alone.
+// Communicators of our own: of all workers of a given one, and of some of them, made by those alone.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,16 @@
 #include <vector>
 
 namespace partita::detail {
+
+/// Another communicator of the same workers. Collective.
+template <class = void>
+MPI_Comm private_duplicate(MPI_Comm given) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+  check(MPI_Comm_idup(given, made.get(), &request), "MPI_Comm_idup");
+  finish_collective(request, made);
+  return *made;
+}
 
 inline text making_of_part(const workers& chosen) {
   text all("partita::world::part(workers) of ");

@@ -32,6 +32,11 @@ class roll_call final : public wait_watcher {
   static inline std::atomic<double> patience = 10;
   /// What PARTITA_PATIENCE says; 0 if it says nothing.
   static double seconds_to_an_error() { return patience_said(std::getenv("PARTITA_PATIENCE")); }
+  /// How long others are waited for who may never come, where nobody would be there to be told.
+  static double longest_wait() {
+    const double said = seconds_to_an_error();
+    return said > 0 ? said : patience.load();
+  }
   /// How many worlds this process knows of; all workers of a world give it a number that none of them knows.
   static std::atomic<std::uint64_t>& worlds() {
     static std::atomic<std::uint64_t> known{0};

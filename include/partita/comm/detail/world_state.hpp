@@ -50,7 +50,7 @@ class world_state {
     any_thread_ = provided == MPI_THREAD_MULTIPLE;
     roll_ = std::make_unique<roll_call>(id_, size_, given);
     watcher = roll_.get();
-    communicator_ = takes_over ? given : duplicate(given);
+    communicator_ = takes_over ? given : private_duplicate(given);
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
     introduce();
   }
@@ -131,17 +131,6 @@ class world_state {
     begin_call(fingerprint_of_part(chosen), describe);
     return part_communicator(communicator_, id_, chosen);
   }
-  /// The workers that give the same colour, in ascending order. Collective.
-  template <class = void>
-  std::vector<std::size_t> of_colour(std::uint64_t colour) {
-    agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
-    std::vector<std::uint64_t> all(size_);
-    check(MPI_Allgather(&colour, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, communicator_), "MPI_Allgather");
-    std::vector<std::size_t> same;
-    for (std::size_t k = 0; k < size_; ++k)
-      if (all[k] == colour) same.push_back(k);
-    return same;
-  }
 
   /// What every call begins with, whether workers agree on it or not: it may be made here and now, and is noted.
   template <class Describe>
@@ -206,20 +195,6 @@ class world_state {
       throw disagreement_error(two_levels(all[0].level, k, all[k].level));
     }
   }
-  template <class = void>
-  static MPI_Comm duplicate(MPI_Comm given) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
-    check(MPI_Comm_idup(given, made.get(), &request), "MPI_Comm_idup");
-    finish_collective(request, made);
-    return *made;
-  }
-  /// How long others are waited for who may never come, where nobody would be there to be told.
-  static double longest_wait() {
-    const double said = roll_call::seconds_to_an_error();
-    return said > 0 ? said : roll_call::patience.load();
-  }
-
   bool has_unread_messages() const { return leaves_messages_ || roll_->gave_up(); }
 
   void wait() {
@@ -266,7 +241,7 @@ class world_state {
         std::make_unique<std::array<words, 2>>(std::array<words, 2>{words{gone, ~gone, 0, ~std::uint64_t{0}}, words{}});
     words& all = (*said)[1];
     if (flags_) {
-      lost_ = !flags_->all_and((*said)[0], all, longest_wait());
+      lost_ = !flags_->all_and((*said)[0], all, roll_call::longest_wait());
     } else {
       MPI_Request request = MPI_REQUEST_NULL;
       if (begin_to_meet((*said)[0], all, request) != MPI_SUCCESS || !completed(request)) lost_ = true;
@@ -287,7 +262,7 @@ class world_state {
   bool completed(MPI_Request& request) {
     const double start = MPI_Wtime();
     int done = 0;
-    while (done == 0 && MPI_Wtime() - start < longest_wait())
+    while (done == 0 && MPI_Wtime() - start < roll_call::longest_wait())
       if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     lost_ = lost_ || done == 0;
     return done != 0;

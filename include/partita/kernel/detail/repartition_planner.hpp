@@ -10,6 +10,7 @@
 #include <partita/comm/partition.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/cut_of_blocks.hpp>
+#include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/forgotten.hpp>
 #include <partita/kernel/detail/pending.hpp>
@@ -31,11 +32,32 @@ struct repartition_structure {
   bool follows = true;  ///< the cut of x follows from its extents: as given, or in balance
   std::shared_ptr<forgotten_cuts> forgotten{};
 
+  /// The plan of that direction.
+  template <bool Forward>
+  const exchange_plan<Rank>& plan() const {
+    return Forward ? there : back;
+  }
   /// It makes room for another.
   void forget() const {
     if (forgotten) forgotten->note(there.extents, follows);
   }
 };
+
+/// Whether a plan is that of such a block and of what is to be filled.
+template <class T, std::size_t Rank>
+bool fits(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
+  if (plan.gives && plan.source_shape != x.shape) return false;
+  if (!wanted.given || (plan.gives && !plan.takes)) return true;
+  const auto& shape = plan.takes ? plan.destination_shape : x.shape;
+  return volume_of(shape) == 0 || wanted.block.shape == shape;
+}
+template <class T, std::size_t Rank>
+void expect_target(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
+                   const char* kernel, const char* direction, complaint& trouble) {
+  if (trouble.any() || (plan.gives && !plan.takes)) return;
+  const text call = text(kernel) << direction;
+  expect_shape(wanted, plan.takes ? plan.destination_shape : x.shape, call.c_str(), trouble);
+}
 
 template <class Src, class Dst, class... Policies>
 class repartition_planner {
@@ -58,6 +80,12 @@ class repartition_planner {
 
   /// "partita::repartition(p_x, p_y)", or as the kernel is called.
   const char* name() const { return name_; }
+  /// The call of this direction with a block of this shape.
+  text describe(const char* direction, const shape_type& shape, const text& type) const {
+    return text(name_) << direction << " with p_x = " << p_x_.grid().shape() << " on " << named(p_x_.workers())
+                       << ", p_y = " << p_y_.grid().shape() << " on " << named(p_y_.workers())
+                       << " and a block of shape " << shape << " of " << type;
+  }
   const partition<Src>& p_x() const { return p_x_; }
   const partition<Dst>& p_y() const { return p_y_; }
   /// A number that equal repartitions share.
