@@ -30,7 +30,7 @@ def table(lines):
     rounds = ", ".join(f"{thousands(one['rounds'])} on {one['workers']} workers" for one in threads)
     yield "| tried | how often | faults | hangs | losses | silent errors |"
     yield "|---|---|---|---|---|---|"
-    yield row("random programs of all kernels in which a worker errs (`misuse`)", f"{trials} programs, on {workers} workers",
+    yield row("random programs of all kernels, layers, sharded tensors and files in which a worker errs (`misuse`)", f"{trials} programs, on {workers} workers",
               thousands(refused) + " with a refused call", 0, "-", sum(one["failed"] for one in misuse))
     yield row("a worker throws, is killed, crashes, exits, loops; `/dev/shm` is of no use; odd environments (`faults`)",
               f"{faults['jobs']} jobs", f"{faults['faults']} kinds", faults["hangs"], "-", faults["wrong"])
@@ -40,7 +40,7 @@ def table(lines):
               f"{saving['kills']} kills", saving["hangs"], saving["lost"], saving["wrong"])
     yield row("two threads of each worker with a world each (`two threads`)", rounds, "-", 0, "-",
               sum(one["wrong"] for one in threads))
-    yield row("any bytes as rules, layouts, cuts, `.npy` headers, manifests (libFuzzer, sanitized)",
+    yield row("any bytes as rules, layouts, cuts, `.npy` headers, manifests, environments (libFuzzer, sanitized)",
               f"{thousands(fuzzed['inputs'])} inputs to {fuzzed['targets']} targets", "-", 0, "-", fuzzed["failed"])
     yield ""
     yield textwrap.fill(

@@ -13,15 +13,22 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <partita/io/load_checkpoint.hpp>
+#include <partita/io/npy.hpp>
+#include <partita/io/save_checkpoint.hpp>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/all_to_all.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
+#include <partita/nn/convolution.hpp>
+#include <partita/sharded/operations.hpp>
+#include <partita/sharded/sharded_tensor.hpp>
 #include <random>
 #include <string>
 #include <thread>
@@ -33,11 +40,16 @@ namespace {
 
 using line = extents<dynamic>;
 using plane = extents<dynamic, dynamic>;
+using signals = extents<dynamic, dynamic, dynamic>;
+
+/// A folder that all workers of this job see, and no other job.
+std::string folder() { return "/tmp/partita_misuse_" + std::to_string(::getppid()); }
+constexpr file_options unsure{.owner_bytes = 4096, .sync = false};
 
 /// Every kernel of a world. Worker k gives blocks of k + 1; what comes out is a function of the size alone.
 class kernels {
  public:
-  static constexpr int kinds = 15, two_calls = 8;
+  static constexpr int kinds = 22, two_calls = 8;
 
   /// Another kind of as many calls.
   static int instead_of(int kind, int further) {
@@ -45,8 +57,15 @@ class kernels {
     return kind == two_calls || other == two_calls ? kind : other;
   }
 
-  explicit kernels(checks level)
-      : everyone_(level), n_(everyone_.size()), me_(everyone_.id()), p_(everyone_.partition(line(n_))) {}
+  kernels(checks level, std::uint64_t trial)
+      : everyone_(level),
+        n_(everyone_.size()),
+        me_(everyone_.id()),
+        p_(everyone_.partition(line(n_))),
+        step_(1000 * trial) {
+    of_doubles_.weight().fill(1);
+    of_floats_.weight().fill(1);
+  }
 
   /// Makes the call of a kind with blocks of size m; whether the result is right. One more on a worker that errs.
   template <class T>
@@ -68,7 +87,46 @@ class kernels {
         right = y.data()[k] == static_cast<T>(k / y.shape()[1] / 2 + 1);
       return right;
     };
+    const auto left = static_cast<T>((me_ + n_ - 1) % n_ + 1), right = static_cast<T>((me_ + 1) % n_ + 1);
+    const auto convolve = [&](auto& layer) {  // three weights of 1: each cell and its two neighbours
+      xt::xtensor<T, 3> x(std::array<std::size_t, 3>{1, 1, m + more});
+      x.fill(v);
+      const auto y = layer(x);
+      bool good = out_of_step || y.size() == m;
+      for (std::size_t k = 0; !out_of_step && good && k < m; ++k)
+        good = y.data()[k] == v + (k > 0 ? v : me_ > 0 ? left : T{0}) + (k + 1 < m ? v : me_ + 1 < n_ ? right : T{0});
+      return good;
+    };
+    ++step_;  // at every call of any kind, so that workers in step name the same
     switch (kind) {
+      case 15: {
+        const auto y = ring_(vec());
+        return out_of_step || (y.size() == m + 2 && y(0) == left && y(1) == v && y(m + 1) == right);
+      }
+      case 16:
+        if constexpr (std::is_same_v<T, double>) return convolve(of_doubles_);
+        else return convolve(of_floats_);
+      case 17: {
+        const auto x = shard_blocks(everyone_, mesh_.layout("w"), {n_ * m}, vec());
+        return partita::sum(x).number() == total * static_cast<T>(m) || out_of_step;
+      }
+      case 18: {
+        const auto x = shard_blocks(everyone_, mesh_.layout("w", ""), {2 * n_, m}, mat(2, m));
+        const auto y = reshard(x, mesh_.layout("", "w"));
+        return out_of_step || by_rows(y.template local<2>());
+      }
+      case 19: {
+        const std::string file = folder() + ".npy";
+        save_npy(file, p_, line(n_ * m), vec(), unsure);
+        return all_are(load_npy<T, 1>(file, p_, unsure), v, m);
+      }
+      case 20: {
+        const checkpoint_options last{.keep_last = 1, .slab_bytes = 1024, .files = unsure};
+        save_checkpoint(folder(), step_, named("x", p_, line(n_ * m), vec()), last);
+        return all_are(load_checkpoint(folder(), everyone_, step_).template load<T, 1>("x", p_), v, m);
+      }
+      case 21:
+        return all_are(average_(vec()), total / static_cast<T>(n_), m);
       case 0:
         return all_are(spread_(vec()), 1, m);
       case 1:
@@ -132,6 +190,15 @@ class kernels {
   all_to_all<plane, plane> swap_{rows_, columns_};
   all_gather<plane> gather_{rows_, dimensions<0>};
   reduce_scatter<plane> scatter_{rows_, dimensions<0>};
+  halo_exchange<line> ring_{p_, {.before = {1}, .after = {1}}, boundary::periodic};
+  partition<signals> cells_ = everyone_.partition(signals(std::size_t{1}, std::size_t{1}, n_));
+  convolution<double, 1> of_doubles_{
+      cells_, {.in_channels = 1, .out_channels = 1, .kernel = {3}, .padding = {1}, .bias = false}};
+  convolution<float, 1> of_floats_{cells_,
+                                   {.in_channels = 1, .out_channels = 1, .kernel = {3}, .padding = {1}, .bias = false}};
+  mesh mesh_{axis{"w", n_}};
+  decltype(all_reduce(p_, dimensions<0>, mean)) average_ = all_reduce(p_, dimensions<0>, mean);
+  std::uint64_t step_;
   std::vector<std::unique_ptr<xt::xtensor<double, 1>>> kept_;
   std::optional<decltype(all_sum_.start(std::declval<const xt::xtensor<double, 1>&>()))> begun_;
 };
@@ -182,7 +249,7 @@ struct outcome {
   bool wrong = false, threw = false;
 };
 
-outcome run(std::mt19937& random, bool errs, mistake what) {
+outcome run(std::mt19937& random, bool errs, mistake what, std::uint64_t trial) {
   const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   const int calls = 2 + pick(6), at = pick(calls), other = 1 + pick(kernels::kinds - 1), warm = pick(3);
   constexpr std::size_t choice[] = {1, 6, 300, 5000, 40000};
@@ -191,7 +258,7 @@ outcome run(std::mt19937& random, bool errs, mistake what) {
   for (int k = 0; k < calls; ++k) kinds.push_back(pick(kernels::kinds)), sizes.push_back(choice[pick(5)]);
   outcome out;
   try {
-    kernels all(what == mistake::level && errs ? checks::local : checks::agree);
+    kernels all(what == mistake::level && errs ? checks::local : checks::agree, trial);
     const auto make = [&](int kind, std::size_t m, bool judged, auto element, std::size_t more = 0) {
       try {
         out.wrong = !all.call<decltype(element)>(kind, m, more) && judged ? true : out.wrong;
@@ -248,7 +315,7 @@ int main(int argc, char** argv) {
     const auto what = static_cast<mistake>(random() % mistakes);
     const bool errs = static_cast<int>(random() % static_cast<unsigned>(n)) == judge.rank();
     dog.trial = t + 1;
-    const outcome out = run(random, errs, what);
+    const outcome out = run(random, errs, what, static_cast<std::uint64_t>(t));
     const bool in_step = what <= mistake::in_step;
     // in step, each call is refused by all with one sentence or by none, and at most one is
     std::string mine = out.wrong ? "WRONG" : "";
@@ -271,6 +338,8 @@ int main(int argc, char** argv) {
     for (const std::string& one : all) std::cout << "  " << one << "\n";
   }
   if (judge.rank() != 0) return failed == 0 ? 0 : 1;
+  static_cast<void>(detail::remove_folder(folder()));
+  ::unlink((folder() + ".npy").c_str());
   for (const auto& [name, count] : tried) std::cout << name << " " << count << ", ";
   std::cout << refused << " were refused on " << n << " workers\n"
             << trials - failed << " passed, " << failed << " failed, 0 skipped" << std::endl;
