@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_runs.hpp>
 #include <string>
@@ -119,11 +120,17 @@ pooled_tensor<T, Rank> read_blocks(const file_call& call, const std::string& pat
                                    const partition<Extents>& p, const decomposition<Rank>& cuts, Verifier& verifier) {
   pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
   const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
-  if (p.active()) block = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(cuts.shape(p.index())));
+  file_trouble other;
+  try {
+    if (p.active()) block = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(cuts.shape(p.index())));
+  } catch (const std::bad_alloc&) {
+    other = call.refuse(file_trouble::kind::io, text("worker ")
+                                                    << call.everyone().id() << " has no memory for its block of "
+                                                    << cuts.shape(p.index()) << "; load it on more workers");
+  }
   posix_file file;
   int error = holds || call.leads() ? file.open(path, O_RDONLY) : 0;
-  file_trouble other;
-  if (error == 0 && call.leads()) other = verifier.front(file);
+  if (error == 0 && call.leads() && other.empty()) other = verifier.front(file);
   if (error == 0 && other.empty() && holds) {
     constexpr std::size_t warm = std::size_t{1} << 20U;  // what was read is still in a cache when it is looked at
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
