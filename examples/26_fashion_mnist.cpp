@@ -6,18 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <memory>
 #include <numeric>
 #include <partita/partita.hpp>
 #include <random>
 #include <string>
-#if __has_include(<xtensor/io/xnpy.hpp>)
-#include <xtensor/io/xnpy.hpp>
-#else
-#include <xtensor/xnpy.hpp>
-#endif
+
+#include "images.hpp"
 
 using namespace partita;
 
@@ -30,67 +24,14 @@ const auto network = [](const auto& x, const auto& w1, const auto& b1, const aut
 };
 // [/program]
 
-struct images {
-  std::vector<std::uint8_t> pixels{};
-  xt::xtensor<int, 1> labels{};
-  std::size_t size() const { return labels.size(); }
-};
-struct data_set {
-  const char* name = "";
-  images train{}, test{};
-  double brightest = 255;
+struct data_set : image_set {
   std::size_t hidden = 256, batch = 200, epochs = 10;
   double rate = 0.002, wanted = 0.88;
 };
-
-/// The bytes of a file, or of its packed form beside it; empty if there is neither.
-std::vector<std::uint8_t> bytes_of(const std::string& file) {
-  std::vector<std::uint8_t> all;
-  if (std::ifstream plain(file, std::ios::binary); plain) {
-    all.assign(std::istreambuf_iterator<char>(plain), {});
-  } else if (std::ifstream(file + ".gz") && file.find('\'') == std::string::npos) {
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(("gzip -dc '" + file + ".gz'").c_str(), "r"), &pclose);
-    std::uint8_t some[1 << 16];
-    for (std::size_t n = 1; pipe && n > 0;) {
-      n = std::fread(some, 1, sizeof some, pipe.get());
-      all.insert(all.end(), some, some + n);
-    }
-  }
-  return all;
-}
-/// What follows the header of an idx file: a magic number, and as many extents as its last byte says.
-std::vector<std::uint8_t> elements_of(const std::string& file) {
-  std::vector<std::uint8_t> all = bytes_of(file);
-  const std::size_t header = all.size() < 4 ? 0 : 4 + 4 * std::size_t{all[3]};
-  if (all.size() < header || header == 0 || all[0] != 0 || all[1] != 0 || all[2] != 8)
-    throw io_error((file + ": requires an idx file of bytes").c_str());
-  all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(header));
-  return all;
-}
-images idx_of(const std::string& start) {
-  images all{elements_of(start + "-images-idx3-ubyte"), {}};
-  const std::vector<std::uint8_t> labels = elements_of(start + "-labels-idx1-ubyte");
-  all.labels = xt::xtensor<int, 1>(std::array{labels.size()});
-  std::copy(labels.begin(), labels.end(), all.labels.begin());
-  return all;
-}
-data_set digits_of(const std::string& folder) {
-  const xt::xtensor<std::uint8_t, 3> raw = xt::load_npy<std::uint8_t>(folder + "/digits_images_u8.npy");
-  const xt::xtensor<int, 1> labels = xt::load_npy<std::int32_t>(folder + "/digits_labels_i32.npy");
-  const std::size_t train = 1440;
-  const auto cut = [&](std::size_t first, std::size_t last) {
-    return images{{raw.begin() + std::ptrdiff_t(64 * first), raw.begin() + std::ptrdiff_t(64 * last)},
-                  xt::view(labels, xt::range(first, last))};
-  };
-  return {"digits", cut(0, train), cut(train, labels.size()), 16, 48, 180, 8, 0.03, 0.87};
-}
-/// What is in a folder; of none, what Debian has installed, or the digits.
-data_set found(const std::string& given) {
-  const std::string folder = given.empty() ? "/usr/share/datasets/fashion-mnist" : given;
-  for (const char* end : {"", ".gz"})
-    if (std::ifstream(folder + "/train-images-idx3-ubyte" + end))
-      return {"Fashion-MNIST", idx_of(folder + "/train"), idx_of(folder + "/t10k")};
-  return digits_of(given.empty() ? DIGITS_DATA : given);
+data_set found(const std::string& folder) {
+  const image_set all = images_in(folder);
+  if (all.small) return {all, 48, 180, 8, 0.03, 0.87};
+  return {all};
 }
 
 /// The loss of the last mini-batch, and the share of test images that are told right.
@@ -140,7 +81,7 @@ std::pair<double, double> run(const world& everyone, const mesh& m, const data_s
     for (std::size_t k = train; k-- > 1;) std::swap(order[k], order[random() % (k + 1)]);
     for (std::size_t first = 0; first + data.batch <= train; first += data.batch) {
       xt::xtensor<int, 1> labels(std::array{data.batch});
-      for (std::size_t k = 0; k < data.batch; ++k) labels(k) = data.train.labels(order[first + k]);
+      for (std::size_t k = 0; k < data.batch; ++k) labels(k) = data.train.labels[order[first + k]];
       last = step(rows(
                       data.train, [&](std::size_t k) { return order[first + k]; }, data.batch),
                   labels);
@@ -160,7 +101,7 @@ std::pair<double, double> run(const world& everyone, const mesh& m, const data_s
   std::size_t right = 0;
   for (std::size_t i = 0; i < all.shape()[0]; ++i) {
     const auto row = all.data() + i * classes;
-    right += std::max_element(row, row + classes) - row == data.test.labels(i) ? 1 : 0;
+    right += std::max_element(row, row + classes) - row == data.test.labels[i] ? 1 : 0;
   }
   return {last, double(right) / double(data.test.size())};
 }
@@ -172,12 +113,11 @@ int main(int argc, char** argv) {
   world everyone;
   data_set data = found(argc > 1 ? argv[1] : "");
   if (argc > 4) data.epochs = std::stoul(argv[4]);
-  const bool small = data.train.size() < 10000;
   if (everyone.id() == 0)
     std::printf("%s: %zu images to train, %zu to test\n", data.name, data.train.size(), data.test.size());
   std::vector<std::pair<std::size_t, std::size_t>> meshes{{1, 1}, {1, 2}, {2, 1}, {2, 2}};
   if (argc > 3) meshes = {{std::stoul(argv[2]), std::stoul(argv[3])}};
-  else if (!small) meshes = {everyone.size() < 4 ? std::pair(everyone.size(), std::size_t{1}) : meshes[3]};
+  else if (!data.small) meshes = {everyone.size() < 4 ? std::pair(everyone.size(), std::size_t{1}) : meshes[3]};
   double loss = 0;
   bool good = true;
   for (std::size_t k = 0; k < meshes.size(); ++k) {

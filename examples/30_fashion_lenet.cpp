@@ -1,54 +1,21 @@
 // LeNet in mini-batches, cut by batch, rows and channels, the same on one worker and on many, on 4 workers.
 //
-// Fashion-MNIST (Debian: dataset-fashion-mnist; idx files packed by gzip) from a folder, else the digits:
-// fashion_lenet [FOLDER [EPOCHS]]
+// Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format, packed by gzip or not) where it is found,
+// else the digits; of a folder, what is in it: fashion_lenet [FOLDER [EPOCHS]]
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <partita/partita.hpp>
 #include <random>
 #include <string>
 #include <vector>
-#if __has_include(<xtensor/io/xnpy.hpp>)
-#include <xtensor/io/xnpy.hpp>
-#else
-#include <xtensor/xnpy.hpp>
-#endif
+
+#include "images.hpp"
 
 using namespace partita;
 
 namespace {
-
-struct images {
-  std::vector<std::uint8_t> pixels, labels;
-  std::size_t side = 28;
-  float brightest = 255;
-};
-
-/// What follows the header of an idx file that gzip has packed: a magic number, and as many extents as its last byte
-/// says.
-std::vector<std::uint8_t> elements_of(const std::string& file) {
-  std::vector<std::uint8_t> all(1 << 26);
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(("gzip -dc '" + file + "'").c_str(), "r"), &pclose);
-  all.resize(std::fread(all.data(), 1, all.size(), pipe.get()));
-  if (all.size() < 4) throw io_error(("there are no images in " + file).c_str());
-  all.erase(all.begin(), all.begin() + 4 + 4 * all[3]);
-  return all;
-}
-images idx_of(const std::string& start) {
-  return {elements_of(start + "-images-idx3-ubyte.gz"), elements_of(start + "-labels-idx1-ubyte.gz")};
-}
-images digits(std::size_t first, std::size_t last) {
-  const auto pixels = xt::load_npy<std::uint8_t>(DIGITS_DATA "/digits_images_u8.npy");
-  const auto labels = xt::load_npy<std::int32_t>(DIGITS_DATA "/digits_labels_i32.npy");
-  images all{{}, {}, 8, 16};
-  all.pixels.assign(pixels.data() + 64 * first, pixels.data() + 64 * last);
-  for (std::size_t k = first; k < last; ++k) all.labels.push_back(static_cast<std::uint8_t>(labels.data()[k]));
-  return all;
-}
 
 /// Which workers hold what: images cut by batch and rows, then by rows and channels, then vectors by features.
 struct places {
@@ -70,9 +37,11 @@ struct outcome {
   std::vector<double> losses{};
   double share = 0;
 };
-outcome train(const world& everyone, const images& given, const images& test, std::size_t epochs, std::size_t most) {
+/// In all epochs, or `most` steps.
+outcome train(const world& everyone, const image_set& data, std::size_t epochs, std::size_t most) {
   const places on(everyone);
-  const std::size_t side = given.side, last = side / 4, n = given.labels.size(), batch = 100;
+  const std::size_t side = data.side, last = side / 4, n = data.train.size(), batch = 100;
+  const float brightest = static_cast<float>(data.brightest);
   // [network]
   convolution<float, 2> first(on.images, {.in_channels = 1, .out_channels = 8, .kernel = {5, 5}, .padding = {2, 2}});
   convolution<float, 2> second(on.rows, on.channels, on.kernels,
@@ -93,10 +62,10 @@ outcome train(const world& everyone, const images& given, const images& test, st
   for (std::size_t k = 0; k < n; ++k) order[k] = k;
   const auto block = [&](const images& of, const auto& number, std::size_t count) {
     return block_from(on.images, dynamic_extents<4>(count, 1, side, side), [&](auto i, auto, auto r, auto c) {
-      return of.pixels[(number(i) * side + r) * side + c] / of.brightest;
+      return of.pixels[(number(i) * side + r) * side + c] / brightest;
     });
   };
-  const schedules::cosine rate{.rate = n < 10000 ? 0.008 : 0.002, .steps = epochs * (n / batch)};
+  const schedules::cosine rate{.rate = data.small ? 0.008 : 0.002, .steps = epochs * (n / batch)};
   std::mt19937 random(1);  // the same on all workers
   outcome result;
   const auto began = std::chrono::steady_clock::now();
@@ -105,9 +74,9 @@ outcome train(const world& everyone, const images& given, const images& test, st
     for (std::size_t k = n; k-- > 1;) std::swap(order[k], order[random() % (k + 1)]);
     for (std::size_t from = 0; from + batch <= n && (most == 0 || step < most); from += batch, ++step) {
       xt::xtensor<std::int32_t, 1> labels(std::array{batch});
-      for (std::size_t k = 0; k < batch; ++k) labels(k) = given.labels[order[from + k]];
+      for (std::size_t k = 0; k < batch; ++k) labels(k) = data.train.labels[order[from + k]];
       const auto number = [&](std::size_t k) { return order[from + k]; };
-      const double value = loss(network(block(given, number, batch)), labels);
+      const double value = loss(network(block(data.train, number, batch)), labels);
       network.zero_gradients();
       network.adjoint(loss.adjoint());
       optimiser.options().learning_rate = rate(step);
@@ -123,15 +92,15 @@ outcome train(const world& everyone, const images& given, const images& test, st
   network.evaluate();
   softmax_cross_entropy<float> judge(on.vectors);
   double right = 0;
-  for (std::size_t from = 0; from < test.labels.size(); from += batch) {
-    const std::size_t count = std::min(batch, test.labels.size() - from);
+  for (std::size_t from = 0; from < data.test.size(); from += batch) {
+    const std::size_t count = std::min(batch, data.test.size() - from);
     xt::xtensor<std::int32_t, 1> labels(std::array{count});
-    for (std::size_t k = 0; k < count; ++k) labels(k) = test.labels[from + k];
+    for (std::size_t k = 0; k < count; ++k) labels(k) = data.test.labels[from + k];
     right += double(judge.correct(network(block(
-                                      test, [&](std::size_t k) { return from + k; }, count)),
+                                      data.test, [&](std::size_t k) { return from + k; }, count)),
                                   labels));
   }
-  result.share = right / double(test.labels.size());
+  result.share = right / double(data.test.size());
   return result;
 }
 
@@ -140,13 +109,13 @@ outcome train(const world& everyone, const images& given, const images& test, st
 int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   const world everyone;
-  const std::string folder = argc > 1 ? argv[1] : "";
-  const std::size_t epochs = argc > 2 ? std::stoul(argv[2]) : folder.empty() ? 20 : 8;
-  const images given = folder.empty() ? digits(0, 1440) : idx_of(folder + "/train");
-  const images test = folder.empty() ? digits(1440, 1797) : idx_of(folder + "/t10k");
-  const outcome many = train(everyone, given, test, epochs, 0);
+  const image_set data = images_in(argc > 1 ? argv[1] : "");
+  const std::size_t epochs = argc > 2 ? std::stoul(argv[2]) : data.small ? 20 : 8;
+  if (everyone.id() == 0)
+    std::printf("%s: %zu images to train, %zu to test\n", data.name, data.train.size(), data.test.size());
+  const outcome many = train(everyone, data, epochs, 0);
   const world alone = everyone.part(workers(0, 1));
-  const outcome one = alone.active() ? train(alone, given, test, epochs, 8) : outcome();
+  const outcome one = alone.active() ? train(alone, data, epochs, 8) : outcome();
   double apart = one.losses.size() == 8 || everyone.id() != 0 ? 0 : 1;
   for (std::size_t k = 0; k < one.losses.size() && everyone.id() == 0; ++k)
     apart += std::abs(one.losses[k] - many.losses[k]) / one.losses[k];

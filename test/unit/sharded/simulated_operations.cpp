@@ -122,7 +122,7 @@ simulated::block whole_box(const shape_list& shape) {
   for (const std::size_t extent : shape) all.push_back({0, extent});
   return all;
 }
-simulated::tensor sequential(const operation_case& c, const std::vector<simulated::tensor>& x) {
+simulated::tensor sequentially_done(const operation_case& c, const std::vector<simulated::tensor>& x) {
   std::vector<detail::tensor_block<number>> blocks;
   std::vector<detail::tensor_place> places;
   for (const auto& one : x) {
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
     cut += left.cutting() != 0;
     std::string why;
     try {
-      if (!(on_devices(c, x, lie, left, random) == sequential(c, x))) why = "other values";
+      if (!(on_devices(c, x, lie, left, random) == sequentially_done(c, x))) why = "other values";
     } catch (const std::runtime_error& e) {
       why = e.what();
     }
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
       const std::vector<detail::tensor_block<number>> blocks{block_of(part)};
       out.push_back(tensor_of(detail::local_result(c.op, blocks, {{read, extents}}, {box, made})));
     }
-    return simulated::reassembled(out, s, made) == sequential(c, {x});
+    return simulated::reassembled(out, s, made) == sequentially_done(c, {x});
   };
   std::size_t wrong = 0;
   for (std::size_t k = 0; k < test::random_cases(4000); ++k) {
