@@ -118,7 +118,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
 
 BOOST_AUTO_TEST_SUITE(random_halos)
 
-BOOST_AUTO_TEST_CASE(six_thousand_random_halos_are_copies_of_the_cells_that_the_definitions_name) {
+BOOST_AUTO_TEST_CASE(random_halos_are_copies_of_the_cells_that_the_definitions_name) {
   std::mt19937 random(20261122);
   std::size_t wider = 0, empty = 0;
   const std::size_t wanted = test::random_cases(6'000);

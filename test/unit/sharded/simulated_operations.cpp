@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
   random_numbers random(2026);
   std::map<std::string, std::size_t> wrong;
   std::size_t partial = 0, cut = 0;
-  const std::size_t cases = test::random_cases(24000);
+  const std::size_t cases = test::random_cases(48000);
   for (std::size_t k = 0; k < cases; ++k) {
     const operation_case c = random_operation(random);
     const mesh m = random_mesh(random);
