@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/left_out.hpp>
 #include <partita/io/detail/open_npy.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_policy.hpp>
@@ -97,6 +98,15 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
   }
 }
 
+/// Without extents: a sentence.
+template <class Extents, class X, class... A>
+  requires(!is_extents<X>)
+void save_npy(const std::string&, const partition<Extents>&, const X&, const A&...) {
+  static_assert(detail::asked_for_nothing<X>,
+                "partita::save_npy(path, p, extents, x): requires the extents of the whole tensor before the block; "
+                "write save_npy(path, p, extents(8, 12), x)");
+}
+
 /// Reads a .npy file as a tensor on p, cut in balance or as `to_cuts(...)` says. C and Fortran order, either order of
 /// bytes, versions 1 to 3.
 /// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call.
@@ -126,6 +136,14 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
   const auto facts = detail::open_npy<T, Rank>(call, path);
   detail::unverified nothing;
   return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, path, facts, p, request, nothing);
+}
+/// Without type or rank: a sentence.
+template <class T = void, class Extents, class... Policies>
+auto load_npy(const std::string&, const partition<Extents>&, const Policies&...) {
+  static_assert(detail::asked_for_nothing<T>,
+                "partita::load_npy<T, rank>(path, p): requires the element type and the rank, which partitions do not "
+                "tell; write load_npy<float, 2>(path, p)");
+  return 0;
 }
 
 }  // namespace partita

@@ -117,18 +117,24 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
   const auto all = std::tie(first, rest...);
   constexpr bool with_options =
       std::is_same_v<std::remove_cvref_t<std::tuple_element_t<sizeof...(Rest), decltype(all)>>, checkpoint_options>;
-  static_assert(!with_options || sizeof...(Rest) > 0,
+  constexpr bool of_tensors =
+      (is_named_tensor<First> + ... + is_named_tensor<Rest>) > 0 &&
+      (is_named_tensor<First> + ... + is_named_tensor<Rest>)+with_options == sizeof...(Rest) + 1;
+  static_assert(of_tensors,
                 "partita::save_checkpoint(folder, step, tensors...): requires tensors made by named(name, p, extents, "
                 "x), and checkpoint_options at most as the last argument");
   checkpoint_options options;
   if constexpr (with_options) options = std::get<sizeof...(Rest)>(all);
-  unwound([&] {
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      const auto made = begin_checkpoint("partita::save_checkpoint", folder, step, options, false, std::get<K>(all)...);
-      made->write();
-      made->end();
-    }(std::make_index_sequence<sizeof...(Rest) + (with_options ? 0 : 1)>());
-  });
+  if constexpr (of_tensors) {
+    unwound([&] {
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        const auto made =
+            begin_checkpoint("partita::save_checkpoint", folder, step, options, false, std::get<K>(all)...);
+        made->write();
+        made->end();
+      }(std::make_index_sequence<sizeof...(Rest) + (with_options ? 0 : 1)>());
+    });
+  }
 }
 
 /// Saves checkpoints while the program goes on computing: `save` copies, a thread of each worker writes, and the next

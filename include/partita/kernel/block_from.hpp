@@ -7,6 +7,7 @@
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/extents.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <type_traits>
 #include <utility>
@@ -88,6 +89,16 @@ auto block_from(const partition<P>& p, const extents<E...>& global, F f) {
       "of 1");
   if constexpr (P::rank() == sizeof...(E))
     return block_from<T>(p, decomposition<sizeof...(E)>::balanced(global.array(), p.extents().array()), std::move(f));
+}
+
+/// Without extents: a sentence.
+template <class T = void, class P, class... A>
+  requires(sizeof...(A) < 2)
+auto block_from(const partition<P>&, const A&...) {
+  static_assert(detail::asked_for_nothing<A...>,
+                "partita::block_from(p, extents, f): requires the extents of the whole tensor; write block_from(p, "
+                "extents(8, 12), f)");
+  return 0;
 }
 
 /// `x` where this worker is active on p, else zero volume with the batch extent of x: `b(block_on(p_x, a + 1.0))`. A

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/operator_steps.hpp>
 #include <partita/kernel/hooked.hpp>
 #include <partita/kernel/linear_operator.hpp>
@@ -127,6 +128,16 @@ class composition {
 template <detail::operator_like First, detail::operator_like... Next>
 auto compose(First first, Next... next) {
   return composition<First, Next...>(std::move(first), std::move(next)...);
+}
+/// Of something else: a sentence.
+template <class... A>
+  requires(sizeof...(A) == 0 || !(detail::operator_like<A> && ...))
+auto compose(const A&...) {
+  static_assert(
+      detail::asked_for_nothing<A...>,
+      "partita::compose(a, b, ...): requires one operator or more, as kernels and layers are; give a function "
+      "a struct with operator() and adjoint()");
+  return 0;
 }
 
 }  // namespace partita

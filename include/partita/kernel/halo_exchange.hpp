@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/part_kernel.hpp>
 #include <partita/kernel/window_movement.hpp>
 #include <partita/plan/halo_cells.hpp>
@@ -91,6 +92,15 @@ class halo_planner {
   outside_function<rank> outside_;
   std::uint64_t fingerprint_;
 };
+
+}  // namespace detail
+
+namespace detail {
+
+template <std::size_t Rank, class... A>
+inline constexpr bool begins_with_widths = false;
+template <std::size_t Rank, class... Rest>
+inline constexpr bool begins_with_widths<Rank, halo_widths<Rank>, Rest...> = true;
 
 }  // namespace detail
 
@@ -225,5 +235,30 @@ halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, co
 template <class Extents, class F>
 halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
               F, halo_way = halo_way::by_cost) -> halo_exchange<Extents>;
+
+/// In the place of one that was not given its widths and boundaries: a sentence.
+template <>
+class halo_exchange<detail::no_partitions> {
+ public:
+  template <class... A>
+  explicit halo_exchange(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::halo_exchange(p, widths, boundaries): requires widths of as many numbers as p has "
+                  "dimensions, and what lies beyond the borders; write halo_exchange(p, {.before = {1, 1}, .after = "
+                  "{1, 1}}, boundary::periodic)");
+  }
+  template <class P>
+  halo_exchange(const partition<P>&, const halo_widths<P::rank()>&) {
+    static_assert(detail::asked_for_nothing<P>,
+                  "partita::halo_exchange(p, widths, boundaries): requires widths of as many numbers as p has "
+                  "dimensions, and what lies beyond the borders; write halo_exchange(p, {.before = {1, 1}, .after = "
+                  "{1, 1}}, boundary::periodic)");
+  }
+};
+template <class P>
+halo_exchange(const partition<P>&, const halo_widths<P::rank()>&) -> halo_exchange<detail::no_partitions>;
+template <class P, class... A>
+  requires(sizeof...(A) < 2 || !detail::begins_with_widths<P::rank(), A...>)
+halo_exchange(const partition<P>&, const A&...) -> halo_exchange<detail::no_partitions>;
 
 }  // namespace partita

@@ -130,7 +130,8 @@ class repartition {
     static_assert(detail::has_known_rank<X>(),
                   "partita::repartition(p_x, p_y)(x): requires an xtensor expression whose rank is part of its type; "
                   "as_rank<2>(a) gives it one");
-    static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
+    constexpr bool of_one_rank = !ranked_array<X> || detail::has_rank<X, rank>();
+    static_assert(of_one_rank,
                   "partita::repartition(p_x, p_y)(x): requires a block of the rank of its partitions; reshape() the "
                   "partitions with extents of 1");
     static_assert(!ranked_array<X> || detail::has_elements_in_place<X>(),

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
 #include <vector>
@@ -144,5 +145,20 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   std::size_t batches_ = 0;
   bool training_ = true, fixed_ = false, forward_done_ = false;
 };
+
+/// What `batch_norm layer(p, options)` stands for: a sentence.
+template <std::size_t Rank>
+class batch_norm<detail::element_type_left_out, Rank> {
+ public:
+  template <class P>
+  batch_norm(const partition<P>&, const batch_norm_options& = {}) {
+    static_assert(
+        detail::asked_for_nothing<P>,
+        "partita::batch_norm<T, Rank>(p, options): requires an element type and a rank, which partitions do not "
+        "tell; write batch_norm<float, 4>(p, {.channels = ...})");
+  }
+};
+template <class P>
+batch_norm(const partition<P>&, const batch_norm_options& = {}) -> batch_norm<detail::element_type_left_out, P::rank()>;
 
 }  // namespace partita

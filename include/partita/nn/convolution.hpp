@@ -54,6 +54,11 @@ class convolution {
           std::make_unique<state>(partition<anywhere>(p_x), partition<anywhere>(p_x), partition<anywhere>(p_x), jobs);
     }
   }
+  template <class X, class... A>
+  explicit convolution(const partition<X>&, const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::convolution<T, Features>: requires one or three partitions and convolution_options");
+  }
   template <class X, class Y, class W>
   convolution(const partition<X>& p_x, const partition<Y>& p_y, const partition<W>& p_w,
               const convolution_options<Features>& options) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/error.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/linear_options.hpp>
 #include <partita/rule/boundary.hpp>
 #include <partita/rule/sliding.hpp>

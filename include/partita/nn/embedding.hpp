@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/uniform.hpp>
@@ -164,5 +165,20 @@ class embedding {
   std::array<std::size_t, Rank> y_shape_{};
   bool called_ = false;
 };
+
+/// What `embedding layer(p, options)` stands for: a sentence.
+template <std::size_t Rank>
+class embedding<detail::element_type_left_out, Rank> {
+ public:
+  template <class P>
+  embedding(const partition<P>&, const embedding_options& = {}) {
+    static_assert(
+        detail::asked_for_nothing<P>,
+        "partita::embedding<T, Rank>(p, options): requires an element type and a rank, which partitions do not "
+        "tell; write embedding<float, 3>(p, {.rows = ..., .columns = ...})");
+  }
+};
+template <class P>
+embedding(const partition<P>&, const embedding_options& = {}) -> embedding<detail::element_type_left_out, P::rank()>;
 
 }  // namespace partita

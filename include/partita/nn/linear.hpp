@@ -5,6 +5,7 @@
 #include <memory>
 #include <partita/array/gemm.hpp>
 #include <partita/core/box.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/detail/linear_state.hpp>
 #include <partita/nn/linear_options.hpp>
 #include <partita/nn/parameter.hpp>
@@ -81,6 +82,14 @@ class linear {
     static_assert(W::rank() == static_cast<std::size_t>(-1),  // never: a layer without features is not one
                   "partita::linear<T>(p_x, p_y, p_w, options): requires options; say at least {.in_features = ..., "
                   ".out_features = ...}");
+  }
+
+  template <class X, class Y, class W, class A, class... More>
+    requires(!std::is_same_v<A, linear_options> || sizeof...(More) > 0)
+  linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&, const More&...) {
+    static_assert(detail::asked_for_nothing<A>,
+                  "partita::linear<T>(p_x, p_y, p_w, options): requires options that say their names; write "
+                  "{.in_features = ..., .out_features = ...}");
   }
 
   /// The layer's result on this worker, zero volume where it is not in p_y.
@@ -225,10 +234,6 @@ class linear {
   std::unique_ptr<state> state_;
 };
 
-namespace detail {
-struct element_type_left_out {};
-}  // namespace detail
-
 /// What `linear layer(p_x, p_y, p_w, options)` stands for: a sentence.
 template <linear_algorithm Algorithm>
 class linear<detail::element_type_left_out, Algorithm> {
@@ -239,9 +244,18 @@ class linear<detail::element_type_left_out, Algorithm> {
                   "partita::linear(p_x, p_y, p_w, options): requires an element type, which partitions do not tell; "
                   "write linear<float>(p_x, p_y, p_w, options)");
   }
+  template <class X, class Y, class W, class... A>
+  linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::linear(p_x, p_y, p_w, options): requires an element type and options that say their names; "
+                  "write linear<float>(p_x, p_y, p_w, {.in_features = ..., .out_features = ...})");
+  }
 };
 template <class X, class Y, class W>
 linear(const partition<X>&, const partition<Y>&, const partition<W>&, const linear_options& = {})
+    -> linear<detail::element_type_left_out>;
+template <class X, class Y, class W, class... A>
+linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&...)
     -> linear<detail::element_type_left_out>;
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 // A complex element is two real ones, as in PyTorch: its gradient holds the derivatives by both.
 #pragma once
 
+#include <partita/core/left_out.hpp>
 #include <partita/nn/detail/optimised.hpp>
 #include <partita/nn/parameter.hpp>
 #include <partita/nn/update_rule.hpp>
@@ -42,6 +43,12 @@ class sgd : public detail::optimiser_of_layers<T, sgd_options> {
  public:
   sgd(std::vector<parameter<T>> parameters, const sgd_options& options)
       : detail::optimiser_of_layers<T, sgd_options>("partita::sgd::step()", std::move(parameters), options) {}
+  template <class... A>
+  explicit sgd(const A&...) : sgd(std::vector<parameter<T>>(), sgd_options()) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::sgd<T>(parameters, options): requires the parameters of layers and options; write "
+                  "sgd<float>(layer.parameters(), {.learning_rate = ...})");
+  }
 };
 
 /// Adam (Kingma and Ba 2015, algorithm 1).
@@ -50,6 +57,12 @@ class adam : public detail::optimiser_of_layers<T, adam_options> {
  public:
   adam(std::vector<parameter<T>> parameters, const adam_options& options)
       : detail::optimiser_of_layers<T, adam_options>("partita::adam::step()", std::move(parameters), options) {}
+  template <class... A>
+  explicit adam(const A&...) : adam(std::vector<parameter<T>>(), adam_options()) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::adam<T>(parameters, options): requires the parameters of layers and options; write "
+                  "adam<float>(layer.parameters(), {.learning_rate = ...})");
+  }
 };
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
@@ -58,6 +71,12 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
  public:
   adamw(std::vector<parameter<T>> parameters, const adamw_options& options)
       : detail::optimiser_of_layers<T, adamw_options>("partita::adamw::step()", std::move(parameters), options) {}
+  template <class... A>
+  explicit adamw(const A&...) : adamw(std::vector<parameter<T>>(), adamw_options()) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::adamw<T>(parameters, options): requires the parameters of layers and options; write "
+                  "adamw<float>(layer.parameters(), {.learning_rate = ...})");
+  }
 };
 
 }  // namespace partita

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/detail/largest_of_taps.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
@@ -166,6 +167,11 @@ class max_pooling
   max_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::largest_of_taps>(
             p, {"partita::max_pooling(p, options)", options}) {}
+  template <class E = Extents>
+  explicit max_pooling(const partition<Extents>& p) : max_pooling(p, options_type{}) {
+    static_assert(detail::asked_for_nothing<E>,
+                  "partita::max_pooling(p, options): requires options; say at least {.kernel = {2, 2}}");
+  }
 };
 
 /// y = the mean of the elements under each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; all else is as in
@@ -180,6 +186,11 @@ class average_pooling
   average_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::average_pooling(p, options)", options}) {}
+  template <class E = Extents>
+  explicit average_pooling(const partition<Extents>& p) : average_pooling(p, options_type{}) {
+    static_assert(detail::asked_for_nothing<E>,
+                  "partita::average_pooling(p, options): requires options; say at least {.kernel = {2, 2}}");
+  }
 };
 
 /// The same of as many windows as are asked for: output o of m looks at the inputs from floor(o n / m) to
@@ -195,6 +206,11 @@ class adaptive_average_pooling
   adaptive_average_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::adaptive_average_pooling(p, options)", options}) {}
+  template <class E = Extents>
+  explicit adaptive_average_pooling(const partition<Extents>& p) : adaptive_average_pooling(p, options_type{}) {
+    static_assert(detail::asked_for_nothing<E>,
+                  "partita::adaptive_average_pooling(p, options): requires options; say at least {.size = {1, 1}}");
+  }
 };
 template <class Extents>
 class adaptive_max_pooling
@@ -207,6 +223,11 @@ class adaptive_max_pooling
   adaptive_max_pooling(const partition<Extents>& p, const options_type& options)
       : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::largest_of_taps>(
             p, {"partita::adaptive_max_pooling(p, options)", options}) {}
+  template <class E = Extents>
+  explicit adaptive_max_pooling(const partition<Extents>& p) : adaptive_max_pooling(p, options_type{}) {
+    static_assert(detail::asked_for_nothing<E>,
+                  "partita::adaptive_max_pooling(p, options): requires options; say at least {.size = {1, 1}}");
+  }
 };
 
 }  // namespace partita

@@ -98,10 +98,10 @@ class workers {
              })
   explicit workers(const Container& ids) : workers(converted(ids)) {}
   /// A number alone is neither a range nor a list.
-  template <class Integer>
-    requires std::is_integral_v<Integer>
-  explicit workers(Integer) {
-    static_assert(!std::is_integral_v<Integer>,
+  template <class Number>
+    requires std::is_scalar_v<Number>
+  explicit workers(Number) {
+    static_assert(!std::is_scalar_v<Number>,
                   "partita::workers(n): requires a range or a list; write workers(0, n) for the first n workers, "
                   "workers{n} for worker n alone");
   }

@@ -1,8 +1,8 @@
 // What a kernel stands for that was given something else than the partitions it is made of: a sentence.
 #pragma once
 
-#include <cstddef>
 #include <partita/comm/partition.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/plan/worker_groups.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 
@@ -37,9 +37,5 @@ template <class A>
 inline constexpr bool begins_with_dimensions<A> = !is_partition<A>;
 template <class A, class B, class... Rest>
 inline constexpr bool begins_with_dimensions<A, B, Rest...> = is_partition<A> && !no_dimensions<B>;
-
-/// False, but only once it is asked for.
-template <class... A>
-inline constexpr bool asked_for_nothing = sizeof...(A) == static_cast<std::size_t>(-1);
 
 }  // namespace partita::detail
