@@ -29,7 +29,8 @@ BEHIND_THE_DOOR = ["core/box.hpp", "core/error.hpp", "core/extents.hpp", "core/i
                    "comm/checks.hpp", "plan/cut.hpp", "plan/decomposition.hpp", "plan/grid.hpp", "plan/workers.hpp",
                    "plan/exchange_plan.hpp", "plan/group_plan.hpp", "plan/graph.hpp", "plan/worker_groups.hpp",
                    "rule/kernel_policy.hpp", "rule/kernel_dimensions.hpp", "rule/reduction.hpp", "rule/sharding/mesh.hpp",
-                   "rule/sharding/sharding.hpp", "rule/sharding/spec.hpp", "rule/sharding/rule.hpp", "rule/sharding/policy.hpp",
+                   "rule/sharding/sharding.hpp", "rule/sharding/spec.hpp", "rule/sharding/factor.hpp",
+                   "rule/sharding/tensor_set.hpp", "rule/sharding/rule.hpp", "rule/sharding/policy.hpp",
                    "rule/sharding/propagate.hpp", "nn/linear_options.hpp", "kernel/linear_operator.hpp"]
 CALLS = """/// @par Calls
 /// `y = k(x)`, `k.into(x, view)`, `dx = k.adjoint(dy)`, `k.adjoint_into(dy, view)`, `later = k.start(x)` and

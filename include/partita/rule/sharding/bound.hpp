@@ -134,8 +134,8 @@ constexpr rule bound(const rule& r, const shape_span& operands, const shape_span
     if (shape.size() != all.rank(t)) detail::refuse_rank(all, t, shape, all.rank(t));
     for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);
   }
-  for (std::size_t t = 0; broadcasts && t < all.operand_count;
-       ++t)  // beside an extent that nobody knows, 1 says nothing
+  // beside an extent that nobody knows, 1 says nothing
+  for (std::size_t t = 0; broadcasts && t < all.operand_count; ++t)
     for (std::size_t d = 0; d < all.rank(t); ++d)
       if (all.at(t, d).count == 1 && operands[t][d] == dynamic)
         if (factor& one = all.factors[all.term(all.at(t, d), 0)]; one.broadcasts && one.size == 1) one.size = dynamic;
