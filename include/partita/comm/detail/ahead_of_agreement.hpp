@@ -18,7 +18,7 @@ class ahead_of_agreement : private shared_flags::listener {
   virtual void begin() = 0;
 
  private:
-  friend class world_state;
+  friend class common_words;
   void hear_node(const shared_flags::words& all) final {
     if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin();
   }

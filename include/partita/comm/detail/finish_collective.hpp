@@ -25,4 +25,16 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
   }
 }
 
+/// How the wait for a collective ended that others may never enter.
+enum class ending { in_time, late, failed };
+
+/// Waits for so long at most. Where it did not end in time, MPI may still read and write what belongs to it.
+inline ending finish_in_time(MPI_Request& request, double most_seconds) {
+  const double start = MPI_Wtime();
+  int done = 0;
+  while (done == 0 && MPI_Wtime() - start < most_seconds)
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return ending::failed;
+  return done != 0 ? ending::in_time : ending::late;
+}
+
 }  // namespace partita::detail

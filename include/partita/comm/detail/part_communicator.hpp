@@ -8,6 +8,7 @@
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/plan/workers.hpp>
 #include <vector>
 
@@ -30,9 +31,9 @@ inline text making_of_part(const workers& chosen) {
 }
 
 inline std::uint64_t fingerprint_of_part(const workers& chosen) {
-  std::uint64_t fingerprint = 0x70617274ULL;  // FNV of the ids
-  for (std::size_t k = 0; k < chosen.size(); ++k) fingerprint = (fingerprint ^ (chosen[k] + 1)) * 1099511628211ULL;
-  return fingerprint;
+  hasher ids(0x70617274U);  // "part": not the number of another call
+  for (std::size_t k = 0; k < chosen.size(); ++k) ids.mix(chosen[k]);
+  return ids.value();
 }
 
 /// Whether the workers chosen all come and choose alike: what MPI_Comm_create_group would hang without.

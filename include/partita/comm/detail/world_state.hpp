@@ -10,13 +10,13 @@
 #include <memory>
 #include <partita/comm/checks.hpp>
 #include <partita/comm/detail/ahead_of_agreement.hpp>
+#include <partita/comm/detail/common_words.hpp>
 #include <partita/comm/detail/disagreement.hpp>
 #include <partita/comm/detail/failure.hpp>
 #include <partita/comm/detail/finish_collective.hpp>
 #include <partita/comm/detail/keep_for_good.hpp>
 #include <partita/comm/detail/kept_buffers.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
-#include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/detail/one_thread.hpp>
 #include <partita/comm/detail/part_communicator.hpp>
 #include <partita/comm/detail/process.hpp>
@@ -52,6 +52,7 @@ class world_state {
     watcher = roll_.get();
     communicator_ = takes_over ? given : private_duplicate(given);
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    common_ = common_words(communicator_, size_);
     introduce();
   }
   world_state(const world_state&) = delete;
@@ -60,8 +61,7 @@ class world_state {
   ~world_state() {
     trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
-    if (!process::is_worker() || lost_ || (level_ != checks::local && !taken_leave()))
-      keep_for_good(std::move(flags_));  // somebody may still come and look
+    if (!process::is_worker() || lost_ || (level_ != checks::local && !taken_leave())) common_.keep_flags();
     else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
   }
 
@@ -91,12 +91,12 @@ class world_state {
       throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                                 << describe() << " needs all; make a new world of the workers that are there");
     wait();
-    if (!flags_ || !flags_->several_nodes()) ahead = nullptr;
+    if (!common_.by_flags_of_several_nodes()) ahead = nullptr;
     const words mine{fingerprint, ~fingerprint, ahead != nullptr ? choices : choices | ahead_of_agreement::nothing,
                      kind == failure::none ? ~std::uint64_t{0} : 0};
     words all{};
     try {
-      meet(mine, all, ahead);
+      common_.meet(mine, all, ahead);
     } catch (const communication_error&) {
       lost_ = true;  // an operation that nobody ended is still on its way
       if (trace::on()) trace::end_call();
@@ -106,7 +106,7 @@ class world_state {
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
     const std::uint64_t common = all[2] & ~ahead_of_agreement::nothing;
     const bool before = std::exchange(began_before_, false);
-    const bool began = flags_ && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
+    const bool began = common_.by_flags() && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
     if (!same || all[3] == 0) {
       if (trace::on()) trace::end_call();
       if (began) ++begun_for_nothing_, leave_messages_unread();
@@ -167,12 +167,12 @@ class world_state {
   void all_and(const std::uint64_t* mine, std::uint64_t* all) {
     words own{}, common{};
     for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
-    meet(own, common);
+    common_.meet(own, common);
     for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
   }
 
  private:
-  using words = shared_flags::words;
+  using words = common_words::words;
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
 
   /// All workers learn who the others are, and that they mean the same level of checks.
@@ -201,72 +201,31 @@ class world_state {
     if (under_way_) std::exchange(under_way_, nullptr)->wait();
   }
 
-  /// Gives every worker the bitwise and of the words of all.
-  template <class = void>
-  void meet(const words& mine, words& all, ahead_of_agreement* ahead = nullptr) {
-    if (size_ == 1) {
-      all = mine;
-    } else if (flags_) {
-      flags_->all_and(mine, all, 1e300, ahead);
-    } else {
-      MPI_Request request = MPI_REQUEST_NULL;
-      if (!said_) said_ = std::make_unique<std::array<words, 2>>();  // kept: steady calls allocate nothing
-      (*said_)[0] = mine;
-      check(begin_to_meet((*said_)[0], (*said_)[1], request), "MPI_Iallreduce");
-      finish_collective(request, said_);
-      all = (*said_)[1];
-    }
-  }
-  int begin_to_meet(const words& mine, words& all, MPI_Request& request) {
-    return MPI_Iallreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_BAND, communicator_,
-                          &request);
-  }
-
   /// Once the workers have agreed for the first time, so that all of them come here; in a trace each time.
   template <class = void>
   [[gnu::noinline]] void end_agreement() {
     if (trace::on()) trace::end_call();
     ends_plainly_ = !trace::on();
-    if (std::exchange(sought_shared_flags_, true) || size_ == 1) return;
-    const node& members = node::of(communicator_);
-    flags_ = std::make_unique<shared_flags>(communicator_, members, arena::of_environment(members));
-    if (!flags_->shared()) flags_.reset();
+    if (std::exchange(sought_flags_, true) || size_ == 1) return;
+    common_.make_flags();
   }
 
   /// Tells the others; whether all have left, so that they free together what they share.
   bool taken_leave() {
     if (size_ == 1) return true;
-    // on the heap: if the others do not come in time, MPI may still read and write there
-    auto said =
-        std::make_unique<std::array<words, 2>>(std::array<words, 2>{words{gone, ~gone, 0, ~std::uint64_t{0}}, words{}});
-    words& all = (*said)[1];
-    if (flags_) {
-      lost_ = !flags_->all_and((*said)[0], all, roll_call::longest_wait());
-    } else {
-      MPI_Request request = MPI_REQUEST_NULL;
-      if (begin_to_meet((*said)[0], all, request) != MPI_SUCCESS || !completed(request)) lost_ = true;
-    }
-    if (lost_) {
-      keep_for_good(std::move(said));
+    words all{};
+    if (!common_.meet_for_the_last_time({gone, ~gone, 0, ~std::uint64_t{0}}, all, roll_call::longest_wait())) {
+      lost_ = true;
       return false;
     }
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
     if (!same) gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")});
     lost_ = !same;  // freeing is for all workers together, and the others have not come to it
     // all have read what this worker put up before another thread finds the place again
-    if (same && flags_) MPI_Barrier(communicator_);
+    if (same && common_.by_flags()) MPI_Barrier(communicator_);
     return same;
   }
 
-  /// Waits for a collective that the others may never enter; false if they did not in time.
-  bool completed(MPI_Request& request) {
-    const double start = MPI_Wtime();
-    int done = 0;
-    while (done == 0 && MPI_Wtime() - start < roll_call::longest_wait())
-      if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    lost_ = lost_ || done == 0;
-    return done != 0;
-  }
   /// What every worker has to say; empty if somebody says nothing.
   std::vector<letter> gather(const letter& own) {
     auto letters = std::make_unique<std::vector<letter>>(size_);
@@ -274,7 +233,9 @@ class world_state {
     const auto bytes = static_cast<int>(sizeof(letter));
     if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
       return {};
-    if (completed(request)) return std::move(*letters);
+    const ending how = finish_in_time(request, roll_call::longest_wait());
+    if (how == ending::in_time) return std::move(*letters);
+    lost_ = lost_ || how == ending::late;
     keep_for_good(std::move(letters));  // MPI may still write there
     return {};
   }
@@ -305,9 +266,8 @@ class world_state {
   bool leaves_messages_ = false;
   bool began_before_ = false;          // the last agreement let something begin, and the call needs another one
   std::size_t begun_for_nothing_ = 0;  // calls of which something was sent before they failed; the same on all workers
-  bool sought_shared_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
-  std::unique_ptr<shared_flags> flags_;
-  std::unique_ptr<std::array<words, 2>> said_;    // where agreements by message read and write
+  bool sought_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
+  common_words common_;
   std::shared_ptr<pending_operation> under_way_;  // the last; those before it have ended
   kept_buffers buffers_;
 };

@@ -1,0 +1,84 @@
+// What all workers of a world have in common of four words that each of them says: how they meet. Through shared flags
+// once those have been made, by one collective of MPI before and where nodes do not share memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/detail/ahead_of_agreement.hpp>
+#include <partita/comm/detail/finish_collective.hpp>
+#include <partita/comm/detail/keep_for_good.hpp>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/node/shared_flags.hpp>
+#include <partita/comm/mpi.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+class common_words {
+ public:
+  using words = shared_flags::words;
+
+  common_words() = default;
+  common_words(MPI_Comm everyone, std::size_t size) : everyone_(everyone), size_(size) {}
+
+  /// Once, by all workers together: from now on they meet through shared flags, where there is memory for them.
+  template <class = void>
+  void make_flags() {
+    const node& members = node::of(everyone_);
+    flags_ = std::make_unique<shared_flags>(everyone_, members, arena::of_environment(members));
+    if (!flags_->shared()) flags_.reset();
+  }
+  bool by_flags() const { return flags_ != nullptr; }
+  /// Whether there are flags, of workers on several nodes; the same on all of them.
+  bool by_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
+  /// Somebody may still come and look at the flags.
+  void keep_flags() { keep_for_good(std::move(flags_)); }
+
+  /// Gives every worker the bitwise and of the words of all.
+  template <class = void>
+  void meet(const words& mine, words& all, ahead_of_agreement* ahead = nullptr) {
+    if (size_ == 1) {
+      all = mine;
+    } else if (flags_) {
+      flags_->all_and(mine, all, 1e300, ahead);
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (!said_) said_ = std::make_unique<std::array<words, 2>>();  // kept: steady calls allocate nothing
+      (*said_)[0] = mine;
+      check(begin_to_meet((*said_)[0], (*said_)[1], request), "MPI_Iallreduce");
+      finish_collective(request, said_);
+      all = (*said_)[1];
+    }
+  }
+  /// The same with workers who may never come; false if they did not in time. Nobody meets here after that.
+  bool meet_for_the_last_time(const words& mine, words& all, double most_seconds) {
+    // on the heap: if the others do not come in time, MPI may still read and write there
+    auto said = std::make_unique<std::array<words, 2>>(std::array<words, 2>{mine, words{}});
+    bool met = false;
+    if (flags_) {
+      met = flags_->all_and((*said)[0], (*said)[1], most_seconds);
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      met = begin_to_meet((*said)[0], (*said)[1], request) == MPI_SUCCESS &&
+            finish_in_time(request, most_seconds) == ending::in_time;
+    }
+    if (met) all = (*said)[1];
+    else keep_for_good(std::move(said));
+    return met;
+  }
+
+ private:
+  int begin_to_meet(const words& mine, words& all, MPI_Request& request) {
+    return MPI_Iallreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_BAND, everyone_,
+                          &request);
+  }
+
+  MPI_Comm everyone_ = MPI_COMM_NULL;
+  std::size_t size_ = 0;
+  std::unique_ptr<shared_flags> flags_;
+  std::unique_ptr<std::array<words, 2>> said_;  // where those who meet by message read and write
+};
+
+}  // namespace partita::detail
