@@ -1,16 +1,17 @@
 // Repartition: a tensor on one partition brought to another, driven by the overlaps of their blocks.
 #pragma once
 
-#include <memory>
-#include <partita/comm/pooled.hpp>
-#include <partita/comm/transport.hpp>
+#include <array>
+#include <cstddef>
+#include <partita/array/strided.hpp>
+#include <partita/comm/partition.hpp>
 #include <partita/kernel/detail/accepted.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
-#include <partita/kernel/detail/repartition_planner.hpp>
+#include <partita/kernel/detail/repartition_movement.hpp>
+#include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/hooked.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/rule/kernel_policy.hpp>
@@ -101,27 +102,24 @@ class repartition {
     if constexpr (sizeof...(E) == rank) return plan(global.array());
     else return {};
   }
-  exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const { return planner_.checked_plan(global); }
-  /// How often a plan had to be made at a call so far.
-  std::size_t plans_made() const { return structures_.made(); }
-  std::size_t structures_made() const { return structures_.made(); }
-  /// The memory that results come from; null before the first call.
-  detail::arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
-  /// What was made so far, and what this worker sends by the structure used last.
-  kernel_counts counts() const {
-    const detail::carried last = last_ ? last_->counts() : detail::carried{};
-    return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
+  exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
+    return movement_.planner().checked_plan(global);
   }
+  /// How often a plan had to be made at a call so far.
+  std::size_t plans_made() const { return movement_.structures_made(); }
+  std::size_t structures_made() const { return movement_.structures_made(); }
+  /// The memory that results come from; null before the first call.
+  detail::arena* memory() const { return movement_.memory(); }
+  /// What was made so far, and what this worker sends by the structure used last.
+  kernel_counts counts() const { return movement_.counts(); }
 
  private:
   template <class, class>
   friend class all_to_all;
   friend struct detail::hooked;
-  using shape_type = std::array<std::size_t, rank>;
-  using structure = detail::repartition_structure<rank>;
 
   repartition(detail::named_call call, const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
-      : planner_(call.name, p_x, p_y, policies...) {
+      : movement_(call.name, p_x, p_y, policies...) {
     detail::expect_one_world(p_x, p_y, "partita::repartition");
   }
 
@@ -165,134 +163,55 @@ class repartition {
 
   template <class X>
   auto forward_(const X& x, const text& objection) const {
-    const auto only = only_thread();
+    const auto only = movement_.only_thread();
     const block_argument<X> argument(x);
-    return begin<true, element_of<X>>(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+    return movement_.forward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& objection) const {
     using T = element_of<X>;
-    const auto only = only_thread();
+    const auto only = movement_.only_thread();
     const block_argument<X> argument(x);
-    begin<true, T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
+    movement_.forward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
   }
   template <class X>
   auto begin_forward_(const X& x, const text& objection) const {
     return detail::begun(x, [&](const auto& block) {
-      const auto only = only_thread();
-      auto later = begin<true, element_of<X>>(block, {}, detail::complaint(objection), [] {});
-      state().leave_under_way(operation_);
+      const auto only = movement_.only_thread();
+      auto later = movement_.forward(block, {}, detail::complaint(objection), [] {});
+      movement_.leave_under_way();
       return later;
     });
   }
   template <class Y>
   auto backward_(const Y& dy, const text& objection) const {
-    const auto only = only_thread();
+    const auto only = movement_.only_thread();
     const block_argument<Y> argument(dy);
-    return begin<false, element_of<Y>>(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+    return movement_.backward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
   }
   template <class Y, class View>
   void backward_(const Y& dy, View& view, const text& objection) const {
     using T = element_of<Y>;
-    const auto only = only_thread();
+    const auto only = movement_.only_thread();
     const block_argument<Y> argument(dy);
-    begin<false, T>(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
+    movement_.backward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {})
+        .finish();
   }
   template <class Y, class Fill>
   auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
     return detail::begun(dy, [&](const auto& block) {
-      const auto only = only_thread();
-      auto later = begin<false, element_of<Y>>(block, {}, detail::complaint(objection), fill);
-      state().leave_under_way(operation_);
+      const auto only = movement_.only_thread();
+      auto later = movement_.backward(block, {}, detail::complaint(objection), fill);
+      movement_.leave_under_way();
       return later;
     });
   }
 
   /// All workers come here, and throw if one of them has an objection.
-  void object_(const text& objection) const {
-    detail::agree_if_checked(state(), detail::mixed(planner_.fingerprint(), 3), detail::complaint(objection),
-                             [&] { return text(planner_.name()); });
-  }
+  void object_(const text& objection) const { movement_.object(objection); }
 
-  /// Agrees and begins: `Forward` from the cut of x to that of the result, else back.
-  template <bool Forward, class T, class Fill>
-  detail::pending<pooled_tensor<T, rank>> begin(const strided<const T, rank>& block,
-                                                const detail::target<T, rank>& wanted, const detail::complaint& before,
-                                                Fill fill) const {
-    constexpr const char* direction = Forward ? "" : ".adjoint";
-    state();
-    operation_->wait();
-    structure& s = detail::agreed_structure(
-        state(), structures_,
-        {fingerprint_of<T>(Forward ? 1 : 2), detail::unless_apart(before, block, wanted, planner_.name()), true},
-        [&](const structure& known) { return detail::fits(known.template plan<Forward>(), block, wanted); },
-        [&](detail::complaint& trouble) {
-          structure learnt = Forward ? planner_.learn_forward(block.shape, ways_, trouble)
-                                     : planner_.learn_backward(block.shape, ways_, trouble);
-          detail::expect_target(learnt.template plan<Forward>(), block, wanted, planner_.name(), direction, trouble);
-          return learnt;
-        },
-        [&] { return planner_.describe(direction, block.shape, detail::type_name<T>()); });
-    return move(s.template plan<Forward>(), Forward ? s.going : s.coming, block, wanted, fill);
-  }
-
-  /// Begins to move the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
-  template <class T, class Fill>
-  detail::pending<pooled_tensor<T, rank>> move(const exchange_plan<rank>& plan, detail::exchanges_by_kind& exchanges,
-                                               const strided<const T, rank>& x, const detail::target<T, rank>& wanted,
-                                               Fill fill) const {
-    using result = pooled_tensor<T, rank>;
-    strided<T, rank> to = wanted.block;
-    if (!plan.takes && plan.gives) {
-      result none(
-          zero_volume<T, rank>(has_policy<discard_batch_t, Policies...> || rank == 0 ? 0 : x.shape[plan.axes[0]]));
-      return carry(plan, exchanges, x, strided<T, rank>{}, std::move(none), fill);
-    }
-    const shape_type shape = plan.takes ? plan.destination_shape : x.shape;
-    result y;
-    if (!wanted.given || volume_of(shape) == 0) {
-      y = make_pooled<T, rank>(ways_->memory(), shape);
-      to = block_of(y);
-    }
-    if (plan.takes) return carry(plan, exchanges, x, to, std::move(y), fill);
-    fill();
-    copy(to, x);
-    return {std::move(y), nullptr, 0};
-  }
-
-  template <class T, class Fill>
-  detail::pending<pooled_tensor<T, rank>> carry(const exchange_plan<rank>& plan, detail::exchanges_by_kind& exchanges,
-                                                const strided<const T, rank>& x, const strided<T, rank>& to,
-                                                pooled_tensor<T, rank>&& y, Fill fill) const {
-    const auto kind = detail::element_kind::moved<T>();
-    last_ = exchanges.find(kind, [&] {
-      return detail::lasting_exchange(ways_, planner_.p_x().world().state(), detail::lowered(plan), kind);
-    });
-    const auto strides = in_source_order(to.strides, plan.axes);
-    const std::uint64_t number = operation_->begin(last_, x.data, x.strides.data(), to.data, strides.data(), fill);
-    return {std::move(y), operation_, number};
-  }
-
-  /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
-  template <class T>
-  std::uint64_t fingerprint_of(std::uint64_t direction) const {
-    return detail::mixed(detail::mixed(planner_.fingerprint(), detail::type_number<T>()),
-                         direction + 16 * (ways_ ? ways_->number() : 0));
-  }
-  /// For as long as a call takes.
-  detail::one_thread only_thread() const {
-    return {state().caller(), [&] { return text(planner_.name()); }};
-  }
-  detail::world_state& state() const {
-    detail::expect_not_moved_from(operation_ != nullptr, "partita::repartition");
-    return *planner_.p_x().world().state();
-  }
-
-  detail::repartition_planner<Src, Dst, Policies...> planner_;
-  mutable detail::structure_cache<structure> structures_;
-  mutable std::shared_ptr<detail::transport> ways_;  // made with the first structure, by all workers together
-  mutable std::shared_ptr<detail::box_exchange> last_;
-  std::shared_ptr<detail::exchange_operation> operation_ = std::make_shared<detail::exchange_operation>();
+  /// What a call learns is kept, and changes no result.
+  mutable detail::repartition_movement<Src, Dst, Policies...> movement_;
 };
 
 template <class Src, class Dst, class... Policies>

@@ -6,6 +6,7 @@
 #include <partita/array/strided.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/group_call.hpp>
 #include <partita/kernel/detail/group_movement.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/hooked.hpp>

@@ -10,6 +10,7 @@
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/kernel/detail/fingerprint.hpp>
+#include <partita/kernel/detail/group_call.hpp>
 #include <partita/kernel/detail/group_transfer.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>
@@ -20,28 +21,6 @@
 #include <utility>
 
 namespace partita::detail {
-
-/// How the elements of a call are told from others.
-struct element_identity {
-  std::uint64_t number = 0;
-  text (*name)() = nullptr;
-};
-template <class T>
-inline constexpr element_identity identity_of_type{type_number<T>(), &type_name<T>};
-
-/// A call of a movement, on this worker.
-struct group_call {
-  group_direction where = group_direction::spread;
-  const element_kind* of = nullptr;
-  const element_operation* how = nullptr;  ///< of a reduction
-  const element_identity* elements = nullptr;
-  untyped_block x{}, view{};
-  bool fills_view = false;          ///< view is what the caller wants filled
-  bool in_place = false;            ///< view may be where x is
-  bool shares = false;              ///< the workers of a node look at one block
-  bool later = false;               ///< it begins now and ends later
-  const text* objection = nullptr;  ///< what this worker has against it, if that is not empty
-};
 
 class group_movement {
  public:
@@ -74,7 +53,8 @@ class group_movement {
     static const complaint none;  // sentences are long, and calls short: none is made where there is nothing to say
     std::optional<complaint> own;
     if (call.objection != nullptr && !call.objection->empty()) own.emplace(*call.objection);
-    else if (call.fills_view && !call.in_place) refuse_overlap(call, own);
+    else if (call.fills_view && !call.in_place && writes(call.where))
+      call.refuse_overlap(facts_.name, world_->id(), own);
     const complaint& before = own ? *own : none;
     const bool spreads = call.where == group_direction::spread;
     begins_ahead ahead(*this, call);
@@ -196,61 +176,16 @@ class group_movement {
                                                : plan_.large;
   }
   bool beside() const { return !plan_.small && !plan_.large; }
+  bool writes(group_direction where) const { return takes(where) || beside(); }
 
-  void refuse_overlap(const group_call& call, std::optional<complaint>& trouble) const {
-    if (!takes(call.where) && !beside()) return;  // nothing is written
-    if (!share_memory(call.x, call.view)) return;
-    trouble = complaint(failure::shape,
-                        text(facts_.name) << ".into(x, view): requires a view that has no memory in common with x, got "
-                                             "two that overlap on worker "
-                                          << world_->id() << "; copy x first, or take the result as a new tensor");
-  }
-
-  static structure_key key_of(bool active, const group_call& call) {
-    structure_key key;
-    if (active) key.add(call.x.shape.data(), call.x.rank);
-    if (call.fills_view) key.add(call.view.shape.data(), call.view.rank);
-    return key;
-  }
-
-  /// What all workers have to ask for together. Ways of reducing, at once or later, are kinds of their own: they send
-  /// different messages. Once there are ways, also which kernel it is: two that were made alike have pages of their
-  /// own.
   std::uint64_t fingerprint_of(const group_call& call) const {
-    const std::uint64_t kind = static_cast<std::uint64_t>(call.where) + (call.shares ? 4U : 0U) +
-                               (call.later ? 8U : 0U) +
-                               (call.how != nullptr && call.how->exactly != nullptr ? 16U : 0U);
-    const std::uint64_t number = ways_ ? ways_->number() : 0;
-    return mixed(mixed(facts_.fingerprint, call.elements->number), 2048 * number + 64 * kind + call.x.rank);
-  }
-  text describe(const group_call& call) const {
-    text all = facts_.call;
-    all << " with a block of shape " << shape_of(call.x.shape, call.x.rank) << " and elements of type "
-        << call.elements->name() << " (" << call.of->bytes << " bytes)";
-    if (call.how != nullptr && call.how->exactly != nullptr) all << ", reproducible";
-    if (call.shares) all << ", as a shared view";
-    if (call.later) all << ", by start";
-    return all;
-  }
-  static text shape_of(const block_shape& shape, std::size_t rank) {
-    text all("[");
-    for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
-    return all << "]";
-  }
-
-  void expect_view_shape(const group_call& call, const block_shape& shape, complaint& trouble) const {
-    const std::size_t rank = call.x.rank;
-    if (trouble.any() || !call.fills_view || call.view.shape == shape || elements_in(shape, rank) == 0) return;
-    trouble.kind = failure::shape;
-    trouble.sentence << facts_.name << ".into(x, view): requires a view of the shape of the result "
-                     << shape_of(shape, rank) << ", got " << shape_of(call.view.shape, rank)
-                     << "; take a view of that shape";
+    return call.fingerprint(facts_.fingerprint, ways_ ? ways_->number() : 0);
   }
 
   /// Before a block is spread: all make the same call, and receivers learn the block's shape from a header.
   template <class = void>
   const structure& agree_on_block(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
-    const auto key = key_of(plan_.small, call);
+    const auto key = call.key(plan_.small);
     const worker_group* joined = plan_.joined();
     return agreed_structure(
         *world_, spread_, {fingerprint_of(call), before, true, ahead},
@@ -263,17 +198,17 @@ class group_movement {
             partita::detail::spread(*world_, g, header.data(), call.x.rank, tag::header);
             if (&g == joined) fresh.shape = header;
           }
-          expect_view_shape(call, result_shape(call.x, fresh, plan_.large, plan_.small), trouble);
+          call.expect_view_shape(facts_.name, result_shape(call.x, fresh, plan_.large, plan_.small), trouble);
           return fresh;
         },
-        [&] { return describe(call); });
+        [&] { return call.describe(facts_.call); });
   }
 
   /// Before a reduction: all make the same call, and the blocks of a sum have one shape.
   template <class = void>
   const structure& agree_on_sum(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
     const bool to_all = call.where == group_direction::to_all;
-    const auto key = key_of(plan_.large, call);
+    const auto key = call.key(plan_.large);
     const std::size_t rank = call.x.rank;
     return agreed_structure(
         *world_, collect_, {fingerprint_of(call), before, facts_.sums_blindly && !to_all, ahead},
@@ -302,14 +237,15 @@ class group_movement {
             trouble.kind = failure::shape;
             trouble.sentence << facts_.call
                              << ": requires the blocks that are summed to have one shape, got extents from "
-                             << shape_of(least, rank) << " to " << shape_of(fresh.shape, rank) << " among the workers "
-                             << g.members << "; give every worker of a sum a block of the same shape";
+                             << shape_text(least, rank) << " to " << shape_text(fresh.shape, rank)
+                             << " among the workers " << g.members
+                             << "; give every worker of a sum a block of the same shape";
           }
-          expect_view_shape(call, to_all ? call.x.shape : result_shape(call.x, fresh, plan_.small, plan_.large),
-                            trouble);
+          call.expect_view_shape(
+              facts_.name, to_all ? call.x.shape : result_shape(call.x, fresh, plan_.small, plan_.large), trouble);
           return fresh;
         },
-        [&] { return describe(call); });
+        [&] { return call.describe(facts_.call); });
   }
 
   block_shape result_shape(const untyped_block& x, const structure& s, bool takes, bool gives) const {

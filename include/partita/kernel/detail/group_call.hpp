@@ -1,0 +1,87 @@
+// A call of a kernel that moves blocks in groups, on one worker: its blocks, and how it is told from other calls, by
+// numbers and in sentences. Compiled once, for all element types and ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <partita/comm/agreement.hpp>
+#include <partita/kernel/detail/fingerprint.hpp>
+#include <partita/kernel/detail/group_transfer.hpp>
+#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/untyped_block.hpp>
+
+namespace partita::detail {
+
+/// How the elements of a call are told from others.
+struct element_identity {
+  std::uint64_t number = 0;
+  text (*name)() = nullptr;
+};
+template <class T>
+inline constexpr element_identity identity_of_type{type_number<T>(), &type_name<T>};
+
+inline text shape_text(const block_shape& shape, std::size_t rank) {
+  text all("[");
+  for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
+  return all << "]";
+}
+
+/// A call of a movement, on this worker.
+struct group_call {
+  group_direction where = group_direction::spread;
+  const element_kind* of = nullptr;
+  const element_operation* how = nullptr;  ///< of a reduction
+  const element_identity* elements = nullptr;
+  untyped_block x{}, view{};
+  bool fills_view = false;          ///< view is what the caller wants filled
+  bool in_place = false;            ///< view may be where x is
+  bool shares = false;              ///< the workers of a node look at one block
+  bool later = false;               ///< it begins now and ends later
+  const text* objection = nullptr;  ///< what this worker has against it, if that is not empty
+
+  /// By what it finds a structure again; `with_block`: x is one that moves.
+  structure_key key(bool with_block) const {
+    structure_key found;
+    if (with_block) found.add(x.shape.data(), x.rank);
+    if (fills_view) found.add(view.shape.data(), view.rank);
+    return found;
+  }
+
+  /// What all workers have to ask for together, of the kernel with this number. Ways of reducing, at once or later, are
+  /// kinds of their own: they send different messages. Once there are ways, also which kernel it is, by their number:
+  /// two that were made alike have pages of their own.
+  std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_ways) const {
+    const std::uint64_t kind = static_cast<std::uint64_t>(where) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
+                               (how != nullptr && how->exactly != nullptr ? 16U : 0U);
+    return mixed(mixed(kernel, elements->number), 2048 * number_of_ways + 64 * kind + x.rank);
+  }
+  text describe(const text& kernel) const {
+    text all = kernel;
+    all << " with a block of shape " << shape_text(x.shape, x.rank) << " and elements of type " << elements->name()
+        << " (" << of->bytes << " bytes)";
+    if (how != nullptr && how->exactly != nullptr) all << ", reproducible";
+    if (shares) all << ", as a shared view";
+    if (later) all << ", by start";
+    return all;
+  }
+
+  /// Complains about a view that is written while x is read.
+  void refuse_overlap(const char* kernel, std::size_t worker, std::optional<complaint>& trouble) const {
+    if (!share_memory(x, view)) return;
+    trouble = complaint(failure::shape,
+                        text(kernel) << ".into(x, view): requires a view that has no memory in common with x, got "
+                                        "two that overlap on worker "
+                                     << worker << "; copy x first, or take the result as a new tensor");
+  }
+  /// Complains about a view of another shape than that of the result.
+  void expect_view_shape(const char* kernel, const block_shape& shape, complaint& trouble) const {
+    if (trouble.any() || !fills_view || view.shape == shape || elements_in(shape, x.rank) == 0) return;
+    trouble.kind = failure::shape;
+    trouble.sentence << kernel << ".into(x, view): requires a view of the shape of the result "
+                     << shape_text(shape, x.rank) << ", got " << shape_text(view.shape, x.rank)
+                     << "; take a view of that shape";
+  }
+};
+
+}  // namespace partita::detail

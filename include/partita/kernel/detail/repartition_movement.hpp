@@ -1,0 +1,143 @@
+// The movement of a repartition: agreed on and begun, in the direction and of the elements of each call, and what is
+// kept from one call for the next.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/comm/pooled.hpp>
+#include <partita/comm/transport.hpp>
+#include <partita/kernel/detail/accepted.hpp>
+#include <partita/kernel/detail/fingerprint.hpp>
+#include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/repartition_planner.hpp>
+#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/target.hpp>
+#include <partita/kernel/kernel_counts.hpp>
+#include <partita/rule/kernel_policy.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita::detail {
+
+template <class Src, class Dst, class... Policies>
+class repartition_movement {
+  static constexpr std::size_t rank = Src::rank();
+  using planner_type = repartition_planner<Src, Dst, Policies...>;
+  using structure = repartition_structure<rank>;
+
+ public:
+  repartition_movement(const char* name, const partition<Src>& p_x, const partition<Dst>& p_y,
+                       const Policies&... policies)
+      : planner_(name, p_x, p_y, policies...) {}
+
+  const planner_type& planner() const { return planner_; }
+  std::size_t structures_made() const { return structures_.made(); }
+  arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
+  kernel_counts counts() const {
+    const carried last = last_ ? last_->counts() : carried{};
+    return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
+  }
+
+  /// For as long as a call takes.
+  one_thread only_thread() const {
+    return {state().caller(), [&] { return text(planner_.name()); }};
+  }
+  /// All workers come here, and throw if one of them has an objection.
+  void object(const text& objection) const {
+    agree_if_checked(state(), mixed(planner_.fingerprint(), 3), complaint(objection),
+                     [&] { return text(planner_.name()); });
+  }
+
+  /// Agrees and begins, from the cut of x to that of the result; the elements of x are there when `fill()` returns.
+  template <class T, class Fill>
+  auto forward(const strided<const T, rank>& x, const std::type_identity_t<target<T, rank>>& wanted,
+               const complaint& before, Fill fill) {
+    return begin<true>(x, wanted, before, fill);
+  }
+  /// The same back.
+  template <class T, class Fill>
+  auto backward(const strided<const T, rank>& dy, const std::type_identity_t<target<T, rank>>& wanted,
+                const complaint& before, Fill fill) {
+    return begin<false>(dy, wanted, before, fill);
+  }
+  /// What was begun ends later, where that is asked for.
+  void leave_under_way() { state().leave_under_way(operation_); }
+
+ private:
+  using shape_type = std::array<std::size_t, rank>;
+
+  template <bool Forward, class T, class Fill>
+  pending<pooled_tensor<T, rank>> begin(const strided<const T, rank>& block, const target<T, rank>& wanted,
+                                        const complaint& before, Fill fill) {
+    constexpr const char* direction = Forward ? "" : ".adjoint";
+    state();
+    operation_->wait();
+    structure& s = agreed_structure(
+        state(), structures_,
+        {fingerprint_of<T>(Forward ? 1 : 2), unless_apart(before, block, wanted, planner_.name()), true},
+        [&](const structure& known) { return fits(known.template plan<Forward>(), block, wanted); },
+        [&](complaint& trouble) {
+          structure learnt = Forward ? planner_.learn_forward(block.shape, ways_, trouble)
+                                     : planner_.learn_backward(block.shape, ways_, trouble);
+          expect_target(learnt.template plan<Forward>(), block, wanted, planner_.name(), direction, trouble);
+          return learnt;
+        },
+        [&] { return planner_.describe(direction, block.shape, type_name<T>()); });
+    return move(s.template plan<Forward>(), Forward ? s.going : s.coming, block, wanted, fill);
+  }
+
+  /// Begins to move the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
+  template <class T, class Fill>
+  pending<pooled_tensor<T, rank>> move(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
+                                       const strided<const T, rank>& x, const target<T, rank>& wanted, Fill fill) {
+    using result = pooled_tensor<T, rank>;
+    strided<T, rank> to = wanted.block;
+    if (!plan.takes && plan.gives) {
+      result none(
+          zero_volume<T, rank>(has_policy<discard_batch_t, Policies...> || rank == 0 ? 0 : x.shape[plan.axes[0]]));
+      return carry(plan, exchanges, x, strided<T, rank>{}, std::move(none), fill);
+    }
+    const shape_type shape = plan.takes ? plan.destination_shape : x.shape;
+    result y;
+    if (!wanted.given || volume_of(shape) == 0) {
+      y = make_pooled<T, rank>(ways_->memory(), shape);
+      to = block_of(y);
+    }
+    if (plan.takes) return carry(plan, exchanges, x, to, std::move(y), fill);
+    fill();
+    copy(to, x);
+    return {std::move(y), nullptr, 0};
+  }
+
+  template <class T, class Fill>
+  pending<pooled_tensor<T, rank>> carry(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
+                                        const strided<const T, rank>& x, const strided<T, rank>& to,
+                                        pooled_tensor<T, rank>&& y, Fill fill) {
+    const auto kind = element_kind::moved<T>();
+    last_ = exchanges.find(
+        kind, [&] { return lasting_exchange(ways_, planner_.p_x().world().state(), lowered(plan), kind); });
+    const auto strides = in_source_order(to.strides, plan.axes);
+    const std::uint64_t number = operation_->begin(last_, x.data, x.strides.data(), to.data, strides.data(), fill);
+    return {std::move(y), operation_, number};
+  }
+
+  /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
+  template <class T>
+  std::uint64_t fingerprint_of(std::uint64_t direction) const {
+    return mixed(mixed(planner_.fingerprint(), type_number<T>()), direction + 16 * (ways_ ? ways_->number() : 0));
+  }
+  world_state& state() const {
+    expect_not_moved_from(operation_ != nullptr, "partita::repartition");
+    return *planner_.p_x().world().state();
+  }
+
+  planner_type planner_;
+  structure_cache<structure> structures_;
+  std::shared_ptr<transport> ways_;  // made with the first structure, by all workers together
+  std::shared_ptr<box_exchange> last_;
+  std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
+};
+
+}  // namespace partita::detail
