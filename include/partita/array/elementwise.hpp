@@ -6,6 +6,7 @@
 #include <partita/array/functions.hpp>
 #include <partita/array/lift.hpp>
 #include <partita/array/rows.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
@@ -154,8 +155,19 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operands<L, R>
 auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
-  detail::require_broadcastable<F>(l, r, dims);
-  return detail::lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);
+  constexpr bool is_function = !detail::array_operand<F>;
+  static_assert(is_function, "partita::elementwise(f, lhs, rhs): requires a function of two elements first");
+  if constexpr (is_function) {
+    detail::require_broadcastable<F>(l, r, dims);
+    return detail::lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);
+  }
+}
+template <class L, class R>
+  requires detail::array_operands<L, R>
+auto elementwise(const L&, const R&) {
+  static_assert(detail::asked_for_nothing<L>,
+                "partita::elementwise(f, lhs, rhs): requires a function of two elements first");
+  return detail::no_result{};
 }
 
 // The named operations: op(lhs, rhs) and op(lhs, rhs, broadcast_dimensions<…> or a broadcast_dimensions_list).

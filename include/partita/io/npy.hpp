@@ -143,7 +143,7 @@ auto load_npy(const std::string&, const partition<Extents>&, const Policies&...)
   static_assert(detail::asked_for_nothing<T>,
                 "partita::load_npy<T, rank>(path, p): requires the element type and the rank, which partitions do not "
                 "tell; write load_npy<float, 2>(path, p)");
-  return 0;
+  return detail::no_result{};
 }
 
 }  // namespace partita

@@ -98,7 +98,7 @@ auto block_from(const partition<P>&, const A&...) {
   static_assert(detail::asked_for_nothing<A...>,
                 "partita::block_from(p, extents, f): requires the extents of the whole tensor; write block_from(p, "
                 "extents(8, 12), f)");
-  return 0;
+  return detail::no_result{};
 }
 
 /// `x` where this worker is active on p, else zero volume with the batch extent of x: `b(block_on(p_x, a + 1.0))`. A

@@ -137,7 +137,7 @@ auto compose(const A&...) {
       detail::asked_for_nothing<A...>,
       "partita::compose(a, b, ...): requires one operator or more, as kernels and layers are; give a function "
       "a struct with operator() and adjoint()");
-  return 0;
+  return detail::no_result{};
 }
 
 }  // namespace partita

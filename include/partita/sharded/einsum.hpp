@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/left_out.hpp>
 #include <partita/rule/sharding/notation.hpp>
 #include <partita/sharded/call.hpp>
 
@@ -73,6 +74,15 @@ auto einsum(const X&... x) {
   static_assert(fault != einsum_fault::unknown_letter,
                 "partita::einsum<notation>(x...): requires letters of an operand on the right of \"->\"");
   if constexpr (one_or_two && fault == einsum_fault::none) return detail::call(detail::einsum_op<Notation>{}, x...);
+}
+/// Of something else: a sentence.
+template <detail::einsum_notation Notation, class... X>
+  requires(!(detail::any_tensor<X> && ...))
+auto einsum(const X&...) {
+  static_assert(detail::asked_for_nothing<X...>,
+                "partita::einsum<notation>(x...): requires tensors or arrays of a known rank; multiply(x, number) is "
+                "for numbers");
+  return detail::no_result{};
 }
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <partita/array/elementwise.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/permute.hpp>
@@ -181,6 +182,14 @@ template <class A, class B>
 auto matmul(const A& a, const B& b) {
   return detail::call(detail::matmul_op{}, a, b);
 }
+template <class A, class B>
+  requires(!detail::any_tensor<A> || !detail::any_tensor<B>)
+auto matmul(const A&, const B&) {
+  static_assert(
+      detail::asked_for_nothing<A, B>,
+      "partita::matmul(a, b): requires two tensors or arrays of a known rank; multiply(x, number) is for numbers");
+  return detail::no_result{};
+}
 /// The dimensions in the opposite order, or in the order that `permute<...>` says.
 template <class X>
   requires detail::tensor_value<X>
@@ -249,6 +258,14 @@ template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto sum(X&& x, dimensions_t<D...>) {
   return detail::call(detail::reduction_op<owed_reduction::sum, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+}
+template <class X, class A>
+  requires(detail::tensor_value<X> && std::is_arithmetic_v<A>)
+auto sum(const X&, A) {
+  static_assert(
+      detail::asked_for_nothing<X>,
+      "partita::sum(x, dimensions<...>): requires dimensions as part of the type; write sum(x, dimensions<0>)");
+  return detail::no_result{};
 }
 /// The mean over dimensions or over all of them, however unevenly they are cut.
 template <class X>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/left_out.hpp>
 #include <partita/sharded/layout_name.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <utility>
@@ -95,7 +96,26 @@ auto shard(const world& everyone, const X& x) {
   static_assert(S.rank() == rank_of<X>,
                 "partita::shard<layout>(everyone, x): requires one entry of the layout for each dimension of x; write "
                 "\"\" for a dimension that is not cut");
-  if constexpr (S.rank() == rank_of<X>) return sharded<element_of<X>, S>(shard(everyone, S, x));
+  constexpr bool of_bytes = std::is_trivially_copyable_v<element_of<X>>;
+  static_assert(of_bytes,
+                "partita::shard<layout>(everyone, x): requires elements that are trivially copyable, as numbers are");
+  if constexpr (S.rank() == rank_of<X> && of_bytes) return sharded<element_of<X>, S>(shard(everyone, S, x));
+  else return detail::no_result{};
+}
+/// Without a layout, or without a world: a sentence.
+template <ranked_array X>
+auto shard(const world&, const X&) {
+  static_assert(detail::asked_for_nothing<X>,
+                "partita::shard<layout>(everyone, x): requires a layout; write shard<m.layout(\"data\", "
+                "\"\")>(everyone, x) or shard(everyone, m.layout(\"data\", \"\"), x)");
+  return detail::no_result{};
+}
+template <sharding S, ranked_array X>
+auto shard(const X&) {
+  static_assert(detail::asked_for_nothing<X>,
+                "partita::shard<layout>(everyone, x): requires the world whose workers hold the tensor; write "
+                "shard<layout>(everyone, x)");
+  return detail::no_result{};
 }
 /// The same of a function of the global index: nobody ever holds the whole tensor. `f(index)` takes a list of numbers.
 template <sharding S, class T, class F>

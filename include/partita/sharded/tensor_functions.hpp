@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/sharded/operations.hpp>
 #include <vector>
@@ -152,6 +153,12 @@ auto softmax(const X& given) {
     const auto e = exp(subtract(x, stop_gradient(detail::keep_last<owed_reduction::max>(x))));
     return divide(e, detail::keep_last<owed_reduction::sum>(e));
   });
+}
+template <class X>
+  requires(!detail::any_tensor<X>)
+auto softmax(const X&) {
+  static_assert(detail::asked_for_nothing<X>, "partita::softmax(x): requires a tensor or an array of a known rank");
+  return detail::no_result{};
 }
 template <class X>
   requires detail::any_tensor<X>

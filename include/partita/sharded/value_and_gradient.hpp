@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/left_out.hpp>
 #include <partita/sharded/call.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
 #include <tuple>
@@ -84,6 +85,15 @@ auto value_and_gradient(const F& f, const P&... parameters) {
             value, std::tuple(detail::gradient_as(parameters, leaf)...)};
       },
       leaves);
+}
+/// Of something else: a sentence.
+template <class F, class... P>
+  requires(!(detail::any_tensor<P> && ...))
+auto value_and_gradient(const F&, const P&...) {
+  static_assert(detail::asked_for_nothing<P...>,
+                "partita::value_and_gradient(f, parameters...): requires parameters that are tensors or arrays; let f "
+                "hold the numbers that are constant");
+  return detail::no_result{};
 }
 
 }  // namespace partita
