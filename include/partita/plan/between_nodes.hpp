@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/cut.hpp>
 
 namespace partita {
@@ -17,6 +19,11 @@ enum class block_route {
 /// Seconds that a message takes between two nodes, besides those that its sender, and each of its bytes, takes.
 struct link_cost {
   double latency = 10e-6, message = 1e-6, byte = 1e-10;  // what MPI takes on 80 Gbit; slower links are alike
+};
+
+/// What one member sends and receives of a block: elements, and messages of both directions.
+struct block_traffic {
+  std::size_t sent = 0, received = 0, messages = 0;
 };
 
 /// How a block of so many bytes is spread, or blocks are summed, among so many members.
@@ -80,42 +87,65 @@ struct block_routes {
     }
   }
 
+  /// What a member does when a block of n elements is spread.
+  constexpr block_traffic traffic_of_spread(std::size_t member, std::size_t n) const {
+    if (spread() == block_route::along_tree) return along_tree(member, n, true);
+    if (spread() == block_route::directly) return directly(member, n, true);
+    const std::size_t all = pieces(), others = members - 1;
+    if (member == 0) return {n, 0, all};
+    std::size_t own = 0;
+    for (std::size_t k = member - 1; k < all; k += others) own += part(n, all, k).size();
+    return {(others - 1) * own, n, all + all / others * (others - 1)};
+  }
+  /// What a member does when blocks of n elements are summed at the first one.
+  constexpr block_traffic traffic_of_sum(std::size_t member, std::size_t n) const {
+    return sum() == block_route::along_tree ? along_tree(member, n, false) : directly(member, n, false);
+  }
+
   /// From one member, the first, to all.
   constexpr block_route spread() const {
     return members < 3 ? block_route::along_tree
-                       : best([this](block_route r) { return seconds_of_spread(r); }, block_route::directly,
-                              block_route::in_parts);
+                       : best(&block_routes::seconds_of_spread, {block_route::directly, block_route::in_parts});
   }
   /// To one member: its link takes what arrives, so that parts would win nothing.
   constexpr block_route sum() const {
-    return members < 3 || bytes > most_gathered
-               ? block_route::along_tree
-               : best([this](block_route r) { return seconds_of_sum(r); }, block_route::directly);
+    return members < 3 || bytes > most_gathered ? block_route::along_tree
+                                                : best(&block_routes::seconds_of_sum, {block_route::directly});
   }
   /// Two members exchange their blocks. More of them would send more than they have to, so only blocks that are no
   /// longer than what any message takes.
   constexpr block_route sum_to_all() const {
     if (members <= 2 || bytes == 0) return block_route::directly;
-    return bytes <= shorter_than_a_message
-               ? best([this](block_route r) { return seconds_of_sum_to_all(r); }, block_route::directly)
-               : best([this](block_route r) { return seconds_of_sum_to_all(r); }, block_route::in_parts);
+    return bytes <= shorter_than_a_message ? best(&block_routes::seconds_of_sum_to_all, {block_route::directly})
+                                           : best(&block_routes::seconds_of_sum_to_all, {block_route::in_parts});
   }
 
   /// So much of a block that is exchanged whole is one message.
   static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
 
  private:
+  constexpr block_traffic along_tree(std::size_t member, std::size_t n, bool away) const {
+    std::size_t below = 0;
+    binomial_tree{members}.for_below(member, [&](std::size_t) { ++below; });
+    const std::size_t above = member == 0 ? 0 : 1;
+    return {(away ? below : above) * n, (away ? above : below) * n, below + above};
+  }
+  constexpr block_traffic directly(std::size_t member, std::size_t n, bool away) const {
+    const std::size_t blocks = member == 0 ? members - 1 : 1;
+    return away == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
+  }
+
   static constexpr std::size_t most_gathered = 16384;  // for which one member has room as often as there are others
   static constexpr std::size_t shorter_than_a_message = 256;  // a packet's headers, three times
 
   static constexpr double number(std::size_t n) { return static_cast<double>(n); }
   constexpr double whole() const { return link.message + number(bytes) * link.byte; }
   /// The fastest of the tree and these routes.
-  template <class Seconds, class... Route>
-  static constexpr block_route best(Seconds seconds, Route... routes) {
+  constexpr block_route best(double (block_routes::*seconds)(block_route) const,
+                             std::initializer_list<block_route> routes) const {
     block_route chosen = block_route::along_tree;
-    for (const block_route route : {routes...})
-      if (seconds(route) < seconds(chosen)) chosen = route;
+    for (const block_route route : routes)
+      if ((this->*seconds)(route) < (this->*seconds)(chosen)) chosen = route;
     return chosen;
   }
 };

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <partita/core/index.hpp>
 #include <partita/core/product.hpp>
-#include <partita/plan/binomial_tree.hpp>
+#include <partita/plan/between_nodes.hpp>
 #include <partita/plan/cut.hpp>
 #include <partita/rule/linear_rule.hpp>
 
@@ -50,13 +50,14 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   linear_cost cost;
   cost.flops = times(6U, problem.batch, rows, columns);
   std::size_t forward = 0, adjoint = 0, staging = 0;
-  const auto along_tree = [&](std::size_t size, std::size_t position, std::size_t block) {  // there and, added up, back
-    std::size_t below = 0;
-    binomial_tree{size}.for_below(position, [&](std::size_t) { ++below; });
-    const std::size_t above = position == 0 ? 0 : 1;
-    cost.sent += (below + above) * block;
-    cost.received += (below + above) * block;
-    if (block != 0) cost.messages += 2 * (below + above);
+  const auto there_and_back = [&](std::size_t size, std::size_t position, std::size_t block) {  // added up, back
+    const block_routes routes{size, times(block, problem.element_bytes)};
+    for (const block_traffic& one :
+         {routes.traffic_of_spread(position, block), routes.traffic_of_sum(position, block)}) {
+      cost.sent += one.sent;
+      cost.received += one.received;
+      if (block != 0) cost.messages += one.messages;
+    }
   };
   const auto to_all = [&](std::size_t features) {  // parts to all, and wholes to their parts
     const std::size_t part = problem.batch * balanced_part(features, workers, me).size(),
@@ -71,8 +72,8 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
     return part;
   };
   if (algorithm == weight_stationary) {
-    along_tree(shape[0], place[0], x);
-    along_tree(shape[1], place[1], y);
+    there_and_back(shape[0], place[0], x);
+    there_and_back(shape[1], place[1], y);
     forward = y;
     adjoint = y + x;
   } else if (algorithm == column_parallel) {

@@ -73,4 +73,23 @@ BOOST_AUTO_TEST_CASE(blocks_are_exchanged_whole_only_by_two_or_where_headers_are
   BOOST_TEST((block_routes{2, std::size_t{1} << 26}.sum_to_all() == block_route::directly));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_sent_is_received) {
+  for (std::size_t members = 1; members <= 9; ++members)
+    for (const std::size_t n : {1U, 60U, 1000U, 20000U, 3000000U}) {
+      const block_routes routes{members, 8 * n};
+      block_traffic spread, sum;
+      const auto add = [](block_traffic& all, const block_traffic& one) {
+        all = {all.sent + one.sent, all.received + one.received, all.messages + one.messages};
+      };
+      for (std::size_t k = 0; k < members; ++k) add(spread, routes.traffic_of_spread(k, n));
+      for (std::size_t k = 0; k < members; ++k) add(sum, routes.traffic_of_sum(k, n));
+      BOOST_TEST(spread.sent == (members - 1) * n);
+      BOOST_TEST(spread.received == spread.sent);
+      BOOST_TEST(spread.messages == 2 * routes.messages_of_spread());
+      BOOST_TEST(sum.sent == (members - 1) * n);
+      BOOST_TEST(sum.received == sum.sent);
+      BOOST_TEST(sum.messages == 2 * (members - 1));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

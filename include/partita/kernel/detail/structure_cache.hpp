@@ -34,7 +34,7 @@ struct structure_key {
 template <class Structure>
 class structure_cache {
  public:
-  static constexpr std::size_t most = 32;
+  static constexpr std::size_t most = 32;  // a choice each of an agreement
 
   /// The set (a bit for each) of structures for which fits(structure, key) holds.
   template <class Fits>

@@ -108,16 +108,17 @@ struct linear_state {
     if constexpr (Algorithm != weight_stationary) {
       world_state& everyone = *p_x.world().state();
       if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
-      constexpr std::uint64_t half = 0xffffffffU;
+      constexpr unsigned bits = 31;  // of each half: of 64 choices the last is taken
+      constexpr std::uint64_t half = (std::uint64_t{1} << bits) - 1;
       std::uint64_t hash = x_shape.size();
       for (std::size_t d = 0; d + 1 < x_shape.size(); ++d) hash = mixed(hash, static_cast<std::uint64_t>(x_shape[d]));
       // a number and its complement: what all have in common are both halves of it, or not all bits of either
       const std::uint64_t word = (hash ^ hash >> 32U) & half,
-                          own = p_x.active() ? word | (word ^ half) << 32U : ~std::uint64_t{0};
+                          own = p_x.active() ? word | (word ^ half) << bits : ~std::uint64_t{0};
       const std::uint64_t common = agree_if_checked(
           everyone, mixed(0x6261746368ULL, x_shape.size()), complaint(objection),
           [&] { return text("partita::linear(x)"); }, own);
-      if ((common & half) == (~(common >> 32U) & half)) return;
+      if ((common & half) == (~(common >> bits) & half)) return;
       const text difference = difference_of_batches(p_x, {x_shape.begin(), x_shape.end() - 1});
       throw shape_error(one_batch(difference));
     }
