@@ -160,6 +160,8 @@ auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
   if constexpr (is_function) {
     detail::require_broadcastable<F>(l, r, dims);
     return detail::lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);
+  } else {
+    return detail::no_result{};
   }
 }
 template <class L, class R>
