@@ -1,7 +1,7 @@
-// How long repartitions of up to a million workers would take, by the model of plan/cluster_model.hpp; needs no MPI.
+// How long repartitions of up to a million workers would take, by the model of cluster_model.hpp; needs no MPI.
 #include <cstdio>
-#include <partita/plan/cluster_model.hpp>
 #include <partita/plan/repartition_plan.hpp>
+#include "cluster_model.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // The model of a cluster: no faster than its cards, exact where it can be worked out by hand, and a repartition of a
 // million workers within twice what the bytes of a node take.
-#include <partita/plan/cluster_model.hpp>
+#include "../../../bench/cluster_model.hpp"
 #include <partita/plan/repartition_plan.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <partita/comm/transport.hpp>
-#include <partita/plan/box_overlaps.hpp>
+#include <partita/sharded/box_overlaps.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
 #include <utility>
 #include <vector>
