@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <partita/comm/detail/environment.hpp>
+#include <partita/comm/detail/json_text.hpp>
 #include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n) {

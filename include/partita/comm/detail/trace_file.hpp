@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <partita/comm/detail/environment.hpp>
+#include <partita/comm/detail/json_text.hpp>
 #include <partita/comm/detail/trace_picture.hpp>
 #include <string>
 #include <string_view>

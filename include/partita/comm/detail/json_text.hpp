@@ -1,0 +1,41 @@
+// Texts of any bytes as JSON writes them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace partita::detail {
+
+/// The bytes of the character of UTF-8 that a text begins with; 0 if it begins with none.
+template <class = void>
+std::size_t utf8_character(std::string_view words) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(words[k])); };
+  const unsigned first = byte(0);
+  const std::size_t n = first < 0x80                    ? 1
+                        : first >= 0xc2 && first < 0xe0 ? 2
+                        : first >= 0xe0 && first < 0xf0 ? 3
+                        : first >= 0xf0 && first < 0xf5 ? 4
+                                                        : 0;
+  if (n == 0 || n > words.size()) return 0;
+  for (std::size_t k = 1; k < n; ++k)
+    if ((byte(k) & 0xc0U) != 0x80U) return 0;
+  if (n == 3 && ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0))) return 0;
+  if (n == 4 && ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90))) return 0;
+  return n;
+}
+/// A text between the quotes of JSON: names of files and of jobs may be any bytes.
+template <class = void>
+std::string in_json(std::string_view words) {
+  std::string all;
+  while (!words.empty()) {
+    const std::size_t n = utf8_character(words);
+    if (n == 0) all += '?';
+    else if (static_cast<unsigned char>(words[0]) < ' ') all += ' ';
+    else (words[0] == '"' || words[0] == '\\' ? all += '\\' : all) += words.substr(0, n);
+    words.remove_prefix(n == 0 ? 1 : n);
+  }
+  return all;
+}
+
+}  // namespace partita::detail
