@@ -284,6 +284,34 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_the_same_sentence_on_all_workers) {
   BOOST_TEST(same(load_npy<double, 2>(folder / "w.npy", p), balanced<double>(p, {3, 40})));
 }
 
+// A sanitizer ends the program that asks for 8 TiB.
+#if defined(__has_feature)
+#define HAS_SANITIZER __has_feature(address_sanitizer)
+#else
+#define HAS_SANITIZER 0
+#endif
+#if !HAS_SANITIZER && !defined(__SANITIZE_ADDRESS__)
+BOOST_AUTO_TEST_CASE(no_memory_for_its_block_on_one_worker_is_an_error_on_all) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const std::size_t most = std::size_t{1} << 40U;
+  const auto last = everyone.partition<1>(workers{everyone.size() - 1});
+  if (everyone.id() == 0) {  // a file with a hole for all that follows the header
+    const std::string header = make_npy_header("<f8", false, &most, 1);
+    test::write_bytes(folder / "hole.npy", header);
+    std::filesystem::resize_file(folder / "hole.npy", header.size() + most * sizeof(double));
+  }
+  everyone.communicator().barrier();
+  const std::string sentence = refused<io_error>([&] { load_npy<double, 1>(folder / "hole.npy", last); });
+  BOOST_TEST(sentence.find("worker " + std::to_string(everyone.size() - 1) +
+                           " has no memory for its block of [1099511627776]") != std::string::npos,
+             sentence);
+  const auto p = everyone.partition(extents(everyone.size(), std::size_t{1}));
+  save_npy(folder / "w.npy", p, extents(7, 5), balanced<double>(p, {7, 5}), file_options{.sync = false});
+  BOOST_TEST(same(load_npy<double, 2>(folder / "w.npy", p), balanced<double>(p, {7, 5})));
+}
+#endif
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_written_leaves_the_old_file_and_no_other) {
   const world everyone(test::workers());
   const test::folder folder(test::workers());
