@@ -1,4 +1,4 @@
-// What may be done while workers of other nodes are still asked whether they agree.
+// What may be done while other workers are still asked whether they agree.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace partita::detail {
 
 /// What a call begins once the workers of this node agree on it, while those of other nodes are still asked: it may be
-/// for nothing, but all of the node do it.
+/// for nothing, but all of the node do it. Where there is one node only, what a worker begins by itself.
 class ahead_of_agreement : private shared_flags::listener {
  public:
   /// Set in the choices of who begins nothing.
@@ -16,9 +16,12 @@ class ahead_of_agreement : private shared_flags::listener {
  protected:
   ~ahead_of_agreement() = default;
   virtual void begin() = 0;
+  /// Must be something that this worker alone can take back.
+  virtual void begin_alone() = 0;
 
  private:
   friend class common_words;
+  void hear_nobody_yet() final { begin_alone(); }
   void hear_node(const shared_flags::words& all) final {
     if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin();
   }

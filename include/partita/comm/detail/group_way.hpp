@@ -35,7 +35,7 @@ struct group_way {
   posted_messages sent;
   std::vector<const char*> blocks;          ///< where those of the members are, while they are combined
   exact_collection exact;                   ///< of sums that are rounded once, between nodes
-  bool is_ahead = false;                    ///< what does not wait for other nodes is done already
+  bool is_ahead = false;                    ///< what does not wait for other nodes, or for anybody, is done already
   std::vector<std::max_align_t> sum_ahead;  ///< then: the sum of this node, at its leader
 
   /// Copies the root's elements x to y on every member (at the root: nullptr, or where it keeps a copy). `started`: the
@@ -43,6 +43,7 @@ struct group_way {
   template <class = void>
   void spread(const element_messages& by_message, group_blocks b, bool started = false) {
     const bool root = is_root();
+    if (on_one_node && std::exchange(is_ahead, false)) return finish_shown(by_message, b);
     if (leads && across.members.size() > 1) {
       if (!(root && (started || std::exchange(is_ahead, false))))
         by_message.spread(across, root ? const_cast<char*>(b.x) : b.y, b.n, sent);  // the root only reads
@@ -97,6 +98,12 @@ struct group_way {
     by_message.spread_ahead(sent, across, b.x, b.n);
     is_ahead = true;
   }
+  /// Before anybody agrees: the root of a spread on one node shows the others what it would show them anyway.
+  template <class = void>
+  void show_ahead(const element_messages& by_message, const group_blocks& b) {
+    is_ahead = on_one_node && shared && is_root() && by_message.of().in_shared_memory &&
+               shared->show_ahead(b.x, by_message.bytes(b.n));
+  }
   /// Before all agree, but all of this node do: its members add up their blocks, which fit into slots, and their leader
   /// sends what he has to other nodes.
   template <class = void>
@@ -120,7 +127,9 @@ struct group_way {
   }
   /// They did not agree: what was sent, which is short, is nobody's.
   void began_for_nothing() {
-    if (std::exchange(is_ahead, false)) sent.wait();
+    if (!std::exchange(is_ahead, false)) return;
+    if (on_one_node) shared->take_back();
+    else sent.wait();
   }
 
   /// Begins a sum: shows the members on this node what this one gives, and waits for nobody. `y` is where the sum goes,
@@ -195,6 +204,12 @@ struct group_way {
   }
 
  private:
+  /// Ends what the root has shown ahead.
+  void finish_shown(const element_messages& by_message, const group_blocks& b) {
+    shared->finish_spread(by_message.bytes(b.n));
+    by_message.through_shared_memory(b.n);
+    if (b.y != nullptr && b.y != b.x) by_message.of().copy_row(b.y, b.x, b.n);
+  }
   /// Copies the leader's elements x to y on all members of this node.
   template <class = void>
   void spread_within(const element_messages& by_message, const group_blocks& b, bool started) {

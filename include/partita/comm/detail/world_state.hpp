@@ -81,7 +81,7 @@ class world_state {
   /// the same error on all workers. Cost: on one node a look at one cache line of each worker; between N nodes besides
   /// log2 N messages of 32 bytes from each; at the first call, and where nodes do not share memory, one MPI_Iallreduce
   /// of 32 bytes. What is under way ends first. Where nodes are several, `ahead` may begin what comes after, if no
-  /// worker of this one fails and they have a choice in common.
+  /// worker of this one fails and they have a choice in common; on one node, what a worker can take back alone.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe,
                       ahead_of_agreement* ahead = nullptr) {
@@ -91,8 +91,10 @@ class world_state {
       throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                                 << describe() << " needs all; make a new world of the workers that are there");
     wait();
-    if (!common_.by_flags_of_several_nodes()) ahead = nullptr;
-    const words mine{fingerprint, ~fingerprint, ahead != nullptr ? choices : choices | ahead_of_agreement::nothing,
+    const bool several_nodes = common_.by_flags_of_several_nodes();
+    if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
+    const bool begins_for_all = several_nodes && ahead != nullptr;
+    const words mine{fingerprint, ~fingerprint, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
                      kind == failure::none ? ~std::uint64_t{0} : 0};
     words all{};
     try {

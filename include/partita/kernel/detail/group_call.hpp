@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <partita/comm/agreement.hpp>
 #include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/group_transfer.hpp>
@@ -33,19 +32,24 @@ struct group_call {
   const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction
   const element_identity* elements = nullptr;
-  untyped_block x{}, view{};
-  bool fills_view = false;          ///< view is what the caller wants filled
-  bool in_place = false;            ///< view may be where x is
-  bool shares = false;              ///< the workers of a node look at one block
-  bool later = false;               ///< it begins now and ends later
-  const text* objection = nullptr;  ///< what this worker has against it, if that is not empty
+  untyped_block x{};
+  const untyped_block* view = nullptr;  ///< what the caller wants filled, if anything
+  bool in_place = false;                ///< view may be where x is
+  bool shares = false;                  ///< the workers of a node look at one block
+  bool later = false;                   ///< it begins now and ends later
+  const text* objection = nullptr;      ///< what this worker has against it, if that is not empty
 
   /// By what it finds a structure again; `with_block`: x is one that moves.
   structure_key key(bool with_block) const {
     structure_key found;
-    if (with_block) found.add(x.shape.data(), x.rank);
-    if (fills_view) found.add(view.shape.data(), view.rank);
+    if (with_block) found.block = {x.rank, x.shape};
+    if (view != nullptr) found.view = {view->rank, view->shape};
     return found;
+  }
+  /// Whether that is this key: most calls make none.
+  bool has_key(const structure_key& key, bool with_block) const {
+    return key.block.is(with_block ? &x.shape : nullptr, x.rank) &&
+           key.view.is(view != nullptr ? &view->shape : nullptr, x.rank);
   }
 
   /// What all workers have to ask for together, of the kernel with this number. Ways of reducing, at once or later, are
@@ -66,20 +70,24 @@ struct group_call {
     return all;
   }
 
-  /// Complains about a view that is written while x is read.
-  void refuse_overlap(const char* kernel, std::size_t worker, std::optional<complaint>& trouble) const {
-    if (!share_memory(x, view)) return;
-    trouble = complaint(failure::shape,
-                        text(kernel) << ".into(x, view): requires a view that has no memory in common with x, got "
-                                        "two that overlap on worker "
-                                     << worker << "; copy x first, or take the result as a new tensor");
+  bool has_objection() const { return objection != nullptr && !objection->empty(); }
+  /// Whether a view is written while x is read.
+  bool overlaps() const { return view != nullptr && !in_place && share_memory(x, *view); }
+  /// What this worker has against the call, if that is anything. Out of the way of calls that are right: a sentence is
+  /// long, and only the place for one would take as long as a small block.
+  [[gnu::noinline]] complaint own_complaint(const char* kernel, std::size_t worker) const {
+    if (has_objection()) return complaint(*objection);
+    return {failure::shape,
+            text(kernel) << ".into(x, view): requires a view that has no memory in common with x, got two that overlap "
+                            "on worker "
+                         << worker << "; copy x first, or take the result as a new tensor"};
   }
   /// Complains about a view of another shape than that of the result.
   void expect_view_shape(const char* kernel, const block_shape& shape, complaint& trouble) const {
-    if (trouble.any() || !fills_view || view.shape == shape || elements_in(shape, x.rank) == 0) return;
+    if (trouble.any() || view == nullptr || view->shape == shape || elements_in(shape, x.rank) == 0) return;
     trouble.kind = failure::shape;
     trouble.sentence << kernel << ".into(x, view): requires a view of the shape of the result "
-                     << shape_text(shape, x.rank) << ", got " << shape_text(view.shape, x.rank)
+                     << shape_text(shape, x.rank) << ", got " << shape_text(view->shape, x.rank)
                      << "; take a view of that shape";
   }
 };

@@ -174,10 +174,10 @@ class group_kernel {
       const block_argument<X> argument(x);
       group_call call = call_of<Where>(argument.block(), objection);
       call.shares = false;
-      call.fills_view = true;
-      call.view = untyped_block(block_of(view));
+      const untyped_block wanted(block_of(view));
+      call.view = &wanted;
       constexpr bool to_all = Where == group_direction::to_all;  // then others write, and only into our own memory
-      call.in_place = in_place || (to_all && call.view == call.x);
+      call.in_place = in_place || (to_all && wanted == call.x);
       const block_shape shape = movement_.agree(call);
       const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
       if (through || elements_in(shape, rank) == 0) {
@@ -185,7 +185,7 @@ class group_kernel {
         movement_.carry_out(call, block_of(y));
         if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
       } else {
-        movement_.carry_out(call, call.view);
+        movement_.carry_out(call, wanted);
       }
     }
   }
@@ -201,13 +201,13 @@ class group_kernel {
       group_call call = call_of<Where>(x, objection);
       call.later = true;
       call.in_place = true;
-      call.fills_view = wanted.given;
-      call.view = untyped_block(wanted.block);
+      const untyped_block view(wanted.block);
+      if (wanted.given) call.view = &view;
       const block_shape shape = movement_.agree(call);
       const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
       pooled_tensor<T, Rank> y;
       if (!into_view) y = room<T, Rank>(shape);
-      const untyped_block result = into_view ? call.view : untyped_block(block_of(y));
+      const untyped_block result = into_view ? view : untyped_block(block_of(y));
       try {
         fill();
       } catch (...) {  // the others count on this worker

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <partita/comm/group_ways.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/shared_view.hpp>
@@ -50,12 +49,13 @@ class group_movement {
   template <class = void>
   block_shape agree(const group_call& call) {
     operation_->wait();
-    static const complaint none;  // sentences are long, and calls short: none is made where there is nothing to say
-    std::optional<complaint> own;
-    if (call.objection != nullptr && !call.objection->empty()) own.emplace(*call.objection);
-    else if (call.fills_view && !call.in_place && writes(call.where))
-      call.refuse_overlap(facts_.name, world_->id(), own);
-    const complaint& before = own ? *own : none;
+    if (call.has_objection() || (writes(call.where) && call.overlaps()))
+      return agree(call, call.own_complaint(facts_.name, world_->id()));
+    static const complaint none;
+    return agree(call, none);
+  }
+  template <class = void>
+  block_shape agree(const group_call& call, const complaint& before) {
     const bool spreads = call.where == group_direction::spread;
     begins_ahead ahead(*this, call);
     const structure& s =
@@ -80,7 +80,7 @@ class group_movement {
   /// Moves the blocks of a call that was agreed on.
   template <class = void>
   void carry_out(const group_call& call, const untyped_block& y) {
-    group_job job = job_of(call, y);
+    group_job job = job_of(call, &y);
     if (gives(call.where)) make_dense(job);
     group_transfer transfer(*world_, *ways_, job, false);
     transfer.start();
@@ -90,7 +90,7 @@ class group_movement {
   template <class = void>
   std::uint64_t begin(const group_call& call, const untyped_block& y) {
     if (!started_) started_ = std::make_shared<started_transfer>(world_, ways_);
-    started_->start(job_of(call, y), gives(call.where));
+    started_->start(job_of(call, &y), gives(call.where));
     const std::uint64_t number = operation_->start(started_);
     world_->leave_under_way(operation_);
     return number;
@@ -108,7 +108,7 @@ class group_movement {
   lent_header* share(const group_call& call, std::size_t elements) {
     lent_header* block = nullptr;
     ways_->begins_to_move();
-    group_job job = job_of(call, {});
+    group_job job = job_of(call);
     if (plan_.small) make_dense(job);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       const worker_group& g = plan_.groups[k];
@@ -129,7 +129,8 @@ class group_movement {
   }
 
  private:
-  /// Small blocks leave for other nodes while those are still asked for their agreement: one latency instead of two.
+  /// Small blocks leave for other nodes, or are shown to those of this one, while those are still asked for their
+  /// agreement: one latency instead of two.
   class begins_ahead final : public ahead_of_agreement {
    public:
     begins_ahead(group_movement& movement, const group_call& call) : movement_(&movement), call_(&call) {}
@@ -143,18 +144,25 @@ class group_movement {
       }
     }
     ahead_of_agreement* if_worth_it() {
-      constexpr std::size_t most = 2048;  // what every MPI sends at once
-      const bool gives = call_->where == group_direction::spread ? movement_->plan_.small : movement_->plan_.large;
-      const bool worth = movement_->ways_ && gives && !call_->later && !call_->shares && call_->x.size() != 0 &&
-                         call_->x.size() * call_->of->bytes <= most;
-      return worth ? this : nullptr;
+      if (!movement_->ways_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
+      const bool alone = movement_->ways_->all_on_one_node();  // then others look at the block themselves
+      if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
+      const std::size_t most = alone ? group_page::small : 2048;  // what every MPI sends at once
+      const std::size_t bytes = call_->x.size() * call_->of->bytes;
+      return bytes != 0 && bytes <= most ? this : nullptr;
     }
     void was_agreed_on() { movement_ = nullptr; }
 
    private:
+    void begin_alone() override {
+      began_ = true;
+      group_job job = movement_->job_of(*call_);
+      movement_->make_dense(job);
+      group_transfer(*movement_->world_, *movement_->ways_, job, false).show_ahead();
+    }
     void begin() override {
       began_ = true;
-      group_job job = movement_->job_of(*call_, {});
+      group_job job = movement_->job_of(*call_);
       movement_->make_dense(job);
       group_transfer(*movement_->world_, *movement_->ways_, job, false).begin_ahead();
     }
@@ -185,13 +193,12 @@ class group_movement {
   /// Before a block is spread: all make the same call, and receivers learn the block's shape from a header.
   template <class = void>
   const structure& agree_on_block(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
-    const auto key = call.key(plan_.small);
     const worker_group* joined = plan_.joined();
     return agreed_structure(
         *world_, spread_, {fingerprint_of(call), before, true, ahead},
-        [&](const structure& known) { return known.key == key; },
+        [&](const structure& known) { return call.has_key(known.key, plan_.small); },
         [&](complaint& trouble) {
-          structure fresh{key, {}};
+          structure fresh{call.key(plan_.small), {}};
           find_ways();
           for (const worker_group& g : plan_.groups) {
             block_shape header = call.x.shape;
@@ -208,13 +215,12 @@ class group_movement {
   template <class = void>
   const structure& agree_on_sum(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
     const bool to_all = call.where == group_direction::to_all;
-    const auto key = call.key(plan_.large);
     const std::size_t rank = call.x.rank;
     return agreed_structure(
         *world_, collect_, {fingerprint_of(call), before, facts_.sums_blindly && !to_all, ahead},
-        [&](const structure& known) { return known.key == key; },
+        [&](const structure& known) { return call.has_key(known.key, plan_.large); },
         [&](complaint& trouble) {
-          structure fresh{key, {}};
+          structure fresh{call.key(plan_.large), {}};
           find_ways();
           for (const worker_group& g : plan_.groups) {
             const bool contributes = g.position != 0 || g.root_is_large;
@@ -262,15 +268,15 @@ class group_movement {
     if (!ways_) ways_ = std::make_shared<group_ways>(world_->communicator(), plan_);
   }
 
-  group_job job_of(const group_call& call, const untyped_block& y) const {
-    group_job job{call.where, call.of, call.how, call.x, y, nullptr};
+  group_job job_of(const group_call& call, const untyped_block* y = nullptr) const {
+    group_job job{call.where, call.of, call.how, &call.x, y};
     if (call.where == group_direction::spread && call.how != nullptr && plan_.small)
       job.parts = plan_.rooted()->contributors();
     return job;
   }
   void make_dense(group_job& job) {
-    if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x.size() * job.of->bytes));
-    else job.dense_x = job.x.data;
+    if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x->size() * job.of->bytes));
+    else job.dense_x = job.x->data;
   }
 
   std::shared_ptr<world_state> world_;

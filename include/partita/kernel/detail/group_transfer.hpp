@@ -18,45 +18,57 @@ enum class group_direction {
   to_all    ///< those of the large workers, as one, to all of them
 };
 
-/// The blocks of a call on this worker and what is done with them.
+/// The blocks of a call on this worker and what is done with them. They are the caller's: a block knows up to 16
+/// dimensions, and copies of it would take longer than a small one's elements.
 struct group_job {
   group_direction where = group_direction::spread;
   const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction
-  untyped_block x, y;                      ///< what it gives, where it gets the result
+  const untyped_block* x = nullptr;        ///< what it gives
+  const untyped_block* y = nullptr;        ///< where it gets the result
   const char* dense_x = nullptr;           ///< the elements of x side by side, for who gives
-  std::size_t parts = 0;  ///< the reduction is completed before a spread, as one of so many blocks (0: it is not)
+  std::size_t parts = 0;   ///< the reduction is completed before a spread, as one of so many blocks (0: it is not)
+  bool completed = false;  ///< it is: dense_x is what everybody gets, this worker too
 
   /// Whether what is given has to be copied side by side first.
-  bool packs() const { return parts != 0 || !x.dense(); }
+  bool packs() const { return parts != 0 || !x->dense(); }
   /// Makes the block at `room` what is given.
   void pack(char* room) {
-    const untyped_block packed = x.dense_at(room);
-    copy(*of, packed, x);
-    if (parts != 0) {
-      how->complete(room, x.size(), parts);
-      x = packed;
-    }
+    copy(*of, x->dense_at(room), *x);
+    if (parts != 0) how->complete(room, x->size(), parts);
+    completed = parts != 0;
     dense_x = room;
+  }
+  /// What this worker gives, to itself.
+  void copy_to_own_result() const {
+    if (completed) copy(*of, *y, x->dense_at(dense_x));
+    else copy(*of, *y, *x);
   }
 };
 
 class group_transfer {
  public:
-  /// All blocks stay where they are to the end. A transfer that stays `under_way` sends messages that no other
-  /// overtakes or is taken for.
+  /// All blocks, and the job, stay where they are to the end. A transfer that stays `under_way` sends messages that no
+  /// other overtakes or is taken for.
   group_transfer(world_state& world, group_ways& ways, const group_job& job, bool under_way)
-      : world_(&world), ways_(&ways), job_(job), dense_y_(job.y.dense()), under_way_(under_way) {}
+      : world_(&world), ways_(&ways), job_(&job), dense_y_(job.y != nullptr && job.y->dense()), under_way_(under_way) {}
 
   /// What can be done before all workers agree on the call, once those of this node do.
   template <class = void>
   void begin_ahead() {
     ways_->begins_ahead();
     for_each_group([&](const worker_group& g, group_way& way) {
-      const group_blocks b{given(g), nullptr, job_.x.size()};
-      if (job_.where == group_direction::spread) way.spread_ahead(messages(way), b);
+      const group_blocks b{given(g), nullptr, job_->x->size()};
+      if (job_->where == group_direction::spread) way.spread_ahead(messages(way), b);
       else if (g.root_is_large)  // so that all members know how long blocks are
-        way.sum_to_other_nodes_ahead(messages(way), *job_.how, b, job_.where == group_direction::to_all);
+        way.sum_to_other_nodes_ahead(messages(way), *job_->how, b, job_->where == group_direction::to_all);
+    });
+  }
+  /// What a worker can do alone before anybody agrees on the call.
+  template <class = void>
+  void show_ahead() {
+    for_each_group([&](const worker_group& g, group_way& way) {
+      if (g.position == 0) way.show_ahead(messages(way), {job_->dense_x, nullptr, job_->x->size()});
     });
   }
   /// Waits for nobody.
@@ -65,24 +77,24 @@ class group_transfer {
     ways_->begins_to_move();
     for_each_group([&](const worker_group& g, group_way& way) {
       if (g.members.size() == 1) return;
-      const group_blocks b{given(g), gets(g) && dense_y_ ? job_.y.data : nullptr, elements(g)};
-      if (job_.where == group_direction::spread) {
+      const group_blocks b{given(g), gets(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
+      if (job_->where == group_direction::spread) {
         if (under_way_ && g.position == 0) way.start_spread(messages(way), {b.x, g.root_is_large ? b.y : nullptr, b.n});
         return;
       }
       if (way.is_ahead) return;
-      way.start_sum(*job_.how, b, job_.where == group_direction::to_all);
-      if (under_way_) way.send_ahead(messages(way), *job_.how, b, job_.where == group_direction::to_all);
+      way.start_sum(*job_->how, b, job_->where == group_direction::to_all);
+      if (under_way_) way.send_ahead(messages(way), *job_->how, b, job_->where == group_direction::to_all);
     });
   }
   template <class = void>
   void finish() {
     for_each_group([&](const worker_group& g, group_way& way) {
-      if (job_.where == group_direction::spread) finish_spread(g, way);
+      if (job_->where == group_direction::spread) finish_spread(g, way);
       else finish_sum(g, way);
     });
     if (ways_->does_more()) {
-      if (ways_->plan().groups.empty()) copy(*job_.of, job_.y, job_.x);
+      if (ways_->plan().groups.empty()) job_->copy_to_own_result();
       ways_->has_moved(under_way_);
     }
   }
@@ -94,58 +106,59 @@ class group_transfer {
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], ways_->way(k));
   }
   element_messages messages(const group_way& way) {
-    return {*world_, *job_.of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved()};
+    return {*world_, *job_->of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved()};
   }
-  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_.of->bytes); }
+  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_->of->bytes); }
 
   template <class = void>
   void finish_spread(const worker_group& g, group_way& way) {
     const bool root = g.position == 0;
-    if (root && g.members.size() == 1) return copy(*job_.of, job_.y, job_.x);
+    if (root && g.members.size() == 1) return job_->copy_to_own_result();
     if (root) {
-      char* const own = g.root_is_large && dense_y_ ? job_.y.data : nullptr;
-      way.spread(messages(way), {job_.dense_x, own, job_.x.size()}, under_way_);
-      if (g.root_is_large && own == nullptr) copy(*job_.of, job_.y, job_.x);
+      char* const own = g.root_is_large && dense_y_ ? job_->y->data : nullptr;
+      way.spread(messages(way), {job_->dense_x, own, job_->x->size()}, under_way_);
+      if (g.root_is_large && own == nullptr) job_->copy_to_own_result();
     } else {
-      char* const into = dense_y_ ? job_.y.data : buffer(1, job_.y.size());
-      way.spread(messages(way), {nullptr, into, job_.y.size()});
-      if (!dense_y_) copy(*job_.of, job_.y, job_.y.dense_at(into));
+      char* const into = dense_y_ ? job_->y->data : buffer(1, job_->y->size());
+      way.spread(messages(way), {nullptr, into, job_->y->size()});
+      if (!dense_y_) copy(*job_->of, *job_->y, job_->y->dense_at(into));
     }
   }
 
   template <class = void>
   void finish_sum(const worker_group& g, group_way& way) {
     const std::size_t n = elements(g);
-    const element_operation& how = *job_.how;
+    const element_operation& how = *job_->how;
     const auto incoming = [&](std::size_t elements_there) { return buffer(2, elements_there); };
-    const auto into = [&] { return gets(g) && dense_y_ ? job_.y.data : buffer(1, n); };
+    const auto into = [&] { return gets(g) && dense_y_ ? job_->y->data : buffer(1, n); };
     if (g.members.size() == 1) {
-      if (dense_y_ || how.complete == nullptr) copy(*job_.of, job_.y, job_.x);
-      else copy(*job_.of, job_.y.dense_at(into()), job_.x);
-    } else if (job_.where == group_direction::to_all) {
+      if (dense_y_ || how.complete == nullptr) job_->copy_to_own_result();
+      else copy(*job_->of, job_->y->dense_at(into()), *job_->x);
+    } else if (job_->where == group_direction::to_all) {
       way.finish_sum_to_all(messages(way), how, {given(g), into(), n}, incoming);
     } else {
       way.finish_sum(messages(way), how, given(g), n, into, incoming);
     }
     if (!gets(g)) return;
     if (how.complete != nullptr) how.complete(into(), n, g.contributors());
-    if (!dense_y_ && (g.members.size() > 1 || how.complete != nullptr)) copy(*job_.of, job_.y, job_.y.dense_at(into()));
+    if (!dense_y_ && (g.members.size() > 1 || how.complete != nullptr))
+      copy(*job_->of, *job_->y, job_->y->dense_at(into()));
   }
 
-  bool gets(const worker_group& g) const { return g.position == 0 || job_.where == group_direction::to_all; }
+  bool gets(const worker_group& g) const { return g.position == 0 || job_->where == group_direction::to_all; }
   const char* given(const worker_group& g) const {
-    return job_.where == group_direction::spread ? (g.position == 0 ? job_.dense_x : nullptr)
-           : g.position != 0 || g.root_is_large  ? job_.dense_x
-                                                 : nullptr;
+    return job_->where == group_direction::spread ? (g.position == 0 ? job_->dense_x : nullptr)
+           : g.position != 0 || g.root_is_large   ? job_->dense_x
+                                                  : nullptr;
   }
   std::size_t elements(const worker_group& g) const {
-    const bool of_x = job_.where == group_direction::spread ? g.position == 0 : !gets(g);
-    return of_x ? job_.x.size() : job_.y.size();
+    const bool of_x = job_->where == group_direction::spread ? g.position == 0 : !gets(g);
+    return of_x ? job_->x->size() : job_->y->size();
   }
 
   world_state* world_;
   group_ways* ways_;
-  group_job job_;
+  const group_job* job_;
   bool dense_y_, under_way_;
 };
 
@@ -157,13 +170,15 @@ class started_transfer {
 
   /// `gives`: x is a block that others get or that is summed.
   template <class = void>
-  void start(group_job job, bool gives) {
-    job.dense_x = job.x.data;
-    if (gives && job.packs()) {  // not into the world's buffers: other calls come in between
-      packed_.emplace(ways_->memory(), job.x.size() * job.of->bytes);
-      job.pack(packed_->data());
+  void start(const group_job& job, bool gives) {
+    x_ = *job.x, y_ = *job.y;
+    job_ = job;
+    job_.x = &x_, job_.y = &y_, job_.dense_x = x_.data;
+    if (gives && job_.packs()) {  // not into the world's buffers: other calls come in between
+      packed_.emplace(ways_->memory(), x_.size() * job_.of->bytes);
+      job_.pack(packed_->data());
     }
-    transfer_.emplace(*world_, *ways_, job, true);
+    transfer_.emplace(*world_, *ways_, job_, true);
     ways_->ends_later();
     transfer_->start();
   }
@@ -176,6 +191,8 @@ class started_transfer {
  private:
   std::shared_ptr<world_state> world_;
   std::shared_ptr<group_ways> ways_;
+  untyped_block x_, y_;
+  group_job job_;
   std::optional<arena_block> packed_;
   std::optional<group_transfer> transfer_;
 };

@@ -18,17 +18,18 @@ namespace partita::detail {
 
 /// The shapes by which a worker finds a structure again: those of its block and of the view it wants filled.
 struct structure_key {
-  static constexpr std::size_t most = 2 * (most_dimensions + 1);
-  std::array<std::size_t, most> values{};
-  std::size_t count = 0;
+  /// One of them; none for what the structure does not depend on.
+  struct shape {
+    static constexpr std::size_t none = ~std::size_t{0};
+    std::size_t rank = none;
+    std::array<std::size_t, most_dimensions> extents{};
 
-  void add(const std::size_t* shape, std::size_t rank) {
-    values[count++] = rank;
-    for (std::size_t d = 0; d < rank; ++d) values[count++] = shape[d];
-  }
-  friend bool operator==(const structure_key& a, const structure_key& b) {
-    return a.count == b.count && std::equal(a.values.begin(), a.values.begin() + a.count, b.values.begin());
-  }
+    bool is(const std::array<std::size_t, most_dimensions>* other, std::size_t rank_of_other) const {
+      if (other == nullptr) return rank == none;
+      return rank == rank_of_other && std::equal(extents.begin(), extents.begin() + rank, other->begin());
+    }
+  };
+  shape block, view;
 };
 
 template <class Structure>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <partita/array/strided.hpp>
 #include <partita/comm/element_operation.hpp>
@@ -75,9 +76,15 @@ struct untyped_block {
 
 /// Copies a block to another of the same shape, unless it is the same.
 inline void copy(const element_kind& of, const untyped_block& to, const untyped_block& from) {
-  if (from.size() != 0 && !(to.data == from.data && to.strides == from.strides))
-    of.copy(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), from.rank, of.bytes,
-            stores::by_size);
+  constexpr std::size_t small = 4096;  // bytes that are copied in less time than it takes to look for the best loop
+  const std::size_t bytes = from.size() * of.bytes;
+  if (bytes == 0 || (to.data == from.data && to.strides == from.strides)) return;
+  if (bytes <= small && of.in_shared_memory && to.dense() && from.dense()) {
+    std::memmove(to.data, from.data, bytes);
+    return;
+  }
+  of.copy(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), from.rank, of.bytes,
+          stores::by_size);
 }
 
 /// Whether two blocks have memory in common: their address ranges meet.

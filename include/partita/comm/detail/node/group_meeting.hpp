@@ -65,6 +65,19 @@ class group_meeting {
     }
     all_done_ = least;
   }
+  /// Whether that is so now.
+  bool has_room(std::uint64_t e) {
+    if (e <= all_done_ + group_page::depth) return true;
+    std::uint64_t least = e;
+    for (std::size_t k = 0; k < size(); ++k) {
+      if (k == me_) continue;
+      const std::uint64_t done = pages_[k]->done.count.load(std::memory_order_acquire);
+      if (done + group_page::depth < e) return false;
+      least = done < least ? done : least;
+    }
+    all_done_ = least;
+    return true;
+  }
   group_page::call_flag& ready(std::size_t k, std::uint64_t e) const { return pages_[k]->ready[e % group_page::depth]; }
   char* slot(std::size_t k, std::uint64_t e) const { return pages_[k]->slot[e % group_page::depth]; }
 

@@ -46,7 +46,8 @@ class cache_distance {
   place_of_line line_[count * apart];
 };
 
-/// What one worker of a group shows to the others. Every counter only grows and has one writer. What comes with a call
+/// What one worker of a group shows to the others. Every counter only grows, but where a worker takes back what nobody
+/// may look at yet, and has one writer. What comes with a call
 /// has several places in turn: a worker may run ahead of the others by fewer calls than there are places.
 struct group_page {
   static constexpr std::size_t small =

@@ -55,6 +55,17 @@ class node_group : private node_sum {
     pour(x, const_cast<char*>(through), bytes, e, 4 * arena_->offset(through) + at_root);
     if (y != nullptr && y != through) std::memcpy(y, x, bytes);
   }
+  /// The same before anybody has agreed to the call: nobody looks before all have. False if it would not be at once.
+  bool show_ahead(const char* x, std::size_t bytes) {
+    if (bytes == 0 || bytes > group_page::small || !has_room(call_ + 1)) return false;
+    fill_slot(x, bytes, ++call_);
+    return true;
+  }
+  /// Somebody did not agree.
+  void take_back() {
+    ready(me_, call_).post(call_ - 1);
+    --call_;
+  }
   /// Waits until all have taken what was started. False as spread is.
   bool finish_spread(std::size_t bytes) {
     const std::uint64_t e = call_;

@@ -25,10 +25,12 @@ class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
-  /// Who wants to know what the workers of this node have said before those of other nodes are heard.
+  /// Who wants to know what the workers of this node have said before those of other nodes are heard. Where there is
+  /// one node only: when this worker has said its own words, and nobody is heard yet.
   class listener {
    public:
     virtual void hear_node(const words& all) = 0;
+    virtual void hear_nobody_yet() = 0;
 
    protected:
     ~listener() = default;
@@ -77,10 +79,11 @@ class shared_flags {
   /// The bitwise and of the words of all workers into `all`. False if one of them has not put up its words in time;
   /// then the flags are of no further use, and must not be destroyed: MPI may still write there. Requires shared().
   /// Cost: one cache line from each worker of the node; between N nodes log2 N messages of 32 bytes one after another.
-  /// Where nodes are several, `who` hears those of this node while the others are still asked.
+  /// `who` hears those of this node while the others are still asked.
   bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* who = nullptr) {
     post(mine_[++epoch_ % 2], own);
     all = own;
+    if (who != nullptr && !several_) who->hear_nobody_yet();
     if (result_ != nullptr) {
       if (several_ && who != nullptr) {
         if (!seen(result_[2 + epoch_ % 2], all, most_seconds)) return false;
