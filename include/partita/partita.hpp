@@ -92,6 +92,7 @@
 #include <partita/sharded/einsum.hpp>
 
 #include <partita/sharded/attention.hpp>
+#include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/drop.hpp>
 #include <partita/sharded/indexed.hpp>

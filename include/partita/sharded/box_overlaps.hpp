@@ -75,16 +75,14 @@ class box_overlaps {
         all.push_back({other, both.where});
     return all;
   }
-  /// The most elements that any worker takes from others: 0 if nothing moves. Cost: O(workers²).
+  /// The most elements that any worker takes from others: 0 if nothing moves. Requires boxes that are held not to
+  /// overlap but where they are equal, and to cover what is wanted. Cost: O(workers).
   std::size_t most_taken() const {
     std::size_t most = 0;
     for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
-      std::size_t elements = 0;
-      for (const box_overlap& o : taken(worker)) {
-        std::size_t n = o.worker == worker ? 0 : 1;
-        for (const interval& one : o.where) n *= one.size();
-        elements += n;
-      }
+      if (!wanted_[worker].there) continue;
+      const auto own = common(had_[worker], wanted_[worker]);
+      const std::size_t elements = volume(wanted_[worker].box) - (own.there ? volume(own.where) : 0);
       most = elements > most ? elements : most;
     }
     return most;
@@ -94,6 +92,11 @@ class box_overlaps {
   struct range {
     std::size_t first = 0, end = 0;
   };
+  static std::size_t volume(const short_list<interval>& box) {
+    std::size_t n = 1;
+    for (const interval& one : box) n *= one.size();
+    return n;
+  }
   static detail::common_box common(const worker_box& a, const worker_box& b) {
     detail::common_box both(a.there && b.there ? a.box : short_list<interval>(),
                             a.there && b.there ? b.box : short_list<interval>());

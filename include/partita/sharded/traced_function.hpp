@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/call.hpp>
@@ -10,12 +11,16 @@
 
 namespace partita {
 
+template <class T>
+class bound_program;
+
 namespace detail {
 
 /// A graph, and for each of its operations what is done on blocks.
 struct traced_program {
   graph operations;
   std::vector<applied_operation> work;
+  std::vector<std::uint32_t> stopped;  ///< of each operation, the operands that no gradient goes back to
 
   explicit traced_program(const mesh& m) : operations(m) {}
 };
@@ -27,14 +32,18 @@ class traced {
  public:
   using value_type = double;  ///< of traced programs all have the elements of what they are called with
 
-  traced(std::shared_ptr<detail::traced_program> program, value v) : program_(std::move(program)), value_(v) {}
+  traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped = false)
+      : program_(std::move(program)), value_(v), stopped_(stopped) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
   value number_in_graph() const { return value_; }
+  /// No gradient goes back to what this is read for.
+  bool is_stopped() const { return stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }
 
  private:
   std::shared_ptr<detail::traced_program> program_;
   value value_;
+  bool stopped_;
 };
 
 /// Says how a value lies: an annotation while a program is traced, a reshard where it is executed, nothing of an array.
@@ -50,7 +59,7 @@ template <ranked_array X>
 const X& constrain(const X& x, const sharding&) {
   return x;
 }
-inline traced stop_gradient(const traced& x) { return x; }
+inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_graph(), true}; }
 
 namespace detail {
 
@@ -70,6 +79,9 @@ traced trace_call(const Op& op, const X&... x) {
   traced_program& p = *programs[0];
   const partita::applied y = p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name());
   p.work.push_back(work);
+  std::uint32_t stopped = 0, i = 0;
+  ((stopped |= x.is_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
+  p.stopped.push_back(stopped);
   p.work.back().how = p.operations.operation(p.operations.operations() - 1).how;
   return {programs[0], y};
 }
@@ -109,15 +121,43 @@ class traced_function {
     if (arguments.size() != inputs_.size())
       throw shape_error(text("partita::trace: the program has ")
                         << inputs_.size() << " arguments, got " << arguments.size() << "; give those");
-    const completion& done = complete();
-    std::vector<sharded_tensor<T>> values(operations().values());
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
       if (!(arguments[i].extents() == operations()[inputs_[i]].shape))
         throw shape_error(text("partita::trace: argument ")
                           << i << " was traced with extents " << operations()[inputs_[i]].shape << ", got "
                           << arguments[i].extents() << "; trace the function with these");
+    return run(arguments);
+  }
+  /// The same of typed tensors; the result's layout is the completed one, known at run time.
+  template <class T, auto Layout, class... X>
+  sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
+    return (*this)(first.at_run_time(), more...);
+  }
+
+  /// The program on the workers of a world, with all that does not depend on values worked out once: see bound_program.
+  /// With the gradients of the arguments of these numbers, if any.
+  template <class T>
+  bound_program<T> bind(const world& everyone, const std::vector<std::size_t>& gradients_of = {}) const {
+    return bound_program<T>(*this, everyone, gradients_of);
+  }
+
+ private:
+  template <class>
+  friend class bound_program;
+
+  static sharding laid(const sharding& s) {
+    sharding closed = s;
+    closed.open = closed.kept_whole = 0;
+    closed.priority = 0;
+    return closed;
+  }
+  /// Of as many arguments as the program has, of its extents.
+  template <class T>
+  sharded_tensor<T> run(const std::vector<sharded_tensor<T>>& arguments) const {
+    const completion& done = complete();
+    std::vector<sharded_tensor<T>> values(operations().values());
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
       values[inputs_[i].number] = reshard(arguments[i], laid(done[inputs_[i]]));
-    }
     std::size_t next = 0;  // among the moves, which are in the order of the program
     for (std::size_t o = 0; o < operations().operations(); ++o) {
       const auto& node = operations().operation(o);
@@ -125,7 +165,8 @@ class traced_function {
       std::vector<sharding> needs;
       for (std::size_t i = 0; i < node.operands; ++i) {
         const value v = operations().operand(node, i);
-        operands.push_back(values[v.number]);
+        const bool stopped = (program_->stopped[o] >> i & 1U) != 0;
+        operands.push_back(stopped ? detail::untaped(values[v.number]) : values[v.number]);
         needs.push_back(laid(done[v]));
       }
       const value y = operations().of(node, node.operands);
@@ -139,19 +180,6 @@ class traced_function {
           reshard(detail::run_operation<T>(program_->work[o], operands, {needs.data(), &made}), laid(done[y]));
     }
     return values[result_.number];
-  }
-  /// The same of typed tensors; the result's layout is the completed one, known at run time.
-  template <class T, auto Layout, class... X>
-  sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
-    return (*this)(first.at_run_time(), more...);
-  }
-
- private:
-  static sharding laid(const sharding& s) {
-    sharding closed = s;
-    closed.open = closed.kept_whole = 0;
-    closed.priority = 0;
-    return closed;
   }
 
   std::shared_ptr<detail::traced_program> program_;

@@ -39,58 +39,112 @@ constexpr sharding layout_along(const sharding& x) {
 }
 
 /// Refuses what moves while nothing that is not written down may, and comes to an agreement where something does.
-inline bool agreed_move(bound_mesh& on, const char* name, const box_overlaps& boxes, const sharding& lies,
-                        const shape_list& extents, std::size_t element_bytes) {
-  const std::size_t most = boxes.most_taken();
+template <class T>
+bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, const sharding& lies,
+                 const shape_list& extents) {
+  const std::size_t most = move.most();
   if (most == 0) return false;
   if (are_moves_written(lies))
     throw partition_error(text("partita::")
                           << name << ": requires operands that need not be moved, but of extents " << extents
-                          << " on the mesh " << lies.on << ", which lies " << lies << ", it brings "
-                          << most * element_bytes << " bytes to a worker; reshard it before");
-  if (log_in_use != nullptr) {
+                          << " on the mesh " << lies.on << ", which lies " << lies << ", it brings " << most * sizeof(T)
+                          << " bytes to a worker; reshard it before");
+  const bool writes_down = bound_steps<T>::in_use != nullptr;
+  if (log_in_use != nullptr || writes_down) {
     std::size_t received = 0;
     const std::size_t me = on.everyone().id();
-    for (const box_overlap& o : boxes.taken(me))
-      if (o.worker != me) received += volume_in(shape_of_box(o.where)) * element_bytes;
-    log_movement(name, lies, lies, extents, received);
-    if (log_in_use->is_dry) return true;
+    for (const box_overlap& o : move.overlaps.taken(me))
+      if (o.worker != me) received += volume_in(shape_of_box(o.where)) * sizeof(T);
+    const auto note = [=, called = text(name)] { log_movement(called.c_str(), lies, lies, extents, received); };
+    if (writes_down) bound_steps<T>::in_use->add_note(note);
+    else note();
+    if (writes_down || log_in_use->is_dry) return true;
   }
   hasher call;
-  call.mix(extents).mix(element_bytes).mix(most);
+  call.mix(extents).mix(sizeof(T)).mix(most);
   for (std::size_t d = 0; d < lies.rank(); ++d) call.mix(lies.cuts[d].packed);
   on.agree(call.value(), name, lies, lies);
   return true;
 }
 
+/// Moves boxes, or writes down that they are to be.
+template <class T>
+void move_boxes(bound_mesh& on, box_moves::known_move& known, const tensor_block<T>& x, const tensor_block<T>& y) {
+  const auto made = on.prepared(known);
+  if (!made) return;
+  if (auto* const steps = bound_steps<T>::in_use)
+    steps->add(
+        {x}, y, [made](const T* const* from, T* to) { (*made)(from[0], to); }, true);
+  else (*made)(x.data(), y.data());
+}
+/// The operation's own function on a block, now or as a step.
+template <class T, class Op>
+void compute_part(const Op& op, const tensor_block<T>& x, const tensor_place& from, const tensor_block<T>& y,
+                  const tensor_place& to) {
+  const auto compute = [op, from, to, x_shape = x.shape, y_shape = y.shape](const T* const* x_memory, T* y_memory) {
+    op.local(tensor_part<const T>{x_memory[0], x_shape, from.box, from.extents},
+             tensor_part<T>{y_memory, y_shape, to.box, to.extents});
+  };
+  const T* const memory[] = {x.data()};
+  if (auto* const steps = bound_steps<T>::in_use) steps->add({x}, y, compute);
+  else compute(memory, y.data());
+}
+
 template <class T, class Op>
 void compute_window(const Op& op, const char* name, bound_mesh& on, const tensor_block<T>& x, const sharding& lies,
-                    const shape_list& extents, const tensor_part<T>& y) {
-  auto had = on.boxes_of(lies, extents), wanted = on.boxes_of(lies, y.extents);
+                    const shape_list& extents, const tensor_block<T>& y, const tensor_place& to) {
+  auto wanted = on.boxes_of(lies, to.extents);
   for (worker_box& one : wanted)
     if (one.there) one.box = op.window(one.box, extents);
   const short_list<interval> mine = wanted[on.everyone().id()].box;
-  const box_overlaps boxes(std::move(had), std::move(wanted));
-  if (!agreed_move(on, name, boxes, lies, extents, sizeof(T))) {
-    if (on.active() && !is_dry_run())
-      op.local(tensor_part<const T>{x.data(), x.shape, on.box(lies, extents), extents}, y);
+  auto& known = on.known<T>(on.boxes_of(lies, extents), std::move(wanted));
+  if (!agreed_move<T>(on, name, known, lies, extents)) {
+    if (on.active() && !is_dry_run()) compute_part(op, x, {on.box(lies, extents), extents}, y, to);
     return;
   }
   if (is_dry_run()) return;
   const tensor_block<T> read(shape_of_box(mine), on.memory());
-  on.move(boxes, x.data(), read.data());
-  if (on.active()) op.local(tensor_part<const T>{read.data(), read.shape, mine, extents}, y);
+  move_boxes(on, known, x, read);
+  if (on.active()) compute_part(op, read, {mine, extents}, y, to);
 }
+
+/// A block as [outer, n, inner], seen from the dimension of a running sum; and how many blocks are before (or after).
+struct carried_sums {
+  std::size_t outer = 1, n = 0, inner = 1, blocks = 0;
+  bool backwards = false;
+
+  /// What this block adds up to.
+  template <class T>
+  void total(const T* y, T* sums) const {
+    for (std::size_t o = 0; o < outer; ++o)
+      for (std::size_t i = 0; i < inner; ++i)
+        sums[o * inner + i] = n == 0 ? T(0) : y[(o * n + (backwards ? 0 : n - 1)) * inner + i];
+  }
+  /// Adds what the others add up to.
+  template <class T>
+  void add(const T* before, T* y) const {
+    for (std::size_t o = 0; o < outer; ++o)
+      for (std::size_t i = 0; i < inner; ++i) {
+        T sum(0);
+        for (std::size_t b = 0; b < blocks; ++b) sum = static_cast<T>(sum + before[(o * blocks + b) * inner + i]);
+        for (std::size_t k = 0; k < n; ++k) {
+          T& one = y[(o * n + k) * inner + i];
+          one = static_cast<T>(one + sum);
+        }
+      }
+  }
+};
 
 /// The sums of the blocks before (or after) this one along the dimension, added to a block that has its own.
 template <class T, class Op>
-void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& lies, const tensor_part<T>& y) {
+void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& lies, const tensor_block<T>& y,
+                const shape_list& whole) {
   std::size_t along = 0;
   while ((Op::along >> along & 1U) == 0) ++along;
   const axis_list axes = lies.cuts[along];
-  shape_list extents = y.extents;
+  shape_list extents = whole;
   extents[along] = on.mesh().size(axes);
-  auto had = on.boxes_of(lies, y.extents), wanted = had;
+  auto had = on.boxes_of(lies, whole), wanted = had;
   for (std::size_t k = 0; k < on.where().size(); ++k) {
     std::size_t number = 0;
     for (std::size_t a = 0; a < axes.size(); ++a)
@@ -101,27 +155,19 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
         op.carries_backwards() ? interval{number + 1, extents[along]} : interval{std::size_t{0}, number};
   }
   const short_list<interval> mine = wanted[on.everyone().id()].box;
-  const box_overlaps boxes(std::move(had), std::move(wanted));
-  if (!agreed_move(on, name, boxes, lies, y.extents, sizeof(T)) || is_dry_run()) return;
-  std::size_t outer = 1, inner = 1;
-  const std::size_t n = y.shape[along];
-  for (std::size_t d = 0; d < y.shape.size(); ++d) (d < along ? outer : inner) *= d == along ? 1 : y.shape[d];
-  const tensor_block<T> total(shape_list{outer, inner}), before(shape_of_box(mine), on.memory());
-  for (std::size_t o = 0; o < outer; ++o)
-    for (std::size_t i = 0; i < inner; ++i)
-      total.data()[o * inner + i] = n == 0 ? T(0) : y[(o * n + (op.carries_backwards() ? 0 : n - 1)) * inner + i];
-  on.move(boxes, total.data(), before.data());
+  auto& known = on.known<T>(std::move(had), std::move(wanted));
+  if (!agreed_move<T>(on, name, known, lies, whole) || is_dry_run()) return;
+  carried_sums sums{.n = y.shape[along], .blocks = on.active() ? mine[along].size() : 0};
+  sums.backwards = op.carries_backwards();
+  for (std::size_t d = 0; d < y.shape.size(); ++d) (d < along ? sums.outer : sums.inner) *= d == along ? 1 : y.shape[d];
+  const tensor_block<T> total(shape_list{sums.outer, sums.inner}), before(shape_of_box(mine), on.memory());
+  auto* const steps = bound_steps<T>::in_use;
+  if (steps != nullptr) steps->add({y}, total, [sums](const T* const* from, T* to) { sums.total(from[0], to); });
+  else sums.total(y.data(), total.data());
+  move_boxes(on, known, total, before);
   if (!on.active()) return;
-  const std::size_t blocks = mine[along].size();
-  for (std::size_t o = 0; o < outer; ++o)
-    for (std::size_t i = 0; i < inner; ++i) {
-      T sum(0);
-      for (std::size_t b = 0; b < blocks; ++b) sum = static_cast<T>(sum + before.data()[(o * blocks + b) * inner + i]);
-      for (std::size_t k = 0; k < n; ++k) {
-        T& one = y[(o * n + k) * inner + i];
-        one = static_cast<T>(one + sum);
-      }
-    }
+  if (steps != nullptr) steps->add({before}, y, [sums](const T* const* from, T* to) { sums.add(from[0], to); });
+  else sums.add(before.data(), y.data());
 }
 
 /// An operation along a cut dimension. Collective if anything moves.
@@ -137,18 +183,17 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
   if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
   const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
   tensor_block<T> block(shape_of_box(on->box(lies, extents)));
-  const tensor_part<T> y{block.data(), block.shape, on->box(lies, extents), extents};
+  const tensor_place to{on->box(lies, extents), extents};
   if constexpr (reads_windows<Op>) {
-    compute_window(op, name.c_str(), *on, given, lies, x.extents(), y);
+    compute_window(op, name.c_str(), *on, given, lies, x.extents(), block, to);
   } else {
-    if (on->active() && !is_dry_run())
-      op.local(tensor_part<const T>{given.data(), given.shape, on->box(lies, extents), extents}, y);
-    carry_sums(op, name.c_str(), *on, lies, y);
+    if (on->active() && !is_dry_run()) compute_part(op, given, to, block, to);
+    carry_sums(op, name.c_str(), *on, lies, block, extents);
   }
   auto made = tensor_of<T>(on, lies, extents, std::move(block));
   return recorded<T>(std::move(made), {x}, [&] {
     const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given));
-    const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(y.shape));
+    const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(shape_of_box(on->box(lies, extents))));
     return [op, operand, result](std::size_t i, const sharded_tensor<T>& dy) {
       return sharded_tensor<T>(op.adjoint(i, dy, operand, result));
     };

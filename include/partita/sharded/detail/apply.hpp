@@ -2,6 +2,7 @@
 // function computes each worker's block, and its adjoint is made of operations again.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/sharded/detail/block_product.hpp>
@@ -33,41 +34,63 @@ std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::
   return on;
 }
 
+/// An element function, worked out for blocks of these shapes.
 template <class T>
-tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape) {
-  tensor_block<T> y(shape);
-  const rule& r = op.how;
-  if (op.work == block_work::product) {
-    product_block(r, x[0], x[1], y);
-  } else if (op.work == block_work::map) {
-    map_block(r, op.kind, x[0], y);
-  } else if (op.work == block_work::reshape) {
-    y.memory = x[0].memory;
-  } else {
+class block_elements {
+ public:
+  block_elements(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape)
+      : function_(op.function), number_(op.number), shape_(shape), operands_(x.size()) {
+    const rule& r = op.how;
     std::size_t extent[most_factors] = {};
-    const factor_walk to(r, x.size(), shape, extent);
-    short_list<std::ptrdiff_t> steps[4];
-    const T* data[3] = {};
-    for (std::size_t i = 0; i < 3; ++i) data[i] = x[i < x.size() ? i : 0].data();
-    const auto walk_of = [&](std::size_t i) {
-      std::size_t ignored[most_factors] = {};
-      return factor_walk(r, i < x.size() ? i : 0, x[i < x.size() ? i : 0].shape, ignored);
-    };
-    const factor_walk from[3] = {walk_of(0), walk_of(1), walk_of(2)};
+    const factor_walk to(r, operands_, shape, extent);
+    const auto walk_of = [&](std::size_t i) { return factor_walk(r, i, x[i].shape, extent); };
+    const factor_walk from[3] = {walk_of(0), walk_of(operands_ > 1 ? 1 : 0), walk_of(operands_ > 2 ? 2 : 0)};
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      const bool single = r.at(x.size(), d).count == 0;
-      const std::size_t f = single ? 0 : r.term(r.at(x.size(), d), 0);
-      steps[0].push_back(single ? 0 : to.step[f]);
-      for (std::size_t i = 0; i < 3; ++i) steps[i + 1].push_back(single ? 0 : from[i].step[f]);
+      const bool single = r.at(operands_, d).count == 0;
+      const std::size_t f = single ? 0 : r.term(r.at(operands_, d), 0);
+      steps_[0].push_back(single ? 0 : to.step[f]);
+      for (std::size_t i = 0; i < 3; ++i) steps_[i + 1].push_back(single ? 0 : from[i].step[f]);
     }
-    const std::size_t last = shape.size();
+  }
+  void operator()(const T* const* x, T* y) const {
+    const T* const data[3] = {x[0], x[operands_ > 1 ? 1 : 0], x[operands_ > 2 ? 2 : 0]};
+    const std::size_t last = shape_.size();
     std::ptrdiff_t s[4] = {};
-    for (std::size_t k = 0; k < 4 && last > 0; ++k) s[k] = steps[k][last - 1];
-    for_each_row(shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
+    for (std::size_t k = 0; k < 4 && last > 0; ++k) s[k] = steps_[k][last - 1];
+    for_each_row(shape_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
       const T* row[3] = {data[0] + at[1], data[1] + at[2], data[2] + at[3]};
-      apply_row<T>(op.function, op.number, n, y.data() + at[0], s[0], row, s + 1);
+      apply_row<T>(function_, number_, n, y + at[0], s[0], row, s + 1);
     });
   }
+
+ private:
+  element_function function_;
+  double number_;
+  shape_list shape_;
+  std::size_t operands_;
+  std::array<short_list<std::ptrdiff_t>, 4> steps_;
+};
+
+/// Does what was worked out, or writes down that it is to be done.
+template <class T, class Work>
+void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
+  if (auto* const steps = bound_steps<T>::in_use) return steps->add(x, y, work);
+  const T* memory[3] = {};
+  for (std::size_t i = 0; i < x.size() && i < 3; ++i) memory[i] = x[i].data();
+  work(memory, y.data());
+}
+
+template <class T>
+tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape) {
+  if (op.work == block_work::reshape) {
+    tensor_block<T> y = x[0];
+    y.shape = shape;
+    return y;
+  }
+  const tensor_block<T> y(shape);
+  if (op.work == block_work::product) perform(x, y, block_product<T>(op.how, x[0].shape, x[1].shape, shape));
+  else if (op.work == block_work::map) perform(x, y, block_map<T>(op.how, op.kind, x[0].shape, shape));
+  else perform(x, y, block_elements<T>(op, x, shape));
   return y;
 }
 
@@ -103,7 +126,15 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
   if (op.own) {
     std::vector<tensor_part<const T>> parts;
     for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
-    own_work_for<T>(*op.own, op.how.name()).compute(parts, {y.data(), shape, to.box, to.extents});
+    const tensor_part<T> made{y.data(), shape, to.box, to.extents};
+    const auto& own = own_work_for<T>(*op.own, op.how.name());
+    if (auto* const steps = bound_steps<T>::in_use)
+      steps->add(x, y, [keep = op.own, &own, parts, part = made](const T* const* from, T* memory) mutable {
+        for (std::size_t i = 0; i < parts.size(); ++i) parts[i].memory = from[i];
+        part.memory = memory;
+        own.compute(parts, part);
+      });
+    else own.compute(parts, made);
   } else {
     compute_by_label(op, x[0], at[0].box, y, to.box, at[0].extents, to.extents);
   }

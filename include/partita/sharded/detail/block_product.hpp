@@ -2,13 +2,14 @@
 // none.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <partita/array/gemm.hpp>
 #include <partita/rule/sharding/bound.hpp>
 #include <partita/sharded/detail/reshard_block.hpp>
 #include <type_traits>
-#include <vector>
 
 namespace partita::detail {
 
@@ -29,9 +30,11 @@ struct factor_walk {
   }
 };
 
+using factor_list = short_list<std::size_t>;
+
 /// The factors of one tensor's dimensions, in their order.
-inline std::vector<std::size_t> factors_in_order(const rule& r, std::size_t t) {
-  std::vector<std::size_t> all;
+inline factor_list factors_in_order(const rule& r, std::size_t t) {
+  factor_list all;
   for (std::size_t d = 0; d < r.rank(t); ++d)
     if (r.at(t, d).count != 0) all.push_back(r.term(r.at(t, d), 0));
   return all;
@@ -53,174 +56,198 @@ T identity_of_owed(owed_reduction kind) {
   }
 }
 
-/// y over its own factors = x, reduced over those that y lacks and repeated over those that x lacks.
+/// y over its own factors = x, reduced over those that y lacks and repeated over those that x lacks: worked out for
+/// blocks of these shapes.
 template <class T>
-void map_block(const rule& r, owed_reduction kind, const tensor_block<T>& x, const tensor_block<T>& y) {
-  std::size_t extent[most_factors] = {};
-  const factor_walk to(r, 1, y.shape, extent), from(r, 0, x.shape, extent);
-  shape_list loops;
-  short_list<std::ptrdiff_t> steps[2];
-  const auto add = [&](std::size_t f) {
-    loops.push_back(extent[f]);
-    steps[0].push_back(to.step[f]);
-    steps[1].push_back(from.step[f]);
-  };
-  bool reduces = false;
-  for (const std::size_t f : factors_in_order(r, 0))
-    if (!to.has[f]) add(f), reduces = true;
-  for (const std::size_t f : factors_in_order(r, 1)) add(f);
-  y.fill(identity_of_owed<T>(kind));
-  const std::size_t last = loops.size();
-  const std::ptrdiff_t sy = last == 0 ? 0 : steps[0][last - 1], sx = last == 0 ? 0 : steps[1][last - 1];
-  for_each_row(loops, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
-    T* to_row = y.data() + at[0];
-    const T* from_row = x.data() + at[1];
-    if (!reduces)
-      for (std::size_t k = 0; k < n; ++k, to_row += sy, from_row += sx) *to_row = *from_row;
-    else if (kind == owed_reduction::sum)
-      for (std::size_t k = 0; k < n; ++k, to_row += sy, from_row += sx) *to_row = static_cast<T>(*to_row + *from_row);
-    else
-      for (std::size_t k = 0; k < n; ++k, to_row += sy, from_row += sx) *to_row = combined(kind, *to_row, *from_row);
-  });
-}
+class block_map {
+ public:
+  block_map(const rule& r, owed_reduction kind, const shape_list& x, const shape_list& y)
+      : kind_(kind), size_(volume_in(y)) {
+    std::size_t extent[most_factors] = {};
+    const factor_walk to(r, 1, y, extent), from(r, 0, x, extent);
+    const auto add = [&](std::size_t f) {
+      loops_.push_back(extent[f]);
+      steps_[0].push_back(to.step[f]);
+      steps_[1].push_back(from.step[f]);
+    };
+    for (const std::size_t f : factors_in_order(r, 0))
+      if (!to.has[f]) add(f), reduces_ = true;
+    for (const std::size_t f : factors_in_order(r, 1)) add(f);
+  }
+  void operator()(const T* const* x, T* y) const {
+    std::fill_n(y, size_, identity_of_owed<T>(kind_));
+    const std::size_t last = loops_.size();
+    const std::ptrdiff_t sy = last == 0 ? 0 : steps_[0][last - 1], sx = last == 0 ? 0 : steps_[1][last - 1];
+    for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
+      T* to = y + at[0];
+      const T* from = x[0] + at[1];
+      if (!reduces_)
+        for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = *from;
+      else if (kind_ == owed_reduction::sum)
+        for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = static_cast<T>(*to + *from);
+      else
+        for (std::size_t k = 0; k < n; ++k, to += sy, from += sx) *to = combined(kind_, *to, *from);
+    });
+  }
 
-/// One operand of a product as batches of matrices: rows and columns merged from factors, packed if they do not merge.
+ private:
+  owed_reduction kind_;
+  std::size_t size_;
+  shape_list loops_;
+  std::array<short_list<std::ptrdiff_t>, 2> steps_;
+  bool reduces_ = false;
+};
+
+/// One tensor of a product as batches of matrices: rows and columns merged from factors, packed if they do not merge.
 template <class T>
-struct matrices {
-  strided<T, 2> one;
-  std::vector<std::ptrdiff_t> batch_steps;
-  tensor_block<T> packed;
+class matrices {
+ public:
+  matrices() = default;
+  matrices(const factor_list& batch, const factor_list& rows, const factor_list& columns, const std::size_t* extent,
+           const factor_walk& walk, bool result) {
+    one_.shape = {size_of(rows, extent), size_of(columns, extent)};
+    const auto last = [&](const factor_list& f) { return f.empty() ? 1 : walk.step[f[f.size() - 1]]; };
+    const bool unit_columns = !result || one_.shape[1] <= 1 || last(columns) == 1;
+    if (merges(rows, extent, walk.step) && merges(columns, extent, walk.step) && unit_columns) {
+      one_.strides = {last(rows), last(columns)};
+      for (const std::size_t f : batch) batch_steps.push_back(walk.step[f]);
+      return;
+    }
+    shape_list shape;
+    for (const auto* part : {&batch, &rows, &columns})
+      for (const std::size_t f : *part) {
+        shape.push_back(extent[f]);
+        tensor_steps_.push_back(walk.step[f]);
+      }
+    packed_ = tensor_block<T>(shape);
+    one_.strides = {static_cast<std::ptrdiff_t>(one_.shape[1]), 1};
+    std::ptrdiff_t next = static_cast<std::ptrdiff_t>(one_.size());
+    batch_steps = short_list<std::ptrdiff_t>::filled(batch.size(), 0);
+    for (std::size_t k = batch.size(); k-- > 0;) {
+      batch_steps[k] = next;
+      next *= static_cast<std::ptrdiff_t>(extent[batch[k]]);
+    }
+  }
+  /// The first matrix of a tensor that lies there. What is packed is copied before, if it is read.
+  strided<T, 2> first(T* data) const {
+    strided<T, 2> m = one_;
+    m.data = packed_.memory ? packed_.data() : data;
+    return m;
+  }
+  /// Copies between a tensor and its packed matrices.
+  void pack(const T* data) const {
+    walk([&](T* packed, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
+      const T* from = data + at;
+      for (std::size_t k = 0; k < n; ++k, packed += s, from += t) *packed = *from;
+    });
+  }
+  void unpack(T* data) const {
+    walk([&](const T* packed, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
+      T* to = data + at;
+      for (std::size_t k = 0; k < n; ++k, packed += s, to += t) *to = *packed;
+    });
+  }
 
-  static bool merges(const std::vector<std::size_t>& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
+  short_list<std::ptrdiff_t> batch_steps;
+
+ private:
+  static bool merges(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
     for (std::size_t k = 0; k + 1 < factors.size(); ++k)
       if (step[factors[k]] != step[factors[k + 1]] * static_cast<std::ptrdiff_t>(extent[factors[k + 1]])) return false;
     return true;
   }
-  static std::size_t size_of(const std::vector<std::size_t>& factors, const std::size_t* extent) {
+  static std::size_t size_of(const factor_list& factors, const std::size_t* extent) {
     std::size_t n = 1;
     for (const std::size_t f : factors) n *= extent[f];
     return n;
   }
+  template <class Row>
+  void walk(Row row) const {
+    if (!packed_.memory) return;
+    const std::array steps{steps_in(packed_.shape), tensor_steps_};
+    const std::size_t last = packed_.shape.size();
+    const std::ptrdiff_t s0 = last == 0 ? 0 : steps[0][last - 1], s1 = last == 0 ? 0 : steps[1][last - 1];
+    for_each_row(packed_.shape, steps,
+                 [&](const std::ptrdiff_t* at, std::size_t n) { row(packed_.data() + at[0], s0, at[1], s1, n); });
+  }
+
+  strided<T, 2> one_{};
+  tensor_block<T> packed_;
+  short_list<std::ptrdiff_t> tensor_steps_;
 };
 
+/// c = the sum over what c lacks of a b, worked out for blocks of these shapes: by matrix products where the factors
+/// make some (those of a and c are rows, of b and c columns, of a and b alone summed, of all three a batch), else by
+/// loops.
 template <class T>
-matrices<T> as_matrices(T* data, const std::vector<std::size_t>& batch, const std::vector<std::size_t>& rows,
-                        const std::vector<std::size_t>& columns, const std::size_t* extent, const factor_walk& walk,
-                        bool result) {
-  using m = matrices<T>;
-  m out;
-  out.one.shape = {m::size_of(rows, extent), m::size_of(columns, extent)};
-  const auto last = [&](const std::vector<std::size_t>& f) { return f.empty() ? 1 : walk.step[f.back()]; };
-  const bool unit_columns = !result || out.one.shape[1] <= 1 || last(columns) == 1;
-  if (m::merges(rows, extent, walk.step) && m::merges(columns, extent, walk.step) && unit_columns) {
-    out.one.data = data;
-    out.one.strides = {last(rows), last(columns)};
-    for (const std::size_t f : batch) out.batch_steps.push_back(walk.step[f]);
-    return out;
-  }
-  shape_list shape;
-  for (const auto* part : {&batch, &rows, &columns})
-    for (const std::size_t f : *part) shape.push_back(extent[f]);
-  out.packed = tensor_block<T>(shape);
-  out.one.data = out.packed.data();
-  out.one.strides = {static_cast<std::ptrdiff_t>(out.one.shape[1]), 1};
-  std::ptrdiff_t next = static_cast<std::ptrdiff_t>(out.one.size());
-  out.batch_steps.assign(batch.size(), 0);
-  for (std::size_t k = batch.size(); k-- > 0;) {
-    out.batch_steps[k] = next;
-    next *= static_cast<std::ptrdiff_t>(extent[batch[k]]);
-  }
-  return out;
-}
-/// Copies between a tensor and its packed matrices.
-template <class T>
-void pack(const matrices<T>& m, T* data, const std::vector<std::size_t>& batch, const std::vector<std::size_t>& rows,
-          const std::vector<std::size_t>& columns, const factor_walk& walk, bool out) {
-  if (!m.packed.memory) return;
-  short_list<std::ptrdiff_t> steps[2];
-  for (const auto* part : {&batch, &rows, &columns})
-    for (const std::size_t f : *part) steps[1].push_back(walk.step[f]);
-  steps[0] = steps_in(m.packed.shape);
-  const std::size_t last = m.packed.shape.size();
-  const std::ptrdiff_t s0 = last == 0 ? 0 : steps[0][last - 1], s1 = last == 0 ? 0 : steps[1][last - 1];
-  for_each_row(m.packed.shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
-    T *a = m.packed.data() + at[0], *b = data + at[1];
-    for (std::size_t k = 0; k < n; ++k, a += s0, b += s1) out ? void(*b = *a) : void(*a = *b);
-  });
-}
-
-/// c = the sum over what c lacks of a b, by loops.
-template <class T>
-void product_by_loops(const rule& r, const tensor_block<T>& a, const tensor_block<T>& b, const tensor_block<T>& c) {
-  std::size_t extent[most_factors] = {};
-  const factor_walk in_c(r, 2, c.shape, extent), in_a(r, 0, a.shape, extent), in_b(r, 1, b.shape, extent);
-  shape_list loops;
-  short_list<std::ptrdiff_t> steps[3];
-  const auto add = [&](std::size_t f) {
-    loops.push_back(extent[f]);
-    steps[0].push_back(in_c.step[f]), steps[1].push_back(in_a.step[f]), steps[2].push_back(in_b.step[f]);
-  };
-  for (std::size_t f = 0; f < r.factor_count; ++f)
-    if ((in_a.has[f] || in_b.has[f]) && !in_c.has[f]) add(f);
-  for (const std::size_t f : factors_in_order(r, 2)) add(f);
-  c.fill(T(0));
-  const std::size_t last = loops.size();
-  std::ptrdiff_t s[3] = {};
-  for (std::size_t k = 0; k < 3 && last > 0; ++k) s[k] = steps[k][last - 1];
-  for_each_row(loops, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
-    T* y = c.data() + at[0];
-    const T *x = a.data() + at[1], *w = b.data() + at[2];
-    for (std::size_t k = 0; k < n; ++k, y += s[0], x += s[1], w += s[2]) *y = static_cast<T>(*y + *x * *w);
-  });
-}
-
-/// The same, by matrix products where the factors make some: those of a and c are rows, of b and c columns, of a and b
-/// alone summed, of all three a batch.
-template <class T>
-void product_block(const rule& r, const tensor_block<T>& a, const tensor_block<T>& b, const tensor_block<T>& c) {
-  std::size_t extent[most_factors] = {};
-  const factor_walk in_c(r, 2, c.shape, extent), in_a(r, 0, a.shape, extent), in_b(r, 1, b.shape, extent);
-  std::vector<std::size_t> batch, rows, columns, summed;
-  bool plain = std::is_floating_point_v<T>;
-  for (const std::size_t f : factors_in_order(r, 2)) {
-    if (in_a.has[f] && in_b.has[f]) batch.push_back(f);
-    else if (in_a.has[f]) rows.push_back(f);
-    else if (in_b.has[f]) columns.push_back(f);
-    else plain = false;
-  }
-  for (const std::size_t f : factors_in_order(r, 0))
-    if (!in_c.has[f] && in_b.has[f]) summed.push_back(f);
-    else if (!in_c.has[f]) plain = false;
-  for (const std::size_t f : factors_in_order(r, 1))
-    if (!in_c.has[f] && !in_a.has[f]) plain = false;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (plain) {
-      const auto left = as_matrices<T>(a.data(), batch, rows, summed, extent, in_a, false);
-      const auto right = as_matrices<T>(b.data(), batch, summed, columns, extent, in_b, false);
-      const auto result = as_matrices<T>(c.data(), batch, rows, columns, extent, in_c, true);
-      pack(left, a.data(), batch, rows, summed, in_a, false);
-      pack(right, b.data(), batch, summed, columns, in_b, false);
-      shape_list loops;
-      short_list<std::ptrdiff_t> steps[3];
-      for (std::size_t k = 0; k < batch.size(); ++k) {
-        loops.push_back(extent[batch[k]]);
-        steps[0].push_back(result.batch_steps[k]);
-        steps[1].push_back(left.batch_steps[k]);
-        steps[2].push_back(right.batch_steps[k]);
-      }
-      loops.push_back(1);
-      for (auto& s : steps) s.push_back(0);
-      for_each_row(loops, steps, [&](const std::ptrdiff_t* at, std::size_t) {
-        strided<const T, 2> x = left.one, w = right.one;
-        strided<T, 2> y = result.one;
-        y.data += at[0], x.data += at[1], w.data += at[2];
-        multiply<T>(x, w, T(0), y);
-      });
-      pack(result, c.data(), batch, rows, columns, in_c, true);
+class block_product {
+ public:
+  block_product(const rule& r, const shape_list& a, const shape_list& b, const shape_list& c) : size_(volume_in(c)) {
+    std::size_t extent[most_factors] = {};
+    const factor_walk in_c(r, 2, c, extent), in_a(r, 0, a, extent), in_b(r, 1, b, extent);
+    factor_list batch, rows, columns, summed;
+    plain_ = std::is_floating_point_v<T>;
+    for (const std::size_t f : factors_in_order(r, 2)) {
+      if (in_a.has[f] && in_b.has[f]) batch.push_back(f);
+      else if (in_a.has[f]) rows.push_back(f);
+      else if (in_b.has[f]) columns.push_back(f);
+      else plain_ = false;
+    }
+    for (const std::size_t f : factors_in_order(r, 0))
+      if (!in_c.has[f] && in_b.has[f]) summed.push_back(f);
+      else if (!in_c.has[f]) plain_ = false;
+    for (const std::size_t f : factors_in_order(r, 1))
+      if (!in_c.has[f] && !in_a.has[f]) plain_ = false;
+    if (plain_) {
+      left_ = matrices<T>(batch, rows, summed, extent, in_a, false);
+      right_ = matrices<T>(batch, summed, columns, extent, in_b, false);
+      result_ = matrices<T>(batch, rows, columns, extent, in_c, true);
+      for (const std::size_t f : batch) loops_.push_back(extent[f]);
+      loops_.push_back(1);
+      steps_ = {result_.batch_steps, left_.batch_steps, right_.batch_steps};
+      for (auto& s : steps_) s.push_back(0);
       return;
     }
+    const auto add = [&](std::size_t f) {
+      loops_.push_back(extent[f]);
+      steps_[0].push_back(in_c.step[f]), steps_[1].push_back(in_a.step[f]), steps_[2].push_back(in_b.step[f]);
+    };
+    for (std::size_t f = 0; f < r.factor_count; ++f)
+      if ((in_a.has[f] || in_b.has[f]) && !in_c.has[f]) add(f);
+    for (const std::size_t f : factors_in_order(r, 2)) add(f);
   }
-  product_by_loops(r, a, b, c);
-}
+  void operator()(const T* const* ab, T* c) const {
+    if constexpr (std::is_floating_point_v<T>)
+      if (plain_) return by_matrices(ab[0], ab[1], c);
+    std::fill_n(c, size_, T(0));
+    const std::size_t last = loops_.size();
+    std::ptrdiff_t s[3] = {};
+    for (std::size_t k = 0; k < 3 && last > 0; ++k) s[k] = steps_[k][last - 1];
+    for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
+      T* y = c + at[0];
+      const T *x = ab[0] + at[1], *w = ab[1] + at[2];
+      for (std::size_t k = 0; k < n; ++k, y += s[0], x += s[1], w += s[2]) *y = static_cast<T>(*y + *x * *w);
+    });
+  }
+
+ private:
+  void by_matrices(const T* a, const T* b, T* c) const {
+    left_.pack(a);
+    right_.pack(b);
+    const strided<T, 2> x = left_.first(const_cast<T*>(a)), w = right_.first(const_cast<T*>(b)), y = result_.first(c);
+    for_each_row(loops_, steps_, [&](const std::ptrdiff_t* at, std::size_t) {
+      multiply<T>(strided<const T, 2>{x.data + at[1], x.shape, x.strides},
+                  strided<const T, 2>{w.data + at[2], w.shape, w.strides}, T(0),
+                  strided<T, 2>{y.data + at[0], y.shape, y.strides});
+    });
+    result_.unpack(c);
+  }
+
+  std::size_t size_;
+  bool plain_;
+  matrices<T> left_, right_, result_;
+  shape_list loops_;
+  std::array<short_list<std::ptrdiff_t>, 3> steps_;
+};
 
 }  // namespace partita::detail

@@ -17,14 +17,6 @@
 
 namespace partita::detail {
 
-/// What all movements of this process did so far, as this worker saw it.
-struct movement_counts {
-  std::size_t exchanges = 0;  ///< rounds of messages
-  std::size_t bytes = 0;      ///< received from other workers
-  std::size_t messages = 0;   ///< boxes that others gave
-};
-inline thread_local movement_counts movements;
-
 /// All that a movement on a mesh needs. Shared by all tensors that lie there; found again by `of`.
 class bound_mesh {
  public:
@@ -72,24 +64,30 @@ class bound_mesh {
   /// has such a dimension, too, of extent 1. For all workers of the mesh, after an agreement.
   template <class T>
   void move(const reshard_exchange& e, const shape_list& shape, const T* x, T* y) {
-    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
-    if (!active()) return;
-    const element_kind kind = element_kind::moved<T>();
-    entry& found = prepared(e, shape, kind);
-    movements.bytes += found.elements * sizeof(T);
-    movements.messages += found.messages;
-    ++movements.exchanges;
-    found.exchange->start(x, found.x_steps.data(), y, found.y_steps.data());
-    found.exchange->finish();
+    if (const prepared_move* const made = prepared<T>(e, shape).get()) (*made)(x, y);
   }
-  /// Moves boxes of any workers of the world, of this mesh or not. For all workers of the world, after an agreement.
+  /// The same, worked out for many times; null for a worker that is not on the mesh.
+  template <class T>
+  std::shared_ptr<const prepared_move> prepared(const reshard_exchange& e, const shape_list& shape) {
+    find_ways();
+    return active() ? kept(e, shape, element_kind::moved<T>()) : nullptr;
+  }
+  /// Moves between boxes of any workers of the world, of this mesh or not: what `known` names, or null for a worker
+  /// without a part in it. For all workers of the world, after an agreement.
   template <class T>
   void move(const box_overlaps& boxes, const T* x, T* y) {
-    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
+    if (const prepared_move* const made = prepared(known<T>(boxes.had(), boxes.wanted())).get()) (*made)(x, y);
+  }
+  template <class T>
+  box_moves::known_move& known(std::vector<worker_box> had, std::vector<worker_box> wanted) {
+    return boxes_.of(std::move(had), std::move(wanted), element_kind::moved<T>());
+  }
+  template <class = void>
+  std::shared_ptr<const prepared_move> prepared(box_moves::known_move& one) {
+    find_ways();
     const std::size_t me = world_.id();
-    if (!boxes.had()[me].there && !boxes.wanted()[me].there) return;
-    movements.bytes += boxes_.move(*ways_, boxes, me, x, y) * sizeof(T);
-    ++movements.exchanges;
+    if (!one.overlaps.had()[me].there && !one.overlaps.wanted()[me].there) return nullptr;
+    return boxes_.prepared(one, *ways_, me);
   }
   /// What the workers of the world hold of a tensor that lies so.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
@@ -108,31 +106,34 @@ class bound_mesh {
     reshard_exchange e;
     shape_list shape;
     element_kind kind;
-    std::unique_ptr<box_exchange> exchange;
-    std::vector<std::ptrdiff_t> x_steps, y_steps;
-    std::size_t elements = 0, messages = 0;  ///< that come from others
+    std::shared_ptr<const prepared_move> move;
   };
 
   template <class = void>
-  entry& prepared(const reshard_exchange& e, const shape_list& shape, const element_kind& kind) {
-    for (entry& one : entries_)
-      if (one.shape == shape && one.kind == kind && one.e == e) return one;
+  void find_ways() {
+    if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
+  }
+  template <class = void>
+  const std::shared_ptr<const prepared_move>& kept(const reshard_exchange& e, const shape_list& shape,
+                                                   const element_kind& kind) {
+    for (const entry& one : entries_)
+      if (one.shape == shape && one.kind == kind && one.e == e) return one.move;
     constexpr std::size_t most_kept = 512;  // chosen: more than the movements of a training step of a dozen layers
     if (entries_.size() == most_kept) entries_.erase(entries_.begin());
-    entries_.push_back({e, shape, kind, nullptr, {}, {}, 0, 0});
-    entry& made = entries_.back();
-    made.exchange = ways_->exchange(plan(made), kind);
-    return made;
+    const auto made = std::make_shared<prepared_move>();
+    made->exchange = ways_->exchange(plan(e, shape, kind.bytes, *made), kind);
+    entries_.push_back({e, shape, kind, made});
+    return entries_.back().move;
   }
 
   /// Every box has a dimension in front that numbers the summands.
   template <class = void>
-  lowered_plan plan(entry& made) const {
-    const reshard_exchange& e = made.e;
-    const std::size_t rank = made.shape.size() + 1;
+  lowered_plan plan(const reshard_exchange& e, const shape_list& shape_of_all, std::size_t element_bytes,
+                    prepared_move& made) const {
+    const std::size_t rank = shape_of_all.size() + 1;
     lowered_plan low(rank);
     low.worker = world_.id();
-    const auto held = mesh_block(e.from, made.shape, place_), wanted = mesh_block(e.to, made.shape, place_);
+    const auto held = mesh_block(e.from, shape_of_all, place_), wanted = mesh_block(e.to, shape_of_all, place_);
     low.source_shape = with_front(1, shape_of_box(held));
     low.received_shape = with_front(e.summands(), shape_of_box(wanted));
     const auto dense = [&](const std::vector<std::size_t>& shape) {
@@ -147,24 +148,24 @@ class bound_mesh {
       for (std::size_t d = 0; d + 1 < rank; ++d) at.push_back(o.where[d].start - block[d].start);
       return at;
     };
-    for (const reshard_overlap& o : in_order(overlaps_given(e, made.shape, place_))) {
+    for (const reshard_overlap& o : in_order(overlaps_given(e, shape_of_all, place_))) {
       if (o.place == place_) continue;
       const auto shape = with_front(1, shape_of_box(o.where));
-      const auto there = mesh_block(e.to, made.shape, o.place);
+      const auto there = mesh_block(e.to, shape_of_all, o.place);
       const auto steps = dense(with_front(e.summands(), shape_of_box(there)));
       const auto at = corner(o.summand, o, there);
       std::ptrdiff_t offset = 0;
       for (std::size_t d = 0; d < rank; ++d) offset += static_cast<std::ptrdiff_t>(at[d]) * steps[d];
       low.add_send(where_.worker(o.place), shape.data(), corner(0, o, held).data(), offset, steps.data());
     }
-    for (const reshard_overlap& o : in_order(overlaps_taken(e, made.shape, place_))) {
+    for (const reshard_overlap& o : in_order(overlaps_taken(e, shape_of_all, place_))) {
       const auto shape = with_front(1, shape_of_box(o.where));
       const auto at = corner(o.summand, o, wanted);
       if (o.place == place_) {
         low.add_kept(shape.data(), corner(0, o, held).data(), at.data());
       } else {
         low.receives.add(where_.worker(o.place), shape.data(), at.data());
-        made.elements += volume_in(shape_of_box(o.where));
+        made.bytes += volume_in(shape_of_box(o.where)) * element_bytes;
         ++made.messages;
       }
     }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <partita/comm/transport.hpp>
 #include <partita/sharded/box_overlaps.hpp>
+#include <partita/sharded/detail/prepared_move.hpp>
 #include <partita/sharded/detail/tensor_block.hpp>
 #include <utility>
 #include <vector>
@@ -14,43 +15,47 @@ namespace partita::detail {
 /// One worker's exchanges of boxes. All workers of the world that hold or want something make the same calls.
 class box_moves {
  public:
-  /// Moves what `overlaps` says from the box that this worker holds into the one that it wants, both dense. Returns how
-  /// many elements came from others.
-  template <class T>
-  std::size_t move(transport& ways, const box_overlaps& overlaps, std::size_t worker, const T* x, T* y) {
-    const element_kind kind = element_kind::moved<T>();
-    entry& found = prepared(ways, overlaps, worker, kind);
-    found.exchange->start(x, found.x_steps.data(), y, found.y_steps.data());
-    found.exchange->finish();
-    return found.elements;
+  /// A movement between boxes.
+  struct known_move {
+    box_overlaps overlaps;
+    element_kind kind;
+    std::size_t most_taken = unknown;             ///< by any worker from others, once it was asked for
+    std::shared_ptr<const prepared_move> move{};  ///< likewise, of a worker that has a part in it
+
+    std::size_t most() {
+      if (most_taken == unknown) most_taken = overlaps.most_taken();
+      return most_taken;
+    }
+    static constexpr std::size_t unknown = ~std::size_t{0};
+  };
+
+  /// What moves from the boxes that workers have into those that they want. Plans when it meets them for the first
+  /// time; O(workers) when it meets them again.
+  template <class = void>
+  known_move& of(std::vector<worker_box> had, std::vector<worker_box> wanted, const element_kind& kind) {
+    for (known_move& one : known_)
+      if (one.kind == kind && one.overlaps.had() == had && one.overlaps.wanted() == wanted) return one;
+    constexpr std::size_t most_kept = 128;  // chosen: more than the windows of a training step
+    if (known_.size() == most_kept) known_.erase(known_.begin());
+    known_.push_back({box_overlaps(std::move(had), std::move(wanted)), kind});
+    return known_.back();
+  }
+  /// This worker's part, from the box that it holds into the one that it wants, both dense.
+  template <class = void>
+  const std::shared_ptr<const prepared_move>& prepared(known_move& one, transport& ways, std::size_t worker) {
+    if (!one.move) {
+      const auto made = std::make_shared<prepared_move>();
+      made->exchange = ways.exchange(plan(one.overlaps, *made, one.kind.bytes, worker), one.kind);
+      one.move = made;
+    }
+    return one.move;
   }
 
  private:
-  struct entry {
-    box_overlaps overlaps;
-    element_kind kind;
-    std::unique_ptr<box_exchange> exchange;
-    std::vector<std::ptrdiff_t> x_steps, y_steps;
-    std::size_t elements = 0;
-  };
-
-  template <class = void>
-  entry& prepared(transport& ways, const box_overlaps& overlaps, std::size_t worker, const element_kind& kind) {
-    for (entry& one : entries_)
-      if (one.kind == kind && one.overlaps.had() == overlaps.had() && one.overlaps.wanted() == overlaps.wanted())
-        return one;
-    constexpr std::size_t most_kept = 128;  // chosen: more than the windows of a training step
-    if (entries_.size() == most_kept) entries_.erase(entries_.begin());
-    entries_.push_back({overlaps, kind, nullptr, {}, {}, 0});
-    entry& made = entries_.back();
-    made.exchange = ways.exchange(plan(made, worker), kind);
-    return made;
-  }
-
   /// Every box has a dimension of 1 in front, so that there is one.
   template <class = void>
-  static lowered_plan plan(entry& made, std::size_t worker) {
-    const box_overlaps& all = made.overlaps;
+  static lowered_plan plan(const box_overlaps& all, prepared_move& made, std::size_t element_bytes,
+                           std::size_t worker) {
     const auto rank_of_boxes = [](const std::vector<worker_box>& boxes) {
       std::size_t rank = 0;
       for (const worker_box& one : boxes) rank = one.there ? one.box.size() : rank;
@@ -94,13 +99,13 @@ class box_moves {
         low.add_kept(shape.data(), corner(o, held).data(), corner(o, wanted).data());
       } else {
         low.receives.add(o.worker, shape.data(), corner(o, wanted).data());
-        made.elements += volume_in(shape_of_box(o.where));
+        made.bytes += volume_in(shape_of_box(o.where)) * element_bytes;
       }
     }
     return low;
   }
 
-  std::vector<entry> entries_;
+  std::vector<known_move> known_;
 };
 
 }  // namespace partita::detail

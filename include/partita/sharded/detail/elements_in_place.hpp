@@ -7,6 +7,7 @@
 #include <partita/sharded/detail/element_function.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 #include <utility>
+#include <vector>
 
 namespace partita::detail {
 
@@ -40,8 +41,16 @@ sharded_tensor<T> elements_in_place(element_function f, double number, const std
   state->block = tensor_block<T>(x[0]->block.shape);
   const T* rows[3] = {};
   for (std::size_t i = 0; i < 3; ++i) rows[i] = x[i < N ? i : 0]->block.data();
-  constexpr std::ptrdiff_t steps[] = {1, 1, 1};
-  apply_row<T>(f, number, state->block.size(), state->block.data(), 1, rows, steps);
+  static constexpr std::ptrdiff_t steps[] = {1, 1, 1};
+  const std::size_t n = state->block.size();
+  if (auto* const program = bound_steps<T>::in_use) {
+    std::vector<tensor_block<T>> blocks;
+    for (std::size_t i = 0; i < 3; ++i) blocks.push_back(x[i < N ? i : 0]->block);
+    program->add(blocks, state->block,
+                 [=](const T* const* from, T* to) { apply_row<T>(f, number, n, to, 1, from, steps); });
+  } else {
+    apply_row<T>(f, number, n, state->block.data(), 1, rows, steps);
+  }
   return sharded_tensor<T>(state);
 }
 

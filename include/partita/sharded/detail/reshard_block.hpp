@@ -1,9 +1,11 @@
 // Carrying out a reshard plan on this worker's block: what follows each other without a reduction is one exchange.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
+#include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/detail/movement_log.hpp>
 #include <vector>
 
@@ -113,15 +115,31 @@ void combine(owed_reduction kind, std::size_t parts, const T* from, std::size_t 
 template <class T>
 tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had, const short_list<interval>& wanted) {
   tensor_block<T> y(shape_of_box(wanted));
-  const short_list<std::ptrdiff_t> steps[] = {steps_in(y.shape), steps_in(x.shape)};
+  std::array<short_list<std::ptrdiff_t>, 2> steps{steps_in(y.shape), steps_in(x.shape)};
   std::ptrdiff_t start = 0;
   for (std::size_t d = 0; d < had.size(); ++d)
     start += static_cast<std::ptrdiff_t>(wanted[d].start - had[d].start) * steps[1][d];
-  for_each_row(y.shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
-    for (std::size_t k = 0; k < n; ++k)
-      y.data()[at[0] + static_cast<std::ptrdiff_t>(k)] = x.data()[start + at[1] + static_cast<std::ptrdiff_t>(k)];
-  });
+  const auto copy = [shape = y.shape, steps, start](const T* const* from, T* to) {
+    for_each_row(shape, steps, [&](const std::ptrdiff_t* at, std::size_t n) {
+      for (std::size_t k = 0; k < n; ++k)
+        to[at[0] + static_cast<std::ptrdiff_t>(k)] = from[0][start + at[1] + static_cast<std::ptrdiff_t>(k)];
+    });
+  };
+  const T* const from[] = {x.data()};
+  if (auto* const steps_of_program = bound_steps<T>::in_use) steps_of_program->add({x}, y, copy);
+  else copy(from, y.data());
   return y;
+}
+
+/// Carries out an exchange, or writes down that it is to be.
+template <class T>
+void move_block(bound_mesh& on, const reshard_exchange& e, const shape_list& shape, const tensor_block<T>& x,
+                const tensor_block<T>& y) {
+  auto* const steps = bound_steps<T>::in_use;
+  if (steps == nullptr) return on.move(e, shape, x.data(), y.data());
+  if (const auto made = on.prepared<T>(e, shape))
+    steps->add(
+        {x}, y, [made](const T* const* from, T* to) { (*made)(from[0], to); }, true);
 }
 
 /// One exchange, its summands combined.
@@ -132,15 +150,19 @@ tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshar
   const std::size_t parts = e.summands();
   if (parts == 1) {
     tensor_block<T> y(mine, on.memory());
-    on.move(e, shape, x.data(), y.data());
+    move_block(on, e, shape, x, y);
     return y;
   }
   shape_list staged{parts};
   for (const std::size_t extent : mine) staged.push_back(extent);
   const tensor_block<T> all(staged, on.memory());
-  on.move(e, shape, x.data(), all.data());
+  move_block(on, e, shape, x, all);
   tensor_block<T> y(mine, on.memory());
-  if (on.active()) combine(kind, parts, all.data(), y.size(), y.data());
+  if (!on.active()) return y;
+  const std::size_t n = y.size();
+  if (auto* const steps = bound_steps<T>::in_use)
+    steps->add({all}, y, [=](const T* const* from, T* to) { combine(kind, parts, from[0], n, to); });
+  else combine(kind, parts, all.data(), n, y.data());
   return y;
 }
 
@@ -188,7 +210,13 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
     return shape_alone<T>(shape_of_box(on.box(target, shape)));
   }
   const std::size_t bytes_before = movements.bytes;
-  if (moves) {
+  if (auto* const steps = moves ? bound_steps<T>::in_use : nullptr) {  // a program agrees once for all of its steps
+    const std::size_t bytes = on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0;
+    steps->add_note([=, name = text(operation_in_use != nullptr ? operation_in_use : "reshard")] {
+      const naming_operation now(name.c_str());
+      log_movement("reshard", source, target, shape, bytes);
+    });
+  } else if (moves) {
     hasher call;
     call.mix(shape).mix(sizeof(T));
     for (const sharding* s : {&source, &target}) {
@@ -217,7 +245,8 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
         break;
     }
   }
-  if (moves) log_movement("reshard", source, target, shape, movements.bytes - bytes_before);
+  if (moves && bound_steps<T>::in_use == nullptr)
+    log_movement("reshard", source, target, shape, movements.bytes - bytes_before);
   return now;
 }
 

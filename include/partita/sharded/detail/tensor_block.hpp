@@ -1,6 +1,7 @@
 // A block of a tensor whose rank is known at run time only, and a walk over its rows.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <partita/comm/pooled.hpp>
@@ -61,7 +62,7 @@ struct tensor_block {
 /// Calls row(offsets, n) for every row along the last dimension of `shape`: `offsets[k]` is where it starts in array k,
 /// whose steps are `steps[k]`. Of rank 0 there is one row of one element.
 template <std::size_t Arrays, class Row>
-void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&steps)[Arrays], Row row) {
+void for_each_row(const shape_list& shape, const std::array<short_list<std::ptrdiff_t>, Arrays>& steps, Row row) {
   const std::size_t rank = shape.size();
   for (const std::size_t extent : shape)
     if (extent == 0) return;
@@ -80,6 +81,10 @@ void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&st
       index[d] = 0;
     }
   }
+}
+template <std::size_t Arrays, class Row>
+void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&steps)[Arrays], Row row) {
+  for_each_row(shape, std::to_array(steps), row);
 }
 
 }  // namespace partita::detail

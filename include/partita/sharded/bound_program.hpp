@@ -1,0 +1,194 @@
+// A traced program, bound to the workers of a world: a steady call plans nothing and allocates nothing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <partita/sharded/detail/bound_steps.hpp>
+#include <partita/sharded/traced_function.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Completion, the order
+/// of operations, where blocks begin and end, what moves, and where each block lies in held storage are worked out
+/// then; a call does what was worked out. It computes what the program computes, bit for bit.
+///   const auto& y = step(x, w1, w2);            // held by the program until its next call; a copy keeps the values
+///   const auto& gradients = step.backward(dy);  // by arguments 1 and 2, as they were named
+/// Shapes:   those that were traced [shape_error, on all workers].
+/// Requires: tensors on the traced mesh in this world, of which no gradient is asked elsewhere [error, on all workers].
+/// Cost:     one agreement a call; then what the program computes and moves. Arguments that do not lie as completion
+///           says are resharded before, which allocates. Not for threads that call at once.
+/// Adjoint:  `backward`, once after each call; gradients lie as cotangent(layout of their argument).
+template <class T>
+class bound_program {
+ public:
+  using value_type = T;
+
+  bound_program(const traced_function& program, const world& everyone,
+                const std::vector<std::size_t>& gradients_of = {})
+      : on_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
+    agree_to_bind(program, gradients_of);
+    write_down(program, gradients_of);
+    steps_.settle(on_->memory());
+  }
+
+  template <class... X>
+    requires(detail::tensor_value<X> && ...)
+  const sharded_tensor<T>& operator()(const X&... x) {
+    static_assert((std::is_same_v<typename X::value_type, T> && ...),
+                  "partita::bound_program: requires tensors of the element type that it was bound for; bind another");
+    const std::array<const sharded_tensor<T>*, sizeof...(X)> given{&detail::as_run_time(x)...};
+    agree("partita::bound_program(x...)", given.data(), given.size(), inputs_.data(), inputs_.size(), {});
+    for (std::size_t i = 0; i < given.size(); ++i) take(inputs_[i], *given[i]);
+    renew(result_, result_number_);
+    steps_.run(0, forward_);
+    is_called_ = !gradients_.empty();
+    if (!is_called_) let_go();
+    return result_;
+  }
+
+  /// The gradients by the arguments that were named, from the cotangent of the last call's result.
+  const std::vector<sharded_tensor<T>>& backward(const sharded_tensor<T>& dy) {
+    const sharded_tensor<T>* const given[] = {&dy};
+    agree("partita::bound_program::backward(dy)", given, 1, &seed_, 1,
+          is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
+    take(seed_, dy);
+    for (std::size_t k = 0; k < gradients_.size(); ++k) renew(gradients_[k], gradient_numbers_[k]);
+    const bool before = std::exchange(detail::going_back, true);
+    steps_.run(forward_, steps_.size());
+    detail::going_back = before;
+    is_called_ = false;
+    let_go();
+    return gradients_;
+  }
+
+  /// The storage of what lies between arguments and results; and what it were if no two blocks shared a place.
+  std::size_t bytes_held() const { return steps_.bytes_held(); }
+  std::size_t bytes_without_sharing() const { return steps_.bytes_apart(); }
+
+ private:
+  /// A tensor whose memory comes with each call.
+  struct input {
+    std::uint32_t number = 0;
+    sharding layout{};
+    shape_list extents{};
+    detail::tensor_block<T> block{};  ///< while the program may read it
+  };
+
+  template <class = void>
+  void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
+    const completion& done = program.complete();
+    hasher all;
+    all.mix(sizeof(T)).mix(gradients_of).mix(program.operations().operations()).mix(done.reshards.size());
+    for (const sharding& s : done.layouts) mix(all, s);
+    detail::complaint wrong;
+    for (const std::size_t i : gradients_of)
+      if (i >= program.inputs_.size())
+        wrong =
+            detail::complaint(text("partita::traced_function::bind: requires numbers of arguments, of which there are ")
+                              << program.inputs_.size() << ", got " << i << "; count from 0");
+    fingerprint_ = all.value();
+    detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
+                             [] { return text("partita::traced_function::bind"); });
+  }
+  /// Runs the program, and its way back, on blocks that nobody reads.
+  void write_down(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
+    const detail::writing_steps<T> now(steps_);
+    const completion& done = program.complete();
+    std::vector<sharded_tensor<T>> arguments;
+    for (const value v : program.inputs_) {
+      const sharding layout = traced_function::laid(done[v]);
+      arguments.push_back(from_outside(inputs_.emplace_back(), layout, program.operations()[v].shape));
+    }
+    for (const std::size_t i : gradients_of)
+      if (!arguments[i].state()->node) arguments[i] = detail::parameter_of(arguments[i]);
+    const sharded_tensor<T> y = program.run(arguments);
+    result_ = shown(y, result_number_);
+    forward_ = steps_.size();
+    seed_.layout = y.layout();
+    seed_.extents = y.extents();
+    if (gradients_of.empty()) return;
+    detail::run_backward(y, from_outside(seed_, detail::place_of_cotangent(y.layout()), y.extents()));
+    for (const std::size_t i : gradients_of)
+      gradients_.push_back(shown(detail::collected(arguments[i]), gradient_numbers_.emplace_back()));
+  }
+  sharded_tensor<T> from_outside(input& one, const sharding& layout, const shape_list& extents) {
+    detail::tensor_block<T> block(detail::shape_of_box(on_->box(layout, extents)));
+    one.number = steps_.held_outside(block);
+    one.layout = layout;
+    one.extents = extents;
+    return detail::tensor_of(on_, layout, extents, std::move(block));
+  }
+  /// A result in memory of its own: a copy of what is an argument, another result, or a constant.
+  sharded_tensor<T> shown(const sharded_tensor<T>& y, std::uint32_t& number) {
+    detail::tensor_block<T> block = y.state()->block;
+    if (!steps_.is_made_inside(block)) {
+      block = detail::tensor_block<T>(block.shape);
+      steps_.add({y.state()->block}, block, [n = block.size()](const T* const* x, T* to) { std::copy_n(x[0], n, to); });
+    }
+    number = steps_.held_outside(block);
+    return detail::tensor_of(on_, y.layout(), y.extents(), std::move(block));
+  }
+
+  static void mix(hasher& all, const sharding& s) {
+    for (std::size_t d = 0; d < s.rank(); ++d) all.mix(s.cuts[d].packed);
+    for (const owed_reduction kind : s.owed) all.mix(kind);
+  }
+  /// All workers give tensors that fit, and the same kinds of them.
+  void agree(const char* call, const sharded_tensor<T>* const* given, std::size_t n, const input* expected,
+             std::size_t inputs, const text& objection) {
+    hasher all(fingerprint_);
+    detail::complaint wrong;
+    if (!objection.empty()) wrong = {detail::failure::other, text(call) << ": " << objection};
+    else if (n != inputs)
+      wrong = detail::complaint(text(call) << ": requires as many arguments as were traced, which are " << inputs
+                                           << ", got " << n << "; give those");
+    for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
+      const auto& x = *given[i]->state();
+      mix(all, x.layout);
+      if (!(x.extents == expected[i].extents))
+        wrong = detail::complaint(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
+                                             << ", got " << x.extents << "; trace the function with these");
+      else if (x.on != on_ || x.node || detail::is_dry_run())
+        wrong = {detail::failure::partition,
+                 text(call) << ": requires tensors on the mesh of the program, of which no gradient is asked, but "
+                               "tensor "
+                            << i << " is another; call the traced program itself"};
+    }
+    detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong, [&] { return text(call); });
+  }
+  void take(input& one, const sharded_tensor<T>& x) {
+    one.block = x.layout().lies_as(one.layout) ? x.state()->block : reshard(x, one.layout).state()->block;
+    steps_.set_memory(one.number, one.block.data());
+  }
+  /// Memory to write in, which nobody else reads.
+  void renew(sharded_tensor<T>& one, std::uint32_t number) {
+    if (one.state().use_count() > 1 || !one.state()->block.alone())
+      one = detail::tensor_of(on_, one.layout(), one.extents(), detail::tensor_block<T>(one.shape()));
+    steps_.set_memory(number, one.state()->block.data());
+  }
+  void let_go() {
+    for (input& one : inputs_) one.block = {};
+    seed_.block = {};
+  }
+
+  std::shared_ptr<detail::bound_mesh> on_;
+  detail::bound_steps<T> steps_;
+  std::vector<input> inputs_;
+  input seed_;
+  sharded_tensor<T> result_;
+  std::vector<sharded_tensor<T>> gradients_;
+  std::uint32_t result_number_ = 0;
+  std::vector<std::uint32_t> gradient_numbers_;
+  std::size_t forward_ = 0;
+  std::uint64_t fingerprint_ = 0;
+  bool is_called_ = false;
+};
+
+}  // namespace partita

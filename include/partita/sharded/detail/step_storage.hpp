@@ -1,0 +1,39 @@
+// Where the blocks of a program's steps lie in one piece of storage: blocks that are not needed at the same time share
+// their place.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace partita::detail {
+
+/// A block from the step that sets it to the last one that reads it, and where it lies.
+struct block_lifetime {
+  std::size_t bytes = 0, first = 0, last = 0, offset = 0;
+};
+
+/// Gives each block the lowest offset at which no other block lies during its life; returns the bytes of all together.
+/// Offsets are multiples of a cache line. Cost: O(blocks²), once.
+inline std::size_t place_in_storage(std::vector<block_lifetime>& all) {
+  constexpr std::size_t line = 64;
+  std::size_t total = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    block_lifetime& one = all[k];
+    const std::size_t bytes = (one.bytes + line - 1) / line * line;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t j = 0; j < k; ++j) {
+        const block_lifetime& other = all[j];
+        const std::size_t end = other.offset + (other.bytes + line - 1) / line * line;
+        if (other.last < one.first || one.last < other.first) continue;
+        if (one.offset >= end || other.offset >= one.offset + bytes) continue;
+        one.offset = end;
+        moved = true;
+      }
+    }
+    total = one.offset + bytes > total ? one.offset + bytes : total;
+  }
+  return total;
+}
+
+}  // namespace partita::detail
