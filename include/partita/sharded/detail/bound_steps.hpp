@@ -26,7 +26,7 @@ class bound_steps {
   /// One more step: y of x. What moves elements between workers says so, and has its blocks where others reach them.
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, work done, bool moves = false) {
     step one{{}, nothing, std::move(done)};
-    for (const auto& block : x) one.x.push_back(number_of(block, moves));
+    for (const auto& operand : x) one.x.push_back(number_of(operand, moves));
     one.y = number_of(y, moves);
     block& set = blocks_[one.y];
     if (set.first == none) set.first = steps_.size();
