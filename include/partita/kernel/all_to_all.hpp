@@ -117,6 +117,7 @@ class all_to_all {
     return detail::hooked::start_adjoint(moved_, dy, objection, std::move(fill));
   }
   void object_(const text& objection) const { detail::hooked::object(moved_, objection); }
+  auto identity_() const { return detail::hooked::identity(moved_); }
 
   detail::member_if<Src::rank() == Dst::rank(), repartition<Src, Dst>> moved_;
 };

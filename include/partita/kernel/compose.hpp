@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <partita/core/left_out.hpp>
+#include <partita/kernel/detail/chained_calls.hpp>
 #include <partita/kernel/detail/operator_steps.hpp>
 #include <partita/kernel/hooked.hpp>
 #include <partita/kernel/linear_operator.hpp>
@@ -19,34 +20,42 @@ class composition {
   static constexpr bool is_linear = (detail::may_be_linear<Operators> && ...);
 
   explicit composition(Operators... operators)
-      : operators_(std::make_shared<const std::tuple<Operators...>>(std::move(operators)...)) {}
+      : parts_(std::make_shared<parts>(std::tuple<Operators...>(std::move(operators)...))) {}
 
   template <class X>
   auto operator()(const X& x) const {
-    return forward<0>(x);
+    return agreed<direction::forward>(x, [&] { return forward<0>(x); });
   }
   template <class X, class View>
   void into(const X& x, View&& view) const {
-    if constexpr (last == 0) std::get<0>(*operators_).into(x, view);
-    else std::get<last>(*operators_).into(forward<0, last>(x), view);
+    const auto filled = [&] {
+      if constexpr (last == 0) step<0>().into(x, view);
+      else step<last>().into(forward<0, last>(x), view);
+      return true;
+    };
+    agreed<direction::forward>(x, filled, view);
   }
   /// Begins the first operator; the others follow when it is finished, which every worker does.
   template <class X>
   auto start(const X& x) const {
-    return detail::pending_chain(detail::begun_step(std::get<0>(*operators_), x),
+    return detail::pending_chain(detail::begun_step(step<0>(), x),
                                  [self = *this](auto&& y) { return self.template after<1>(std::move(y)); });
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
     check_linear();
-    if constexpr (is_linear) return backward<last>(dy);
+    if constexpr (is_linear) return agreed<direction::back>(dy, [&] { return backward<last>(dy); });
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
     check_linear();
     if constexpr (is_linear) {
-      if constexpr (last == 0) std::get<0>(*operators_).adjoint_into(dy, view);
-      else std::get<0>(*operators_).adjoint_into(backward<last, 1>(dy), view);
+      const auto filled = [&] {
+        if constexpr (last == 0) step<0>().adjoint_into(dy, view);
+        else step<0>().adjoint_into(backward<last, 1>(dy), view);
+        return true;
+      };
+      agreed<direction::back>(dy, filled, view);
     }
   }
   /// Begins the adjoint of the last operator; the others follow when it is finished.
@@ -54,17 +63,17 @@ class composition {
   auto start_adjoint(const Y& dy) const {
     check_linear();
     if constexpr (is_linear)
-      return detail::pending_chain(detail::begun_step_back(std::get<last>(*operators_), dy),
+      return detail::pending_chain(detail::begun_step_back(step<last>(), dy),
                                    [self = *this](auto&& x) { return self.template before<last>(std::move(x)); });
   }
   /// The plan of each operator, in their order. Requires operators whose plans depend on no block.
   auto plan() const
     requires(detail::has_plan<Operators> && ...)
   {
-    return std::apply([](const auto&... k) { return std::make_tuple(k.plan()...); }, *operators_);
+    return std::apply([](const auto&... k) { return std::make_tuple(k.plan()...); }, parts_->operators);
   }
   /// The memory that results come from.
-  auto* memory() const { return std::get<last>(*operators_).memory(); }
+  auto* memory() const { return step<last>().memory(); }
   kernel_counts counts() const {
     return std::apply(
         [](const auto&... k) {
@@ -74,7 +83,7 @@ class composition {
            ...);
           return all;
         },
-        *operators_);
+        parts_->operators);
   }
 
  private:
@@ -87,14 +96,14 @@ class composition {
   /// Operators K … End - 1, one after the other.
   template <std::size_t K, std::size_t End = sizeof...(Operators), class X>
   auto forward(const X& x) const {
-    if constexpr (K + 1 == End) return std::get<K>(*operators_)(x);
-    else return forward<K + 1, End>(std::get<K>(*operators_)(x));
+    if constexpr (K + 1 == End) return step<K>()(x);
+    else return forward<K + 1, End>(step<K>()(x));
   }
   /// The adjoints of operators K … End, in this falling order.
   template <std::size_t K, std::size_t End = 0, class Y>
   auto backward(const Y& dy) const {
-    if constexpr (K == End) return std::get<K>(*operators_).adjoint(dy);
-    else return backward<K - 1, End>(std::get<K>(*operators_).adjoint(dy));
+    if constexpr (K == End) return step<K>().adjoint(dy);
+    else return backward<K - 1, End>(step<K>().adjoint(dy));
   }
   template <std::size_t K, class Y>
   auto after(Y&& y) const {
@@ -113,17 +122,62 @@ class composition {
       detail::hooked::object(k, objection);
     }
   {
-    detail::hooked::object(std::get<0>(*operators_), objection);
+    detail::hooked::object(step<0>(), objection);
   }
 
-  std::shared_ptr<const std::tuple<Operators...>> operators_;  // shared, so that what copies learn is learnt once
+  enum class direction : std::uint64_t { forward = 1, back = 2 };
+  struct parts {
+    explicit parts(std::tuple<Operators...> given) : operators(std::move(given)) {}
+    std::tuple<Operators...> operators;
+    detail::chained_calls calls[2];
+  };
+  template <std::size_t K>
+  const auto& step() const {
+    return std::get<K>(std::as_const(parts_->operators));
+  }
+
+  /// Runs the steps of a call, by one agreement where that can be and all of them are of one world.
+  template <direction Where, class X, class Run, class... View>
+  auto agreed(const X& x, Run run, const View&... view) const {
+    if constexpr (last > 0 && (detail::identified<Operators> && ...) && detail::has_shape<X> &&
+                  (detail::has_shape<View> && ...) && !std::is_void_v<decltype(run())>) {
+      detail::kernel_identity chain;
+      bool one_world = true;
+      const auto add = [&](detail::kernel_identity k) {
+        one_world = one_world && (chain.world == nullptr || chain.world == k.world) && k.world != nullptr;
+        chain = {k.world, detail::mixed(chain.number, k.number)};
+      };
+      std::apply([&](const auto&... k) { (add(detail::hooked::identity(k)), ...); }, parts_->operators);
+      if (!one_world) return run();
+      using T = element_of<X>;
+      chain.number = detail::mixed(chain.number, static_cast<std::uint64_t>(Where));
+      detail::chained_call call{
+          Where == direction::forward ? "compose(a, b, ...)(x)" : "compose(a, b, ...).adjoint(dy)",
+          sizeof...(Operators),
+          chain,
+          detail::type_number<T>(),
+          &detail::type_name<T>,
+          rank_of<X>,
+          detail::shape_of_block(x)};
+      ((call.view = detail::shape_of_block(view), call.fills_view = true), ...);
+      const auto made = [&] {
+        return std::apply([](const auto&... k) { return (k.structures_made() + ...); }, parts_->operators);
+      };
+      return parts_->calls[Where == direction::forward ? 0 : 1].carry_out(call, made, run);
+    } else {
+      return run();
+    }
+  }
+
+  std::shared_ptr<parts> parts_;  // shared, so that what copies learn is learnt once
 };
 
 /// The operator that applies the first, then the next to its result, and so on: compose(a, b)(x) is b(a(x)).
 /// Shapes:   x is a block of the first operator, the result one of the last.
 /// Requires: each takes what the one before it gives [compile time]; operators, which are copied.
-/// Cost:     that of its operators: each agrees on its own call, because what the next one moves depends on what
-///           arrived.
+/// Cost:     that of its operators, and one agreement for all of them, once each knows its structure (from the third
+///           call with blocks of these shapes); before that, where one is not a kernel of the library, and by start
+///           each agrees on its own call, because what it moves depends on what arrived.
 /// Adjoint:  the adjoints in the opposite order; there is none if one operator has none.
 template <detail::operator_like First, detail::operator_like... Next>
 auto compose(First first, Next... next) {

@@ -32,6 +32,11 @@ struct hooked {
   static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& objection, Fill fill) {
     return kernel.begin_backward_(dy, view, objection, std::move(fill));
   }
+  /// Of a kernel that agrees on its structures and on nothing else.
+  template <class Kernel>
+  static auto identity(const Kernel& kernel) -> decltype(kernel.identity_()) {
+    return kernel.identity_();
+  }
   /// All workers come here, and throw if one of them has an objection.
   template <class Kernel>
   static auto object(const Kernel& kernel, const text& objection) -> decltype(kernel.object_(objection)) {

@@ -210,6 +210,7 @@ class repartition {
 
   /// All workers come here, and throw if one of them has an objection.
   void object_(const text& objection) const { movement_.object(objection); }
+  detail::kernel_identity identity_() const { return movement_.identity(); }
 
   /// What a call learns is kept, and changes no result.
   mutable detail::repartition_movement<Src, Dst, Policies...> movement_;

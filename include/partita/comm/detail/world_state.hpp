@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <partita/comm/checks.hpp>
+#include <partita/comm/detail/agreed_steps.hpp>
 #include <partita/comm/detail/ahead_of_agreement.hpp>
 #include <partita/comm/detail/common_words.hpp>
 #include <partita/comm/detail/disagreement.hpp>
@@ -91,6 +92,7 @@ class world_state {
       throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                                 << describe() << " needs all; make a new world of the workers that are there");
     wait();
+    if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
     const bool several_nodes = common_.by_flags_of_several_nodes();
     if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
     const bool begins_for_all = several_nodes && ahead != nullptr;
@@ -116,8 +118,12 @@ class world_state {
     }
     if (!ends_plainly_) end_agreement();
     began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
+    if (steps_ != nullptr) steps_->write_down(fingerprint, common);
     return common;
   }
+  /// From now on agreements are the steps of a chain of calls; null: they are not.
+  void follow_steps(agreed_steps* steps) { steps_ = steps; }
+  bool follows_steps() const { return steps_ != nullptr; }
   /// The tag of blocks that may be sent before all agree: another one after each call that failed meanwhile, so that
   /// nobody takes what was sent for nothing.
   int tag_of_blocks() const {
@@ -203,6 +209,17 @@ class world_state {
     if (under_way_) std::exchange(under_way_, nullptr)->wait();
   }
 
+  /// An agreement that was made with the chain it is a step of.
+  template <class Describe>
+  std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
+    roll_->was_heard();
+    if (trace::on()) trace::end_call();
+    const std::uint64_t common = steps_->next(fingerprint, choices, kind);
+    if (common != 0) return common;
+    lost_ = true;  // the others go on
+    throw communication_error(text("partita: a step of a chain is another one than all agreed to, ") << describe());
+  }
+
   /// Once the workers have agreed for the first time, so that all of them come here; in a trace each time.
   template <class = void>
   [[gnu::noinline]] void end_agreement() {
@@ -270,6 +287,7 @@ class world_state {
   std::size_t begun_for_nothing_ = 0;  // calls of which something was sent before they failed; the same on all workers
   bool sought_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
   common_words common_;
+  agreed_steps* steps_ = nullptr;
   std::shared_ptr<pending_operation> under_way_;  // the last; those before it have ended
   kept_buffers buffers_;
 };

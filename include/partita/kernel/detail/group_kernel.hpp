@@ -123,6 +123,7 @@ class group_kernel {
   }
 
   void object_(const text& objection) const { movement_.object(objection); }
+  kernel_identity identity_() const { return movement_.identity(); }
 
   template <group_direction Where, class T, std::size_t Rank>
   static group_call call_of(const strided<const T, Rank>& x, const text& objection) {

@@ -43,6 +43,7 @@ class group_movement {
     const traffic& moved = ways_->moved();
     return {structures_made(), moved.messages, moved.bytes_by_message, moved.bytes_shared};
   }
+  kernel_identity identity() const { return {world_.get(), mixed(facts_.fingerprint, ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Ends what is under way, and agrees on the next call. The shape of the block that this worker gets.

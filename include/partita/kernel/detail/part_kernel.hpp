@@ -63,6 +63,12 @@ class part_kernel {
  private:
   friend struct hooked;
 
+  auto identity_() const
+    requires requires(const Movement& movement) { movement.identity(); }
+  {
+    return movement_.identity();
+  }
+
   template <class X>
   auto forward_(const X& x, const text& objection) const {
     const auto only = movement_.only_thread();

@@ -57,6 +57,7 @@ class part_movement {
   one_thread only_thread() const {
     return {state().caller(), [&] { return call(); }};
   }
+  kernel_identity identity() const { return {&state(), mixed(fingerprint_, ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Begins: every worker gives its part and gets the whole. A worker outside the partition gets a copy of what it

@@ -34,6 +34,7 @@ class repartition_movement {
 
   const planner_type& planner() const { return planner_; }
   std::size_t structures_made() const { return structures_.made(); }
+  kernel_identity identity() const { return {&state(), mixed(planner_.fingerprint(), ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
   kernel_counts counts() const {
     const carried last = last_ ? last_->counts() : carried{};

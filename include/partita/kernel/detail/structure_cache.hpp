@@ -80,6 +80,12 @@ class structure_cache {
   std::size_t made_ = 0;
 };
 
+/// Which world a kernel's calls are of, and a number that tells the kernel from others: the same on all workers.
+struct kernel_identity {
+  world_state* world = nullptr;
+  std::uint64_t number = 0;
+};
+
 /// A call of a kernel as the workers tell it from others.
 struct kernel_call {
   std::uint64_t fingerprint = 0;  ///< of the kernel, its direction and its elements: equal for equal calls

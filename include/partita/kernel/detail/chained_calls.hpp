@@ -1,0 +1,112 @@
+// One agreement for a chain of kernels: what all workers agreed on step by step, once every step knew its structure, is
+// kept for blocks of those shapes.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <partita/array/strided.hpp>
+#include <partita/comm/agreement.hpp>
+#include <partita/kernel/detail/fingerprint.hpp>
+#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/untyped_block.hpp>
+#include <partita/kernel/hooked.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace partita::detail {
+
+/// K's blocks have shapes that follow from those it is given, and K agrees on nothing but its structures.
+template <class K>
+concept identified = requires(const K& k) {
+  { hooked::identity(k) } -> std::same_as<kernel_identity>;
+};
+
+template <class X>
+concept has_shape = ranked_array<X> && rank_of<X> <= most_dimensions;
+/// The shape of an expression, whatever it is.
+template <has_shape X>
+block_shape shape_of_block(const X& x) {
+  block_shape shape{};
+  for (std::size_t d = 0; d < rank_of<X>; ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
+  return shape;
+}
+
+/// A call of a chain, on this worker.
+struct chained_call {
+  const char* name;  ///< as the user writes it
+  std::size_t operators;
+  kernel_identity chain;
+  std::uint64_t elements;
+  text (*name_of_elements)();
+  std::size_t rank;
+  block_shape shape{}, view{};
+  bool fills_view = false;
+
+  bool has_key(const structure_key& key) const {
+    return key.block.is(&shape, rank) && key.view.is(fills_view ? &view : nullptr, rank);
+  }
+  structure_key key() const {
+    structure_key found{{rank, shape}, {}};
+    if (fills_view) found.view = {rank, view};
+    return found;
+  }
+  text describe() const {
+    text all("partita::");
+    all << name << " of " << operators << " operators with a block of shape [";
+    for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
+    return all << "] and elements of type " << name_of_elements();
+  }
+};
+
+/// The calls of a chain in one direction.
+class chained_calls {
+ public:
+  /// `run()` makes the calls of the steps and gives the result; `made()` is how many structures they know. All workers
+  /// agree that they make this call. If all of them know what they agreed on at each step the last time with these
+  /// shapes, that still holds; else the steps agree one by one.
+  template <class Made, class Run>
+  auto carry_out(const chained_call& call, Made made, Run run) {
+    world_state& world = *call.chain.world;
+    const auto describe = [&] { return call.describe(); };
+    const one_thread only(world.caller(), describe);
+    if (world.level() != checks::agree || world.follows_steps()) return run();
+    const std::size_t known = made();
+    const std::uint64_t set =
+        world.agree(mixed(mixed(call.chain.number, call.elements), call.fills_view ? 32 + call.rank : call.rank),
+                    calls_.matching([&](const agreed_call& c) { return c.made == known && call.has_key(c.key); }),
+                    failure::none, describe);
+    agreed_call fresh;
+    agreed_call& now = set != 0 ? calls_.last_used(set) : fresh;
+    if (set != 0) now.steps.answer_from_now_on();
+    auto result = followed(world, now.steps, run);
+    if (set == 0 && made() == known && fresh.steps.can_be_repeated()) {
+      fresh.key = call.key();
+      fresh.made = known;
+      calls_.add(std::move(fresh));
+    }
+    return result;
+  }
+
+ private:
+  struct agreed_call {
+    structure_key key;
+    std::size_t made = 0;
+    agreed_steps steps;
+  };
+  template <class Run>
+  static auto followed(world_state& world, agreed_steps& steps, Run run) {
+    struct scope {
+      scope(world_state& of, agreed_steps& followed) : world(&of) { world->follow_steps(&followed); }
+      scope(const scope&) = delete;
+      scope& operator=(const scope&) = delete;
+      ~scope() { world->follow_steps(nullptr); }
+      world_state* world;
+    } const here(world, steps);
+    return run();
+  }
+
+  structure_cache<agreed_call> calls_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,160 @@
+// A chain of kernels takes one agreement, not one for each of them, once all of them know what moves; who calls
+// something else is told so, and the chain goes on.
+#include "../support/message_count.hpp"
+#include "mpi_test.hpp"
+#include "pretended.hpp"
+#include "random_cases.hpp"
+#include "refused.hpp"
+
+#include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/all_sum_reduce.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/compose.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <partita/kernel/sum_reduce.hpp>
+#include <random>
+
+namespace {
+
+using namespace partita;
+using vector = xt::xtensor<double, 1>;
+
+vector numbers(std::size_t n, std::size_t from) {
+  return xt::arange<double>(static_cast<double>(n)) + static_cast<double>(from);
+}
+
+template <class F>
+std::size_t messages_of(F f) {
+  const std::size_t before = test::messages();
+  f();
+  return test::messages() - before;
+}
+
+/// A sum over all workers for each of them, in three steps.
+struct chained {
+  world everyone{test::workers()};
+  std::size_t P = everyone.size(), me = everyone.id();
+  partition<extents<dynamic>> row = everyone.partition(extents(P));
+  partition<extents<1>> root = everyone.partition<1>(workers{P - 1}), first = everyone.partition<1>();
+  sum_reduce<extents<dynamic>, extents<1>> collect{row, root};
+  repartition<extents<1>, extents<1>> move{root, first};
+  broadcast<extents<1>, extents<dynamic>> spread{first, row};
+
+  auto chain() const { return compose(collect, move, spread); }
+  vector sum(std::size_t n, std::size_t from) const {
+    vector all = xt::zeros<double>({n});
+    for (std::size_t k = 0; k < P; ++k) all += numbers(n, from + k);
+    return all;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(compose_of_kernels)
+
+BOOST_AUTO_TEST_CASE(a_steady_call_takes_one_agreement) {
+  for (const char* const nodes : {"1", "64"}) {  // between nodes an agreement is messages, which can be counted
+    const test::pretended apart("PARTITA_NODES", nodes);
+    const chained k;
+    const auto chain = k.chain();
+    const vector x = numbers(5, k.me);
+    vector view = numbers(5, 0);
+    const auto forward = [&] { BOOST_TEST((chain(x) == k.sum(5, 0))); };
+    const auto back = [&] { BOOST_TEST((chain.adjoint(x) == k.sum(5, 0))); };
+    const auto into = [&] { chain.into(x, view); };
+    const auto by_steps = [&] { k.spread(k.move(k.collect(x))); };
+    const auto back_by_steps = [&] { k.collect.adjoint(k.move.adjoint(k.spread.adjoint(x))); };
+    const auto agreement = [&] {
+      k.everyone.state()->agree(17, 0, detail::failure::none, [] { return text("nothing"); });
+    };
+    for (int call = 0; call < 3; ++call) forward(), back(), into(), by_steps(), back_by_steps();
+    const std::size_t one = messages_of(agreement);
+    for (int call = 0; call < 3; ++call) {
+      const std::size_t there = messages_of(by_steps), here = messages_of(back_by_steps);
+      BOOST_TEST(messages_of(forward) + 2 * one == there);
+      BOOST_TEST(messages_of(into) + 2 * one == there);
+      BOOST_TEST(messages_of(back) + 2 * one == here);
+      BOOST_TEST((view == k.sum(5, 0)));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_other_shapes_come_in_between) {
+  const chained k;
+  const auto chain = k.chain();
+  std::mt19937 random(11);
+  for (std::size_t trial = 0; trial < test::random_cases(60); ++trial) {
+    const std::size_t n = random() % 5 == 0 ? 0 : 1 + random() % 7 * (random() % 9 == 0 ? 5000 : 1), way = random() % 4;
+    const vector x = numbers(n, k.me + trial);
+    vector y = numbers(n, 0);
+    if (way == 0) y = chain(x);
+    else if (way == 1) y = chain.adjoint(x);
+    else if (way == 2) chain.into(x, y);
+    else y = chain.start(x).finish();
+    BOOST_TEST((y == k.sum(n, trial)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(more_shapes_than_are_kept_and_whole_tensors_that_were_cut_otherwise) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto row = everyone.partition(extents(P));
+  const auto chain = compose(repartition(everyone.partition<1>(), row), all_gather(row, dimensions<0>));
+  for (std::size_t call = 0; call < 130; ++call) {
+    const std::size_t n = 1 + (call < 6 ? call % 2 : call % 40);
+    BOOST_TEST((chain(me == 0 ? numbers(n, call) : zero_volume<double, 1>()) == numbers(n, call)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers_and_the_chain_goes_on, *test::at_least(2)) {
+  for (const char* const nodes : {"1", "2"}) {
+    const test::pretended apart("PARTITA_NODES", nodes);
+    const chained k;
+    const auto chain = k.chain(), made_alike = k.chain();
+    std::mt19937 random(5);
+    for (std::size_t trial = 0; trial < test::random_cases(40); ++trial) {
+      const bool odd = k.me == random() % k.P;
+      const vector x = numbers(4, k.me), longer = numbers(5, k.me);
+      vector view = numbers(odd ? 3 : 4, 0);
+      switch (random() % 6) {
+        case 0:
+          BOOST_CHECK_THROW(odd ? chain.adjoint(x) : chain(x), disagreement_error);
+          break;
+        case 1:
+          BOOST_CHECK_THROW(chain(odd ? longer : x), shape_error);
+          break;
+        case 2:
+          BOOST_CHECK_THROW(chain.into(x, view), shape_error);
+          break;
+        case 3: {
+          const std::string sentence = test::refused<disagreement_error>([&] {
+            if (odd) k.collect(x);
+            else chain(x);
+          });
+          BOOST_TEST(sentence.find("partita::compose(a, b, ...)(x) of 3 operators") != std::string::npos);
+          BOOST_TEST(sentence.find("partita::sum_reduce") != std::string::npos);
+          break;
+        }
+        case 4:
+          BOOST_CHECK_THROW(chain(odd ? xt::xtensor<float, 1>(x) : xt::xtensor<float, 1>(longer)), shape_error);
+          break;
+        default:
+          BOOST_CHECK_THROW(chain.adjoint(odd ? longer : x), shape_error);
+      }
+      for (std::size_t call = random() % 4; call-- > 0;) {
+        BOOST_TEST((chain(x) == k.sum(4, 0)));
+        BOOST_TEST((made_alike(longer) == k.sum(5, 0)));
+        BOOST_TEST((chain.adjoint(x) == k.sum(4, 0)));
+        view = x;
+        chain.into(x, view);
+        BOOST_TEST((view == k.sum(4, 0)));
+      }
+    }
+    const vector x = numbers(4, k.me);
+    for (int call = 0; call < 3; ++call) BOOST_TEST((chain(x) == made_alike(x)));
+    BOOST_CHECK_THROW(k.me == 0 ? chain(x) : made_alike(x), disagreement_error);  // two that were made alike are two
+    BOOST_TEST((chain(x) == k.sum(4, 0)));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
