@@ -94,11 +94,15 @@
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/compare.hpp>
+#include <partita/sharded/convolve.hpp>
 #include <partita/sharded/drop.hpp>
 #include <partita/sharded/indexed.hpp>
+#include <partita/sharded/losses.hpp>
 #include <partita/sharded/movements.hpp>
+#include <partita/sharded/norms.hpp>
 #include <partita/sharded/operate.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/pool.hpp>
 #include <partita/sharded/printed.hpp>
 #include <partita/sharded/recompute.hpp>
 #include <partita/sharded/scatter.hpp>

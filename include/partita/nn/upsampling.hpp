@@ -27,7 +27,8 @@ class upsampling_rule {
   static constexpr std::size_t d_features = Rank > 2 ? Rank - 2 : 0;
 
  public:
-  explicit upsampling_rule(const upsampling_options<d_features>& options) : options_(options) {
+  upsampling_rule(const char* name_of_call, const upsampling_options<d_features>& options)
+      : name_(name_of_call), options_(options) {
     if (options.size.has_value() == options.scale.has_value())
       throw shape_error(text(name()) << ": requires either a size or a scale, got "
                                      << (options.size ? "both" : "neither"));
@@ -42,7 +43,7 @@ class upsampling_rule {
           throw shape_error(text(name()) << ": requires a size of at most " << most << ", got " << n
                                          << "; a negative one is none");
   }
-  const char* name() const { return "partita::upsampling(p, options)"; }
+  const char* name() const { return name_; }
   std::uint64_t fingerprint() const {
     std::uint64_t hash = options_.mode == upsampling_mode::linear ? (options_.align_corners ? 6 : 5) : 4;
     if (options_.size)
@@ -78,6 +79,7 @@ class upsampling_rule {
  private:
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two of them can be counted
 
+  const char* name_;
   upsampling_options<d_features> options_;
 };
 
@@ -100,7 +102,8 @@ class upsampling
 
  public:
   upsampling(const partition<Extents>& p, const options_type& options)
-      : detail::windowed_layer<rule, Extents, detail::weighted_taps>(p, rule(options)) {}
+      : detail::windowed_layer<rule, Extents, detail::weighted_taps>(
+            p, rule("partita::upsampling(p, options)", options)) {}
 };
 
 }  // namespace partita

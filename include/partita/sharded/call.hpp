@@ -8,8 +8,8 @@
 #include <partita/array/as_rank.hpp>
 #include <partita/plan/graph.hpp>
 #include <partita/sharded/detail/adjoint.hpp>
-#include <partita/sharded/detail/along_cuts.hpp>
 #include <partita/sharded/detail/elements_in_place.hpp>
+#include <partita/sharded/detail/in_windows.hpp>
 #include <partita/sharded/sharded.hpp>
 #include <type_traits>
 #include <utility>
@@ -140,6 +140,19 @@ consteval bool is_where_it_is_read() {
           ...);
 }
 
+template <class Op, auto... Layout>
+consteval layouts_over_features infer_over_features() {
+  const spec specs[] = {spec(layout_named<Layout>, shape_list::filled(layout_named<Layout>.rank(), dynamic))...};
+  const spec_list all(specs, sizeof...(Layout));
+  return layouts_of_features<Op>(Op::rule(shape_span(all)), all);
+}
+template <class Op, auto... Layout>
+inline constexpr auto inferred_over_features = infer_over_features<Op, Layout...>();
+template <class Op, auto... Layout>
+inline constexpr layout_name<written_layout(inferred_over_features<Op, Layout...>.result).size()> name_over_features =
+    make_layout_name<written_layout(inferred_over_features<Op, Layout...>.result).size()>(
+        inferred_over_features<Op, Layout...>.result);
+
 template <class Op, auto Layout>
 inline constexpr sharding layout_along_named = layout_along<Op>(layout_named<Layout>);
 template <class Op, auto Layout>
@@ -176,6 +189,9 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
     const std::vector<sharded_tensor<element>> operands{x.at_run_time()...};
     if constexpr (is_typed_along_cuts<Op, Layout...>()) {
       return typed_sharded<element, name_along<Op, Layout...>>(run_along_cuts(op, operands[0]));
+    } else if constexpr (is_over_cut_features<Op>(layout_named<Layout>...)) {
+      return typed_sharded<element, name_over_features<Op, Layout...>>(run_over_features(
+          op, bound_operation<sizeof...(T)>(op, operands), operands, &inferred_over_features<Op, Layout...>));
     } else {
       static_assert(is_where_it_is_read<Op, Layout...>(),
                     "partita: requires operands that need not be moved, as their mesh has no_implicit_reshard(); "
@@ -213,7 +229,14 @@ auto call(const Op& op, const X&... x) {
     const std::vector<sharded_tensor<element>> operands{as_run_time(x)...};
     if constexpr (works_along_cuts<Op> && ((tensor_kind<X> != 0) && ...))
       if (operands[0].state()->on && is_cut_along<Op>(operands[0].layout())) return run_along_cuts(op, operands[0]);
-    auto y = run_operation<element>(bound_operation<sizeof...(X)>(op, operands), operands);
+    const applied_operation work = bound_operation<sizeof...(X)>(op, operands);
+    if constexpr (reads_features<Op> && ((tensor_kind<X> != 0) && ...)) {
+      bool is_cut = false;
+      for (std::size_t i = 0; i < operands.size(); ++i)
+        is_cut = is_cut || (has_features<Op>(i) && cuts_features(operands[i].layout()));
+      if (is_cut && operands[0].state()->on) return run_over_features(op, work, operands, nullptr);
+    }
+    auto y = run_operation<element>(work, operands);
     if constexpr (((tensor_kind<X> == 0) && ...)) return as_array<result_rank<Op, rank_of<X>...>()>(y);
     else return y;
   }

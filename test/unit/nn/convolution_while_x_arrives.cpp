@@ -1,6 +1,6 @@
 // A convolution that begins before its window has come: it touches no cell that is not there, has done something by the
 // time that the rest comes, and every bit of the result is that of a convolution which waited.
-#include <partita/nn/detail/convolve.hpp>
+#include <partita/nn/local_convolution.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>

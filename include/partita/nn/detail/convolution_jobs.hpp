@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/nn/convolution_options.hpp>
-#include <partita/nn/detail/convolve.hpp>
+#include <partita/nn/local_convolution.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/plan/halo_plan.hpp>
 

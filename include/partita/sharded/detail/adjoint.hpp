@@ -34,6 +34,35 @@ sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor
   return run_operation<T>({rule_of_tensors(how, {y}, i, "sum over what was repeated"), block_work::map}, {dy});
 }
 
+/// Operand i of an element function with a dimension for each one of the result, of a single element where it has none:
+/// what `broadcast_dimensions` placed elsewhere than at the end stands where it was placed.
+template <class T>
+sharded_tensor<T> placed_as_operand(const rule& how, std::size_t i, const sharded_tensor<T>& x) {
+  const std::size_t y = how.operand_count, n = how.rank(i), more = how.rank(y) - n;
+  std::uint32_t single = 0;
+  for (std::size_t k = 0; k < n; ++k) single |= how.at(i, k).count == 0 ? std::uint32_t{1} << k : 0U;
+  rule r;
+  const own_factors f(r, x.extents(), single);
+  r.begin_operand(), f.write(r);
+  r.begin_result();
+  std::size_t next = 0, trailing = 0;
+  for (std::size_t d = 0; d < how.rank(y); ++d) {
+    r.add_dimension();
+    const auto is = [&](std::size_t k) {  // the operand's dimension k stands here, as far as factors tell
+      return k < n && how.at(i, k).count > 0 && how.at(y, d).count > 0 &&
+             how.term(how.at(i, k), 0) == how.term(how.at(y, d), 0);
+    };
+    while (in(single, next)) ++next;  // one element: it may stand anywhere
+    if (!is(next)) continue;
+    if (next + more == d) ++trailing;
+    r.add_term(f[next++]);
+  }
+  std::size_t placed = 0;
+  for (std::size_t k = 0; k < n; ++k) placed += in(single, k) ? 0 : 1;
+  if (trailing == placed) return x;  // as NumPy's rule has it
+  return run_operation<T>({r.complete().with(linearity::movement).named("broadcast"), block_work::reshape}, {x});
+}
+
 /// The cotangents of an element function, before they are summed to their operands.
 template <class T>
 sharded_tensor<T> element_cotangent(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
@@ -47,10 +76,12 @@ sharded_tensor<T> element_cotangent(const applied_operation& op, const std::vect
     case e::subtract:
       return i == 0 ? dy : of_elements<T>(e::scale, {dy}, -1);
     case e::multiply:
-      return of_elements<T>(e::multiply, {dy, x[1 - i]});
-    case e::divide:
-      if (i == 0) return of_elements<T>(e::divide, {dy, x[1]});
-      return of_elements<T>(e::scale, {of_elements<T>(e::divide, {of_elements<T>(e::multiply, {dy, y}), x[1]})}, -1);
+      return of_elements<T>(e::multiply, {dy, placed_as_operand(op.how, 1 - i, x[1 - i])});
+    case e::divide: {
+      const auto by = placed_as_operand(op.how, 1, x[1]);
+      if (i == 0) return of_elements<T>(e::divide, {dy, by});
+      return of_elements<T>(e::scale, {of_elements<T>(e::divide, {of_elements<T>(e::multiply, {dy, y}), by})}, -1);
+    }
     case e::maximum:
     case e::minimum: {  // of equal ones the second, as the function takes it
       const bool greater = (op.function == e::maximum) == (i == 0);

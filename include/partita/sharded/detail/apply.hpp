@@ -145,6 +145,32 @@ template <class T>
 pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                         const sharded_tensor<T>& y);
 
+/// A result that remembers how it was made, if a gradient of an operand may be asked for: operands are kept as they
+/// were read, so that nothing moves twice.
+template <class T>
+sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
+                                  const std::vector<sharding>& needs, const std::vector<tensor_block<T>>& blocks,
+                                  const sharded_tensor<T>& y) {
+  const auto& on = y.state()->on;
+  const std::size_t n = operands.size();
+  std::uint32_t asked = 0;
+  for (std::size_t i = 0; i < n; ++i) asked |= operands[i].state()->node != nullptr ? std::uint32_t{1} << i : 0U;
+  if (asked == 0) return y;
+  const std::uint32_t read = read_by_adjoint(op, asked);
+  const auto reads = [&](std::size_t i) { return (read >> i & 1U) != 0; };
+  std::vector<sharded_tensor<T>> kept;
+  for (std::size_t i = 0; i < n; ++i)
+    kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(),
+                                reads(i) ? blocks[i] : without_elements(blocks[i])));
+  const auto result =
+      reads(n) ? untaped(y) : tensor_of<T>(on, y.layout(), y.extents(), without_elements(y.state()->block));
+  auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
+                                [&] { return adjoint_of(op, kept, result); });
+  for (const auto& one : kept) recorded_y.state()->node->hold(one);
+  recorded_y.state()->node->hold(result);
+  return recorded_y;
+}
+
 /// The result, where it lies as `settled` says or as propagation chooses. Collective if anything moves.
 template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
@@ -192,21 +218,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     block = computed(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
   }
   auto y = tensor_of<T>(on, left, extents, std::move(block));
-  std::uint32_t asked = 0;
-  for (std::size_t i = 0; i < n; ++i) asked |= operands[i].state()->node != nullptr ? std::uint32_t{1} << i : 0U;
-  if (asked == 0) return y;
-  const std::uint32_t read = read_by_adjoint(op, asked);
-  const auto reads = [&](std::size_t i) { return (read >> i & 1U) != 0; };
-  std::vector<sharded_tensor<T>> kept;
-  for (std::size_t i = 0; i < n; ++i)  // as they were read, so that nothing moves twice
-    kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(),
-                                reads(i) ? blocks[i] : without_elements(blocks[i])));
-  const auto result = reads(n) ? untaped(y) : tensor_of<T>(on, left, extents, without_elements(y.state()->block));
-  auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
-                                [&] { return adjoint_of(op, kept, result); });
-  for (const auto& one : kept) recorded_y.state()->node->hold(one);
-  recorded_y.state()->node->hold(result);
-  return recorded_y;
+  return recorded_result(op, operands, needs, blocks, y);
 }
 
 }  // namespace partita::detail

@@ -12,7 +12,7 @@
 namespace partita::detail {
 
 /// A sharding with nothing but where elements are and what is owed.
-inline sharding bare(const sharding& s) {
+constexpr sharding bare(const sharding& s) {
   sharding only = s;
   only.open = only.kept_whole = only.reduced_over = 0;
   only.priority = 0;

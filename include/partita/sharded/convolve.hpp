@@ -1,0 +1,129 @@
+// Convolution and transposed convolution as functions of tensors: batch, channels and features cut as they like.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/sharded/detail/convolve_operations.hpp>
+#include <partita/sharded/operations.hpp>
+
+namespace partita {
+
+/// How filters slide over `D` dimensions of features. The padding, of zeros, surrounds the whole tensor.
+template <std::size_t D>
+struct convolve_options {
+  std::array<std::size_t, D> stride = detail::ones<D>();
+  std::array<std::size_t, D> padding{};  ///< on both sides
+  std::array<std::size_t, D> dilation = detail::ones<D>();
+};
+/// … and how many cells more there are at the end, fewer than the stride.
+template <std::size_t D>
+struct convolve_transposed_options {
+  std::array<std::size_t, D> stride = detail::ones<D>();
+  std::array<std::size_t, D> padding{};
+  std::array<std::size_t, D> output_padding{};
+  std::array<std::size_t, D> dilation = detail::ones<D>();
+};
+
+namespace detail {
+
+template <std::size_t D, class X>
+consteval bool has_features_of() {
+  if constexpr (tensor_kind<X> == 0) return rank_of<X> == D + 2;
+  else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank() == D + 2;
+  else return true;
+}
+
+template <std::size_t D>
+void require_features(const char* call, const shape_list& x, const shape_list& w) {
+  if (x.size() != D + 2 || w.size() != D + 2)
+    throw shape_error(text(call) << ": requires images batch x channels x " << D << " features and filters out x in x "
+                                 << D << " features, got " << x << " and " << w);
+}
+/// The convolution with filters of this shape.
+template <std::size_t D, std::size_t Groups, class Options>
+convolution_options<D> convolution_with(const char* call, const shape_list& w, const Options& options) {
+  convolution_options<D> o;
+  o.in_channels = w[1] * Groups, o.out_channels = w[0], o.groups = Groups;
+  for (std::size_t f = 0; f < D; ++f) o.kernel[f] = w[2 + f];
+  o.stride = options.stride, o.padding = options.padding, o.dilation = options.dilation;
+  const text problem = convolution_objection(o);
+  if (!problem.empty()) throw shape_error(text(call) << ": " << problem);
+  return o;
+}
+
+}  // namespace detail
+
+/// y[n, o, i] = sum over c, t of w[o, c, t] x[n, c, i * stride - padding + t * dilation]: `convolve<2>(x, w, {.padding
+/// = {1, 1}})`, in groups of channels `convolve<2, 4>(x, w, {…})`.
+/// Shapes:   x is batch x in x D features, w out x in / groups x kernel; y is batch x out x features.
+/// Requires: 1, 2 or 3 features [compile time]; what the layer `convolution` requires [shape_error].
+/// Cost:     where features are cut, the cells beyond its block that a worker's places look at; where channels of x
+///           are, y is a partial sum; of several groups whole ones may be cut.
+/// Adjoint:  to x and to w, in the same way.
+template <std::size_t D, std::size_t Groups = 1, class X, class W>
+  requires(detail::any_tensor<X> && detail::any_tensor<W>)
+auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
+  constexpr bool fits =
+      D >= 1 && D <= 3 && Groups >= 1 && detail::has_features_of<D, X>() && detail::has_features_of<D, W>();
+  static_assert(fits,
+                "partita::convolve<D>(x, w, options): requires D = 1, 2 or 3 features, x = batch x channels x features "
+                "and w = out x in x features");
+  if constexpr (fits) {
+    constexpr const char* call = "partita::convolve<D>(x, w, options)";
+    const shape_list shape = detail::extents_of_any(x), filters = detail::extents_of_any(w);
+    detail::require_features<D>(call, shape, filters);
+    detail::convolution_of_blocks<D, Groups> of{detail::convolution_with<D, Groups>(call, filters, options), {}};
+    for (std::size_t f = 0; f < D; ++f) of.cells[f] = shape[2 + f];
+    std::array<std::size_t, D + 2> extents{};
+    for (std::size_t d = 0; d < D + 2; ++d) extents[d] = shape[d];
+    const text problem = convolution_objection(of.with, extents);
+    if (!problem.empty()) throw shape_error(text(call) << ": " << problem);
+    return operate(detail::convolve_operation<D, Groups>{of}, x, w);
+  }
+}
+/// … plus b[o] everywhere.
+template <std::size_t D, std::size_t Groups = 1, class X, class W, class B>
+  requires(detail::any_tensor<X> && detail::any_tensor<W> && detail::any_tensor<B>)
+auto convolve(const X& x, const W& w, const B& b, const convolve_options<D>& options = {}) {
+  return add(convolve<D, Groups>(x, w, options), b, broadcast_dimensions<1>);
+}
+
+/// The adjoint of a convolution as an operation of its own, as it enlarges images: PyTorch's conv_transpose.
+/// Shapes:   x is batch x in x D features, w in x out / groups x kernel; y is batch x out x (n - 1) stride - 2 padding
+///           + dilation (kernel - 1) + 1 + output_padding features.
+/// Requires: an output_padding below the stride, an output of at least one cell [shape_error].
+/// Cost:     that of convolve; where channels of x are cut, y is a partial sum.
+/// Adjoint:  a convolution to x; to w as of one.
+template <std::size_t D, std::size_t Groups = 1, class X, class W>
+  requires(detail::any_tensor<X> && detail::any_tensor<W>)
+auto convolve_transposed(const X& x, const W& w, const convolve_transposed_options<D>& options = {}) {
+  constexpr bool fits =
+      D >= 1 && D <= 3 && Groups >= 1 && detail::has_features_of<D, X>() && detail::has_features_of<D, W>();
+  static_assert(fits,
+                "partita::convolve_transposed<D>(x, w, options): requires D = 1, 2 or 3 features, x = batch x channels "
+                "x features and w = in x out x features");
+  if constexpr (fits) {
+    constexpr const char* call = "partita::convolve_transposed<D>(x, w, options)";
+    const shape_list shape = detail::extents_of_any(x), filters = detail::extents_of_any(w);
+    detail::require_features<D>(call, shape, filters);
+    detail::convolution_of_blocks<D, Groups> of{detail::convolution_with<D, Groups>(call, filters, options), {}};
+    if (shape[1] != of.with.out_channels)
+      throw shape_error(text(call) << ": requires as many channels as filters begin with, got " << shape << " and "
+                                   << filters);
+    for (std::size_t f = 0; f < D; ++f) {
+      const sliding along = of.with.along(f);
+      const std::size_t more = options.output_padding[f],
+                        all = shape[2 + f] == 0 ? 0 : (shape[2 + f] - 1) * along.stride + along.reach() + more;
+      if (more >= along.stride || all <= 2 * along.padding)
+        throw shape_error(text(call) << ": requires an output_padding below the stride and an output of at least one "
+                                        "cell, got an output_padding of "
+                                     << more << ", a stride of " << along.stride << " and a padding of "
+                                     << along.padding << " along dimension " << f << " of the features of extents "
+                                     << shape);
+      of.cells[f] = all - 2 * along.padding;
+    }
+    return operate(detail::convolve_back_operation<D, Groups>{of}, x, w);
+  }
+}
+
+}  // namespace partita

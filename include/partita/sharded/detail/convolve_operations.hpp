@@ -1,0 +1,226 @@
+// Convolution of sharded tensors: the product of images and filters, its adjoint in the images, its gradient in the
+// filters. Each is the adjoint of another, and all are declared as an operation of your own would be.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/nn/convolution_options.hpp>
+#include <partita/nn/local_convolution.hpp>
+#include <partita/plan/window.hpp>
+#include <partita/sharded/parts.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// The rule of images [n, (g c), ...] and filters [(g m), c, ...] in g groups, and of images [n, (g m), ...]: two of
+/// them are operands, in an order of their own. Features are whole. Of several groups whole ones may be cut.
+enum class convolution_part { images, filters, results };
+template <std::size_t Groups>
+constexpr partita::rule rule_of_convolution(const char* name, std::array<convolution_part, 3> order, std::size_t rank) {
+  partita::rule r;
+  constexpr bool grouped = Groups > 1;
+  const factor_kind inner = grouped ? factor_kind::replicate : factor_kind::pass;
+  const std::size_t n = r.add_factor(dynamic, 'n'), g = grouped ? r.add_factor(Groups, 'g') : 0,
+                    c = r.add_factor(dynamic, 'c', inner), m = r.add_factor(dynamic, 'm', inner);
+  if (grouped) r.factors[g].group = r.factors[c].group = r.factors[m].group = 1;
+  const auto channels = [&](std::size_t of) {
+    r.add_dimension();
+    if (grouped) r.add_term(g);
+    r.add_term(of);
+  };
+  for (std::size_t t = 0; t < 3; ++t) {
+    t < 2 ? r.begin_operand() : r.begin_result();
+    if (order[t] == convolution_part::filters) channels(m), r.add_dimension(c);
+    else r.add_dimension(n), channels(order[t] == convolution_part::images ? c : m);
+    for (std::size_t d = 2; d < rank; ++d) r.add_whole_dimension();
+  }
+  return r.complete().named(name);
+}
+
+/// What the three operations know of each other, and the local product of nn/ on blocks.
+template <std::size_t D, std::size_t Groups>
+struct convolution_of_blocks {
+  convolution_options<D> with;         ///< of the whole tensors
+  std::array<std::size_t, D> cells{};  ///< the features of the images
+
+  std::size_t places(std::size_t f) const { return with.along(f).places(cells[f]); }
+  /// The cells that some places look at.
+  interval cells_under(std::size_t f, interval these) const {
+    const window w = window_under(with.along(f), these);
+    const auto inside = filled(w, cells[f], boundary::zero, boundary::zero);
+    if (inside.size() == 0) return {};
+    const auto from = static_cast<std::size_t>(w.start + static_cast<std::ptrdiff_t>(inside.start));
+    return {from, from + inside.size()};
+  }
+  /// The places that look at some of these cells, or between them.
+  interval places_over(std::size_t f, interval these) const {
+    const sliding s = with.along(f);
+    if (these.size() == 0) return {};
+    const std::size_t end = these.stop + s.padding, begin = these.start + s.padding + 1, all = places(f);
+    const std::size_t from = begin > s.reach() ? (begin - s.reach() + s.stride - 1) / s.stride : 0,
+                      to = (end - 1) / s.stride + 1;
+    return from < (to < all ? to : all) ? interval{from, to < all ? to : all} : interval{};
+  }
+
+  /// The product that makes the places of `y` of the channels of `x` (boxes of blocks), and its window.
+  struct product {
+    local_convolution<D> sizes;
+    shape_list shape{};        ///< batch, channels and cells of the window, padding included
+    std::array<window, D> at;  ///< its cells
+  };
+  product product_of(const short_list<interval>& x, const short_list<interval>& y, std::size_t in_of_group) const {
+    product p{};
+    p.sizes.batch = y[0].size(), p.sizes.in = x[1].size(), p.sizes.out = y[1].size();
+    p.sizes.in_of_group = x[1].size() == 0 ? 0 : in_of_group;
+    p.sizes.first_out = y[1].start, p.sizes.out_of_group = with.out_channels / Groups;
+    p.sizes.kernel = with.kernel, p.sizes.stride = with.stride, p.sizes.dilation = with.dilation;
+    p.shape = {p.sizes.batch, p.sizes.in};
+    for (std::size_t f = 0; f < D; ++f) {
+      p.at[f] = window_under(with.along(f), y[2 + f]);
+      p.sizes.window[f] = p.at[f].size(), p.sizes.places[f] = y[2 + f].size();
+      p.shape.push_back(p.at[f].size());
+    }
+    return p;
+  }
+  /// What a block holds of a window: from where in the block and in the window, and its shape.
+  struct held {
+    shape_list in_block, in_window, shape;
+  };
+  static held held_of(const product& p, const short_list<interval>& block) {
+    held h{{0, 0}, {0, 0}, {p.shape[0], p.shape[1]}};
+    for (std::size_t f = 0; f < D; ++f) {
+      const auto start = static_cast<std::ptrdiff_t>(block[2 + f].start),
+                 stop = static_cast<std::ptrdiff_t>(block[2 + f].stop);
+      const auto from = start > p.at[f].start ? start : p.at[f].start, to = stop < p.at[f].stop ? stop : p.at[f].stop;
+      h.in_block.push_back(static_cast<std::size_t>(from < to ? from - start : 0));
+      h.in_window.push_back(static_cast<std::size_t>(from < to ? from - p.at[f].start : 0));
+      h.shape.push_back(static_cast<std::size_t>(from < to ? to - from : 0));
+    }
+    return h;
+  }
+  /// The window with zeros around the tensor; the block itself where it is the window.
+  template <class T>
+  static const T* windowed(const product& p, const tensor_part<const T>& x, std::vector<T>& room) {
+    if (x.shape == p.shape && held_of(p, x.box).shape == p.shape) return x.memory;
+    room.assign(volume_in(p.shape), T(0));
+    const held h = held_of(p, x.box);
+    if (volume_in(h.shape) > 0)
+      copy_elements(x, h.in_block, tensor_part<T>{room.data(), p.shape, {}, {}}, h.in_window, h.shape);
+    return room.data();
+  }
+};
+
+template <std::size_t D, std::size_t Groups>
+struct convolve_filters_operation;
+template <std::size_t D, std::size_t Groups>
+struct convolve_back_operation;
+
+/// images, filters -> results.
+template <std::size_t D, std::size_t Groups>
+struct convolve_operation {
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
+  static constexpr std::size_t anchor = 2;
+  convolution_of_blocks<D, Groups> of;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    using part = convolution_part;
+    return rule_of_convolution<Groups>("convolve", {part::images, part::filters, part::results}, x[0].size());
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y{x[0][0], of.with.out_channels};
+    for (std::size_t f = 0; f < D; ++f) y.push_back(of.places(f));
+    return y;
+  }
+  short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
+    short_list<interval> all;
+    for (std::size_t f = 0; f < D; ++f) all.push_back(of.cells_under(f, y[2 + f]));
+    return all;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
+    const auto p = of.product_of(x.box, y.box, w.shape[1]);
+    std::vector<T> room;
+    convolver<T, D>(p.sizes).forward(of.windowed(p, x, room), w.memory, nullptr, y.memory);
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {
+    if (i == 0) return operate(convolve_back_operation<D, Groups>{of}, dy, w);
+    return operate(convolve_filters_operation<D, Groups>{of}, x, dy);
+  }
+};
+
+/// results, filters -> images: the adjoint in the images, and the transposed convolution.
+template <std::size_t D, std::size_t Groups>
+struct convolve_back_operation {
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
+  static constexpr std::size_t anchor = 2;
+  convolution_of_blocks<D, Groups> of;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    using part = convolution_part;
+    return rule_of_convolution<Groups>("convolve_transposed", {part::results, part::filters, part::images},
+                                       x[0].size());
+  }
+  shape_list result_extents(const shape_span& x) const {
+    shape_list y{x[0][0], of.with.in_channels};
+    for (std::size_t f = 0; f < D; ++f) y.push_back(of.cells[f]);
+    return y;
+  }
+  short_list<interval> window(std::size_t, const short_list<interval>& x, const shape_span&) const {
+    short_list<interval> all;
+    for (std::size_t f = 0; f < D; ++f) all.push_back(of.places_over(f, x[2 + f]));
+    return all;
+  }
+  template <class T>
+  void local(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
+    const auto p = of.product_of(x.box, y.box, w.shape[1]);
+    std::vector<T> room(volume_in(p.shape));
+    convolver<T, D>(p.sizes).adjoint(y.memory, w.memory, room.data());
+    for (T& element : x) element = T(0);
+    const auto h = of.held_of(p, x.box);
+    if (volume_in(h.shape) > 0)
+      copy_elements(tensor_part<const T>{room.data(), p.shape, {}, {}}, h.in_window, x, h.in_block, h.shape);
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dx, const X& y, const X& w, const X&) const {
+    if (i == 0) return operate(convolve_operation<D, Groups>{of}, dx, w);
+    return operate(convolve_filters_operation<D, Groups>{of}, dx, y);
+  }
+};
+
+/// images, results -> filters.
+template <std::size_t D, std::size_t Groups>
+struct convolve_filters_operation {
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
+  static constexpr std::size_t anchor = 1;
+  convolution_of_blocks<D, Groups> of;
+
+  static constexpr partita::rule rule(const shape_span& x) {
+    using part = convolution_part;
+    return rule_of_convolution<Groups>("gradient of filters", {part::images, part::results, part::filters},
+                                       x[0].size());
+  }
+  shape_list result_extents(const shape_span&) const {
+    shape_list w{of.with.out_channels, of.with.in_channels / Groups};
+    for (const std::size_t k : of.with.kernel) w.push_back(k);
+    return w;
+  }
+  short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
+    return convolve_operation<D, Groups>{of}.window(0, y, {});
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
+    const auto p = of.product_of(x.box, y.box, w.shape[1]);
+    std::vector<T> room;
+    for (T& element : w) element = T(0);
+    convolver<T, D>(p.sizes).gradients(of.windowed(p, x, room), y.memory, w.memory, nullptr);
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {
+    if (i == 0) return operate(convolve_back_operation<D, Groups>{of}, y, dw);
+    return operate(convolve_operation<D, Groups>{of}, x, dw);
+  }
+};
+
+}  // namespace partita::detail

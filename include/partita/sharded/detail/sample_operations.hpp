@@ -1,0 +1,202 @@
+// Pooling and interpolation of sharded tensors: outputs that are made of the taps of a window, and the way back. The
+// taps and what is done with them are those of the layers in nn/.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <partita/nn/pooling.hpp>
+#include <partita/sharded/parts.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// x [n, c, ...] -> y [n, c, ...]: the features are whole, or read through windows.
+constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, std::size_t rank) {
+  partita::rule r;
+  const std::size_t n = r.add_factor(dynamic, 'n'), c = r.add_factor(dynamic, 'c');
+  for (std::size_t t = 0; t <= operands; ++t) {
+    t < operands ? r.begin_operand() : r.begin_result();
+    r.add_dimension(n), r.add_dimension(c);
+    for (std::size_t d = 2; d < rank; ++d) r.add_whole_dimension();
+  }
+  return r.complete().named(name);
+}
+
+/// Which inputs the outputs of a layer's rule look at, for tensors of the extents `x`.
+template <class Rule, std::size_t Rank>
+struct samples {
+  Rule rule;
+  std::array<std::size_t, Rank> x{};
+
+  taps taps_of(std::size_t d, interval outputs) const { return rule.taps_of(d, outputs, x[d]); }
+  /// The inputs of some outputs.
+  short_list<interval> inputs(const short_list<interval>& y) const {
+    short_list<interval> all;
+    for (std::size_t d = 2; d < Rank; ++d) all.push_back(taps_of(d, y[d]).footprint());
+    return all;
+  }
+  /// The outputs that look at some inputs, and those between them.
+  short_list<interval> outputs(const short_list<interval>& cells) const {
+    const auto m = rule.outputs(x);
+    short_list<interval> all;
+    for (std::size_t d = 2; d < Rank; ++d) {
+      const taps t = taps_of(d, {0, m[d]});
+      interval these;
+      for (std::size_t o = 0; o < m[d]; ++o)
+        for (std::size_t k = t.first[o]; k < t.first[o + 1]; ++k) {
+          if (t.input[k] < cells[d].start || t.input[k] >= cells[d].stop) continue;
+          if (these.size() == 0) these.start = o;
+          these.stop = o + 1;
+        }
+      all.push_back(these);
+    }
+    return all;
+  }
+  /// The taps of the outputs of a box, counted in another box, which holds their inputs.
+  local_taps<Rank> between(const short_list<interval>& y, const short_list<interval>& cells) const {
+    local_taps<Rank> by;
+    for (std::size_t d = 0; d < Rank; ++d) {
+      by.along[d] = taps_of(d, y[d]);
+      for (std::size_t& i : by.along[d].input) i -= cells[d].start;
+      by.window[d] = cells[d].size(), by.outputs[d] = y[d].size();
+    }
+    return by;
+  }
+  /// The box of the inputs of a box of outputs.
+  short_list<interval> under(const short_list<interval>& y) const {
+    short_list<interval> all{y[0], y[1]};
+    for (const interval one : inputs(y)) all.push_back(one);
+    return all;
+  }
+};
+
+/// Sets a block from elements of another box: zeros where they do not meet.
+template <class T>
+void set_from(const tensor_part<T>& y, const short_list<interval>& box, const T* elements) {
+  for (T& element : y) element = T(0);
+  shape_list here, there, shape;
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    const std::size_t from = box[d].start > y.box[d].start ? box[d].start : y.box[d].start,
+                      to = box[d].stop < y.box[d].stop ? box[d].stop : y.box[d].stop;
+    if (from >= to) return;
+    here.push_back(from - y.box[d].start), there.push_back(from - box[d].start), shape.push_back(to - from);
+  }
+  copy_elements(tensor_part<const T>{elements, shape_of_box(box), {}, {}}, there, y, here, shape);
+}
+
+template <class Rule, std::size_t Rank>
+struct sample_back_operation;
+
+/// The weighted taps of each output.
+template <class Rule, std::size_t Rank>
+struct sample_operation {
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
+  static constexpr std::size_t anchor = 1;
+  samples<Rule, Rank> of;
+
+  static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("sample", 1, Rank); }
+  shape_list result_extents(const shape_span&) const { return of.rule.outputs(of.x); }
+  short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
+    return of.inputs(y);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    if (y.size() == 0) return;
+    const auto made = apply<T, Rank>(of.between(y.box, x.box), x.memory);
+    for (std::size_t k = 0; k < y.size(); ++k) y[k] = made.data()[k];
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+    return operate(sample_back_operation<Rule, Rank>{of}, dy);
+  }
+};
+template <class Rule, std::size_t Rank>
+struct sample_back_operation {
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
+  static constexpr std::size_t anchor = 1;
+  samples<Rule, Rank> of;
+
+  static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("gradient of samples", 1, Rank); }
+  shape_list result_extents(const shape_span&) const { return of.x; }
+  short_list<interval> window(std::size_t, const short_list<interval>& x, const shape_span&) const {
+    return of.outputs(x);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
+    const auto cells = of.under(dy.box);
+    xt::xtensor<T, Rank> block = uninitialised<T, Rank>(shape_array<Rank>(dy.shape));
+    for (std::size_t k = 0; k < dy.size(); ++k) block.data()[k] = dy[k];
+    set_from(dx, cells, apply_back<T, Rank>(of.between(dy.box, cells), block).data());
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const {
+    return operate(sample_operation<Rule, Rank>{of}, dx);
+  }
+};
+
+template <class Rule, std::size_t Rank>
+struct largest_back_operation;
+
+/// The largest tap of each output.
+template <class Rule, std::size_t Rank>
+struct largest_operation {
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 1;
+  static constexpr std::size_t anchor = 1;
+  samples<Rule, Rank> of;
+
+  static constexpr partita::rule rule(const shape_span&) {
+    return rule_of_samples("max_pool", 1, Rank).with(linearity::none);
+  }
+  shape_list result_extents(const shape_span&) const { return of.rule.outputs(of.x); }
+  short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
+    return of.inputs(y);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    if (y.size() == 0) return;
+    const auto made = largest_of_taps().forward<T, Rank>(of.between(y.box, x.box), x.memory);
+    for (std::size_t k = 0; k < y.size(); ++k) y[k] = made.data()[k];
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    return operate(largest_back_operation<Rule, Rank>{of}, dy, x);
+  }
+};
+/// dy, x -> dy where x was the largest. The choice is made once more: it takes no place, and moves nothing of its own.
+template <class Rule, std::size_t Rank>
+struct largest_back_operation {
+  static constexpr std::uint32_t windowed = 3;
+  static constexpr std::size_t anchor = 2;
+  samples<Rule, Rank> of;
+
+  static constexpr partita::rule rule(const shape_span&) {
+    return rule_of_samples("gradient of max_pool", 2, Rank).linear_in({0});
+  }
+  shape_list result_extents(const shape_span&) const { return of.x; }
+  short_list<interval> window(std::size_t i, const short_list<interval>& x, const shape_span&) const {
+    auto outputs = of.outputs(x);
+    if (i == 0) return outputs;
+    short_list<interval> y{x[0], x[1]};
+    for (const interval one : outputs) y.push_back(one);
+    return of.inputs(y);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
+    // of dy there may be more outputs than those that look at dx, whose inputs x may lack
+    short_list<interval> y{dx.box[0], dx.box[1]};
+    for (const interval one : of.outputs(dx.box)) y.push_back(one);
+    const auto by = of.between(y, x.box);
+    xt::xtensor<T, Rank> block = uninitialised<T, Rank>(by.outputs);
+    shape_list from;
+    for (std::size_t d = 0; d < Rank; ++d) from.push_back(block.size() == 0 ? 0 : y[d].start - dy.box[d].start);
+    if (block.size() > 0)
+      copy_elements(dy, from, tensor_part<T>{block.data(), shape_of_box(y), {}, {}}, shape_list::filled(Rank, 0),
+                    shape_of_box(y));
+    largest_of_taps largest;
+    largest.forward<T, Rank>(by, x.memory);
+    set_from(dx, x.box, largest.backward(by, block).data());
+  }
+};
+
+}  // namespace partita::detail

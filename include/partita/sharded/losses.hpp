@@ -1,0 +1,116 @@
+// Losses as functions of tensors, one for each element: their mean is `mean(losses::mse(x, target))`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/nn/loss.hpp>
+#include <partita/sharded/operate.hpp>
+
+namespace partita {
+namespace detail {
+
+constexpr partita::rule rule_of_losses(const char* name, const shape_list& x, std::size_t operands) {
+  partita::rule r;
+  const own_factors f(r, x);
+  for (std::size_t t = 0; t <= operands; ++t) {
+    t < operands ? r.begin_operand() : r.begin_result();
+    f.write(r);
+  }
+  return r.complete().with(linearity::none).named(name);
+}
+
+/// The derivative of a loss in x, times dy.
+template <class Function>
+struct loss_gradient_operation {
+  Function f;
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_losses("gradient of a loss", x[0], 3); }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<const T>& target,
+             const tensor_part<T>& dx) const {
+    for (std::size_t k = 0; k < dx.size(); ++k)
+      dx[k] = static_cast<T>(static_cast<double>(dy[k]) *
+                             f.derivative(static_cast<double>(x[k]), static_cast<double>(target[k])));
+  }
+};
+/// The function of an element and its target that a layer of nn/ sums up.
+template <class Function>
+struct loss_operation {
+  static constexpr std::uint32_t adjoint_reads = 3;
+  Function f;
+  static constexpr partita::rule rule(const shape_span& x) { return rule_of_losses("loss", x[0], 2); }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& target, const tensor_part<T>& y) const {
+    for (std::size_t k = 0; k < y.size(); ++k)
+      y[k] = static_cast<T>(f.value(static_cast<double>(x[k]), static_cast<double>(target[k])));
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& target, const X&) const {
+    if (i == 1) return {};
+    return operate(loss_gradient_operation<Function>{f}, dy, x, target);
+  }
+};
+
+template <class Function, class X, class Target>
+auto loss_of(const Function& f, const X& x, const Target& target) {
+  return operate(loss_operation<Function>{f}, x, target);
+}
+
+}  // namespace detail
+
+/// The losses of the layers in nn/loss.hpp, as functions of a tensor and its target: `mean(losses::mse(x, target))`,
+/// `sum(losses::kl(x, target, {.log_target = true}))`.
+/// Shapes:   x and target of equal extents, which are the result's [shape_error].
+/// Requires: nothing else; a `bce` of an x outside [0, 1] is NaN.
+/// Cost:     one pass; nothing moves where both lie alike.
+/// Adjoint:  dy times the derivative to x; nothing goes back to the target.
+namespace losses {
+
+struct smooth_l1_form {
+  double beta = 1;  ///< where the square becomes the absolute value
+};
+struct kl_form {
+  bool log_target = false;  ///< the target is given as its logarithm
+};
+struct poisson_nll_form {
+  bool log_input = true;  ///< x is the logarithm of the rate
+  double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite where x is the rate
+};
+
+template <class X, class Target>
+  requires(detail::any_tensor<X> && detail::any_tensor<Target>)
+auto l1(const X& x, const Target& target) {
+  return detail::loss_of(detail::l1_function({}), x, target);
+}
+template <class X, class Target>
+  requires(detail::any_tensor<X> && detail::any_tensor<Target>)
+auto smooth_l1(const X& x, const Target& target, const smooth_l1_form& as = {}) {
+  return detail::loss_of(detail::smooth_l1_function({.beta = as.beta}), x, target);
+}
+template <class X, class Target>
+  requires(detail::any_tensor<X> && detail::any_tensor<Target>)
+auto mse(const X& x, const Target& target) {
+  return detail::loss_of(detail::mse_function({}), x, target);
+}
+template <class X, class Target>
+  requires(detail::any_tensor<X> && detail::any_tensor<Target>)
+auto bce(const X& x, const Target& target) {
+  return detail::loss_of(detail::bce_function({}), x, target);
+}
+template <class X, class Target>
+  requires(detail::any_tensor<X> && detail::any_tensor<Target>)
+auto bce_with_logits(const X& x, const Target& target) {
+  return detail::loss_of(detail::bce_with_logits_function({}), x, target);
+}
+template <class X, class Target>
+  requires(detail::any_tensor<X> && detail::any_tensor<Target>)
+auto kl(const X& x, const Target& target, const kl_form& as = {}) {
+  return detail::loss_of(detail::kl_function({.log_target = as.log_target}), x, target);
+}
+template <class X, class Target>
+  requires(detail::any_tensor<X> && detail::any_tensor<Target>)
+auto poisson_nll(const X& x, const Target& target, const poisson_nll_form& as = {}) {
+  return detail::loss_of(detail::poisson_nll_function({.log_input = as.log_input, .epsilon = as.epsilon}), x, target);
+}
+
+}  // namespace losses
+}  // namespace partita

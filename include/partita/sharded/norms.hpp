@@ -1,0 +1,204 @@
+// Norms as functions of tensors: over the batch, over groups of channels, by the root mean square. A layer norm is
+// `normalise`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/sharded/operate.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+
+namespace partita {
+namespace detail {
+
+/// The sum over all dimensions but the channels.
+struct channel_sums_op {
+  static constexpr partita::rule rule(const shape_span& x) {
+    attributes::list axes;
+    for (std::size_t d = 0; d < x[0].size(); ++d)
+      if (d != 1) axes.push_back(static_cast<std::ptrdiff_t>(d));
+    return rules::reduction(owed_reduction::sum, axes, false)(x);
+  }
+  applied_operation on(const partita::rule& r) const {
+    return {r, block_work::map, element_function::add, 0, owed_reduction::sum};
+  }
+};
+/// Elements of one channel, of all samples.
+template <class X>
+double elements_of_channel(const X& x) {
+  double n = 1;
+  for (std::size_t d = 0; d < x.extents().size(); ++d) n *= d == 1 ? 1 : static_cast<double>(x.extents()[d]);
+  return n;
+}
+template <class X>
+auto channel_means(const X& x) {
+  return multiply(call(channel_sums_op{}, x), 1 / elements_of_channel(x));
+}
+
+/// Images [n, (g c), ...], numbers of their groups [n, g]: which of them are operands, and that the last is the result.
+template <std::size_t Groups>
+constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std::size_t numbers, bool gives_numbers,
+                                       const shape_list& x) {
+  if (x.size() < 2)
+    throw shape_error(text("partita::") << name << ": requires x = batch x channels x features, got " << x);
+  partita::rule r;
+  const std::size_t n = r.add_factor(dynamic, 'n'), g = r.add_factor(Groups, 'g'),
+                    c = r.add_factor(dynamic, 'c', factor_kind::replicate);
+  r.factors[g].group = r.factors[c].group = 1;
+  std::size_t places[most_dimensions]{};
+  for (std::size_t d = 2; d < x.size(); ++d) places[d] = r.add_factor(dynamic, nth_letter(d + 20));
+  for (std::size_t t = 0; t <= images + numbers; ++t) {
+    const bool is_result = t == images + numbers;
+    is_result ? r.begin_result() : r.begin_operand();
+    r.add_dimension(n);
+    if (is_result ? gives_numbers : t >= images) {
+      r.add_dimension(g);
+      continue;
+    }
+    r.add_dimension(g), r.add_term(c);
+    for (std::size_t d = 2; d < x.size(); ++d) r.add_dimension(places[d]);
+  }
+  return r.complete().named(name);
+}
+/// Calls f(place in the image, place among the numbers).
+template <class F>
+void for_groups(const shape_list& image, std::size_t groups_here, F f) {
+  std::size_t cells = 1;
+  for (std::size_t d = 2; d < image.size(); ++d) cells *= image[d];
+  const std::size_t of_group = groups_here == 0 ? 1 : image[1] / groups_here;
+  for (std::size_t k = 0, row = 0; row < image[0] * image[1]; ++row) {
+    const std::size_t number = row / image[1] * groups_here + row % image[1] / of_group;
+    for (std::size_t j = 0; j < cells; ++j, ++k) f(k, number);
+  }
+}
+
+template <std::size_t Groups, bool Adds>
+struct shift_groups_operation;
+
+/// x -> for each sample and group the sum of its elements.
+template <std::size_t Groups>
+struct group_sums_operation {
+  static constexpr std::uint32_t adjoint_reads = 1;  // extents alone, but where they lie, too
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rule_of_groups<Groups>("group_sums", 1, 0, true, x[0]);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    for (T& element : y) element = T(0);
+    for_groups(x.shape, y.shape[1], [&](std::size_t k, std::size_t g) { y[g] = static_cast<T>(y[g] + x[k]); });
+  }
+  template <class X>
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+    return operate(shift_groups_operation<Groups, false>{}, x, dy);
+  }
+};
+/// x, numbers -> each element (or 0) plus the number of its sample and group.
+template <std::size_t Groups, bool Adds>
+struct shift_groups_operation {
+  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rule_of_groups<Groups>("shift_groups", 1, 1, false, x[0]).with(Adds ? linearity::additive : linearity::none);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& by, const tensor_part<T>& y) const {
+    for_groups(x.shape, by.shape[1],
+               [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>((Adds ? x[k] : T(0)) + by[g]); });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X&, const X&, const X&) const {
+    if (i == 1) return operate(group_sums_operation<Groups>{}, dy);
+    return Adds ? dy : X{};
+  }
+};
+/// x, numbers -> each element times the number of its sample and group.
+template <std::size_t Groups>
+struct scale_groups_operation {
+  static constexpr std::uint32_t adjoint_reads = 3;
+  static constexpr partita::rule rule(const shape_span& x) {
+    return rule_of_groups<Groups>("scale_groups", 1, 1, false, x[0]);
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& by, const tensor_part<T>& y) const {
+    for_groups(x.shape, by.shape[1], [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>(x[k] * by[g]); });
+  }
+  template <class X>
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& by, const X&) const {
+    if (i == 0) return operate(*this, dy, by);
+    return operate(group_sums_operation<Groups>{}, multiply(dy, x));
+  }
+};
+
+}  // namespace detail
+
+/// The mean of each channel over batch and features, and its variance: `const auto [mean, variance] =
+/// batch_statistics(x)`. Divide by n - 1 instead of n what running statistics keep.
+/// Shapes:   x is batch x channels x features; both results have an element for each channel.
+/// Cost:     two sums of a number a channel where batch or features are cut.
+/// Adjoint:  of both, by what they are made of.
+template <class X>
+  requires detail::tensor_value<X>
+auto batch_statistics(const X& given) {
+  const auto whole = [](const auto& y) {
+    if constexpr (detail::tensor_kind<decltype(y)> == 3) return y;
+    else return detail::finished_value(y);
+  };
+  const auto x = whole(given);
+  const auto mean = whole(detail::channel_means(x));
+  const auto variance = whole(detail::channel_means(square(subtract(x, mean, broadcast_dimensions<1>))));
+  return std::pair(mean, variance);
+}
+/// (x - mean) / sqrt(variance + epsilon) * gamma + beta with the statistics of each channel that are given: a batch
+/// norm in evaluation.
+template <class X, class Mean, class Variance, class Gamma, class Beta>
+  requires(detail::tensor_value<X> && detail::any_tensor<Mean> && detail::any_tensor<Variance> &&
+           detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
+auto normalise_by(const X& x, const Mean& mean, const Variance& variance, const Gamma& gamma, const Beta& beta,
+                  double epsilon = 1e-5) {
+  constexpr auto channels = broadcast_dimensions<1>;
+  const auto normal = divide(subtract(x, mean, channels), sqrt(add(variance, epsilon)), channels);
+  return add(multiply(normal, gamma, channels), beta, channels);
+}
+/// A batch norm in training: normalise_by the statistics of x itself.
+template <class X, class Gamma, class Beta>
+  requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
+auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
+  return detail::by_tensor(given, [&](const auto& x) {
+    const auto [mean, variance] = batch_statistics(x);
+    return normalise_by(x, mean, variance, gamma, beta, epsilon);
+  });
+}
+/// A group norm: of each sample `Groups` groups of channels, all their features together, then gamma and beta of each
+/// channel: `normalise_groups<4>(x, gamma, beta)`. As many groups as channels are an instance norm.
+/// Requires: channels that are a multiple of the groups [shape_error].
+/// Cost:     two sums of a number for each sample and group where features are cut; whole groups may be cut.
+/// Adjoint:  to x, gamma and beta.
+template <std::size_t Groups, class X, class Gamma, class Beta>
+  requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
+auto normalise_groups(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
+  static_assert(Groups >= 1, "partita::normalise_groups<groups>(x, gamma, beta): requires at least one group");
+  return detail::by_tensor(given, [&](const auto& x) {
+    const auto& e = x.extents();
+    if (e.size() < 2 || e[1] % Groups != 0)
+      throw shape_error(text("partita::normalise_groups<groups>(x, gamma, beta): requires x = batch x channels x "
+                             "features whose channels are a multiple of ")
+                        << Groups << " groups, got extents " << e);
+    double cells = static_cast<double>(e[1] / Groups);
+    for (std::size_t d = 2; d < e.size(); ++d) cells *= static_cast<double>(e[d]);
+    const auto sums = [](const auto& y) { return operate(detail::group_sums_operation<Groups>{}, y); };
+    const auto centred = operate(detail::shift_groups_operation<Groups, true>{}, x, multiply(sums(x), -1 / cells));
+    const auto variance = multiply(sums(square(centred)), 1 / cells);
+    const auto normal =
+        operate(detail::scale_groups_operation<Groups>{}, centred, divide(1, sqrt(add(variance, epsilon))));
+    return add(multiply(normal, gamma, broadcast_dimensions<1>), beta, broadcast_dimensions<1>);
+  });
+}
+/// x / sqrt(mean of x² + epsilon) along the last dimension, times gamma.
+template <class X, class Gamma>
+  requires(detail::any_tensor<X> && detail::any_tensor<Gamma>)
+auto normalise_rms(const X& given, const Gamma& gamma, double epsilon = 1e-5) {
+  return detail::by_tensor(given, [&](const auto& x) {
+    const auto squares = multiply(detail::keep_last<owed_reduction::sum>(square(x)), 1 / detail::elements_along<-1>(x));
+    return detail::aligned<detail::element_function::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
+  });
+}
+
+}  // namespace partita

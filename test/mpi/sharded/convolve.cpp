@@ -1,0 +1,91 @@
+// Convolutions are those of the whole tensors, wherever these lie; so are their gradients, exactly.
+#include "check_operation.hpp"
+
+#include <partita/sharded/convolve.hpp>
+#include <partita/sharded/movements.hpp>
+#include <partita/sharded/traced_function.hpp>
+
+using namespace partita;
+
+namespace {
+
+using test::tensor;
+using v = std::vector<tensor>;
+
+/// The definition, by direct loops over one dimension of features.
+tensor by_definition(const tensor& x, const tensor& w, const convolve_options<1>& o, std::size_t groups) {
+  const shape_list &a = x.extents(), &b = w.extents();
+  const std::size_t places = (a[2] + 2 * o.padding[0] - o.dilation[0] * (b[2] - 1) - 1) / o.stride[0] + 1;
+  const tensor y = test::plain({a[0], b[0], places}, 0);
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const std::size_t n = k / places / b[0], m = k / places % b[0], i = k % places, first = m / (b[0] / groups) * b[1];
+    long long sum = 0;
+    for (std::size_t c = 0; c < b[1]; ++c)
+      for (std::size_t t = 0; t < b[2]; ++t) {
+        const std::size_t cell = i * o.stride[0] + t * o.dilation[0];
+        if (cell < o.padding[0] || cell >= a[2] + o.padding[0]) continue;
+        sum += w.data()[(m * b[1] + c) * b[2] + t] * x.data()[(n * a[1] + first + c) * a[2] + cell - o.padding[0]];
+      }
+    const_cast<long long*>(y.data())[k] = sum;
+  }
+  return y;
+}
+
+bool equal(const tensor& x, const tensor& y) {
+  return x.extents() == y.extents() && std::equal(x.data(), x.data() + x.size(), y.data());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(convolutions_are_those_of_the_whole) {
+  world everyone(test::workers());
+  std::mt19937 random(17);
+  for (std::size_t k = 0; k < test::random_cases(24); ++k) {
+    const std::size_t n = random() % 4, c = 1 + random() % 3, m = 1 + random() % 3, t = 1 + random() % 3;
+    const convolve_options<1> o{
+        .stride = {1 + random() % 3}, .padding = {random() % 3}, .dilation = {1 + random() % 2}};
+    const std::size_t cells = o.dilation[0] * (t - 1) + 1 + random() % 9;
+    const auto f = [&](const v& x) { return convolve<1>(x[0], x[1], o); };
+    const tensor x = test::plain({n, c, cells}, 1), w = test::plain({m, c, t}, 2);
+    BOOST_TEST(equal(f({x, w}), by_definition(x, w, o, 1)));
+    test::check(everyone, "convolve", random, {{n, c, cells}, {m, c, t}}, f);
+    const auto in_groups = [&](const v& one) { return convolve<1, 2>(one[0], one[1], o); };
+    const tensor more = test::plain({n, 2 * c, cells}, 1), filters = test::plain({2 * m, c, t}, 2);
+    BOOST_TEST(equal(in_groups({more, filters}), by_definition(more, filters, o, 2)));
+    test::check(everyone, "convolve in groups", random, {{n, 2 * c, cells}, {2 * m, c, t}}, in_groups);
+    test::check(everyone, "convolve_transposed", random, {{n, m, cells}, {m, c, t + 1}}, [&](const v& one) {
+      return convolve_transposed<1>(one[0], one[1], {.stride = o.stride, .dilation = o.dilation});
+    });
+    const tensor filters_of = test::plain({m, c, t}, 1), images_of = test::plain({n, c, cells}, 2);
+    const auto on_mesh = [&](const tensor& like, const tensor& whole, long long salt) {
+      if (!like.state()->on) return whole;
+      return test::placed(everyone, sharding(like.layout().on, 3), whole.extents(), salt);
+    };
+    test::check_linear(everyone, "in images", random, {{n, c, cells}},
+                       [&](const v& one) { return convolve<1>(one[0], on_mesh(one[0], filters_of, 1), o); });
+    test::check_linear(everyone, "in filters", random, {{m, c, t}},
+                       [&](const v& one) { return convolve<1>(on_mesh(one[0], images_of, 2), one[0], o); });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(neighbours_give_the_cells_that_places_look_at, *test::at_least(2)) {
+  world everyone(test::workers());
+  const std::size_t p = everyone.size();
+  const mesh m{axis{"a", p}};
+  const auto x = test::placed(everyone, m.layout("", "", "a"), {std::size_t{1}, std::size_t{1}, 8 * p}, 1);
+  const auto w = test::placed(everyone, m.layout("", "", ""), {1, 1, 3}, 2);
+  const auto received = [&](const auto& f) {
+    const std::size_t before = detail::movements.bytes;
+    const auto y = f();
+    BOOST_TEST((y.layout() == m.layout("", "", "a")));
+    return (detail::movements.bytes - before) / sizeof(long long);
+  };
+  const std::size_t neighbours = (everyone.id() > 0 ? 1U : 0U) + (everyone.id() + 1 < p ? 1U : 0U);
+  BOOST_TEST(received([&] { return convolve<1>(x, w, {.padding = {1}}); }) == neighbours);
+  BOOST_TEST(received([&] { return convolve_transposed<1>(x, w, {.padding = {1}}); }) == neighbours);
+  BOOST_TEST(movements_of([&](const auto& one) { return convolve<1>(one, w, {.padding = {1}}); }, x).size() == 2U);
+  BOOST_TEST(movements_of([&](const auto& one) { return convolve<1>(one, w, {.padding = {1}}); }, x)[0].bytes ==
+             neighbours * sizeof(long long));
+  const no_implicit_reshard written_down;
+  BOOST_CHECK_THROW(convolve<1>(x, w, {.padding = {1}}), partition_error);
+}
