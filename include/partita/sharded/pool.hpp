@@ -25,17 +25,6 @@ auto sampled(const Rule& rule, const X& x) {
 
 }  // namespace detail
 
-#define PARTITA_SAMPLES(function, options_type, rule, operation)                                        \
-  template <std::size_t D, class X>                                                                     \
-    requires detail::any_tensor<X>                                                                      \
-  auto function(const X& x, const options_type<D>& options) {                                           \
-    static_assert(detail::has_features_of<D, X>(),                                                      \
-                  "partita::" #function "<D>(x, options): requires x = batch x channels x D features"); \
-    if constexpr (detail::has_features_of<D, X>())                                                      \
-      return detail::sampled<detail::operation, D>(                                                     \
-          detail::rule<D + 2>("partita::" #function "<D>(x, options)", options), x);                    \
-  }
-
 /// The largest element under each window, of equal ones the first: `max_pool<2>(x, {.kernel = {2, 2}})`; and, as the
 /// layers of these names, the mean, as many of both as are asked for, and values between inputs:
 /// `adaptive_average_pool<2>(x, {.size = {1, 1}})`, `upsample<2>(x, {.scale = 2})`.
@@ -44,11 +33,50 @@ auto sampled(const Rule& rule, const X& x) {
 /// Cost:     nothing moves where features are whole; where they are cut, the inputs beyond its block that a worker's
 ///           outputs look at. Sums that are owed pass, but for the largest.
 /// Adjoint:  to the inputs that were looked at; that of the largest reads x, and chooses once more.
-PARTITA_SAMPLES(max_pool, max_pooling_options, sliding_rule, largest_operation)
-PARTITA_SAMPLES(average_pool, average_pooling_options, sliding_rule, sample_operation)
-PARTITA_SAMPLES(adaptive_max_pool, adaptive_pooling_options, adaptive_rule, largest_operation)
-PARTITA_SAMPLES(adaptive_average_pool, adaptive_pooling_options, adaptive_rule, sample_operation)
-PARTITA_SAMPLES(upsample, upsampling_options, upsampling_rule, sample_operation)
-#undef PARTITA_SAMPLES
+template <std::size_t D, class X>
+  requires detail::any_tensor<X>
+auto max_pool(const X& x, const max_pooling_options<D>& options) {
+  constexpr bool fits = detail::has_features_of<D, X>();
+  static_assert(fits, "partita::max_pool<D>(x, options): requires x = batch x channels x D features");
+  if constexpr (fits)
+    return detail::sampled<detail::largest_operation, D>(
+        detail::sliding_rule<D + 2>("partita::max_pool<D>(x, options)", options), x);
+}
+template <std::size_t D, class X>
+  requires detail::any_tensor<X>
+auto average_pool(const X& x, const average_pooling_options<D>& options) {
+  constexpr bool fits = detail::has_features_of<D, X>();
+  static_assert(fits, "partita::average_pool<D>(x, options): requires x = batch x channels x D features");
+  if constexpr (fits)
+    return detail::sampled<detail::sample_operation, D>(
+        detail::sliding_rule<D + 2>("partita::average_pool<D>(x, options)", options), x);
+}
+template <std::size_t D, class X>
+  requires detail::any_tensor<X>
+auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
+  constexpr bool fits = detail::has_features_of<D, X>();
+  static_assert(fits, "partita::adaptive_max_pool<D>(x, options): requires x = batch x channels x D features");
+  if constexpr (fits)
+    return detail::sampled<detail::largest_operation, D>(
+        detail::adaptive_rule<D + 2>("partita::adaptive_max_pool<D>(x, options)", options), x);
+}
+template <std::size_t D, class X>
+  requires detail::any_tensor<X>
+auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& options) {
+  constexpr bool fits = detail::has_features_of<D, X>();
+  static_assert(fits, "partita::adaptive_average_pool<D>(x, options): requires x = batch x channels x D features");
+  if constexpr (fits)
+    return detail::sampled<detail::sample_operation, D>(
+        detail::adaptive_rule<D + 2>("partita::adaptive_average_pool<D>(x, options)", options), x);
+}
+template <std::size_t D, class X>
+  requires detail::any_tensor<X>
+auto upsample(const X& x, const upsampling_options<D>& options) {
+  constexpr bool fits = detail::has_features_of<D, X>();
+  static_assert(fits, "partita::upsample<D>(x, options): requires x = batch x channels x D features");
+  if constexpr (fits)
+    return detail::sampled<detail::sample_operation, D>(
+        detail::upsampling_rule<D + 2>("partita::upsample<D>(x, options)", options), x);
+}
 
 }  // namespace partita

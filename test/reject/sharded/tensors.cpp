@@ -10,6 +10,8 @@
 // expect ELEMENTS: partita: requires operands of one element type; cast them first
 // expect NO_RULE: partita::operate\(op, x...\): requires an operation that declares `static constexpr partita::rule
 // expect NO_DIMENSION: partita::slice\(x, dimensions<d...>, {from, to}...\): requires dimensions that x has
+// expect NO_FEATURES: partita::convolve<D>\(x, w, options\): requires D = 1, 2 or 3 features, x = batch x channels x
+// expect NO_WINDOWS: partita::max_pool<D>\(x, options\): requires x = batch x channels x D features
 // expect REAL_INDICES: partita::take\(x, indices, dimensions<d>\): requires indices of an integer type
 // expect IMPLICIT_MOVE: partita: requires operands that need not be moved, as their mesh has no_implicit_reshard\(\)
 // expect READS_BY_AXES: (layout_name<\d+>\{"data=2,model=2 \(data, \)"\}|'const sharded<float, partita::sharding\{\{)
@@ -17,6 +19,8 @@
 // lines RANKS: 12
 // lines NO_RULE: 12
 // lines NO_DIMENSION: 12
+// lines NO_FEATURES: 12
+// lines NO_WINDOWS: 12
 // lines REAL_INDICES: 12
 // lines PARTIAL_READ: 12
 // lines OTHER_MESH: 12
@@ -24,6 +28,7 @@
 // lines IMPLICIT_MOVE: 12
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
+#include <partita/sharded/pool.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 
 using namespace partita;
@@ -59,6 +64,10 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, const xt::xten
   operate(no_rule{}, X);
 #elif defined(NO_DIMENSION)
   slice(X, dimensions<2>, {0, 1});
+#elif defined(NO_FEATURES)
+  convolve<1>(X, W);
+#elif defined(NO_WINDOWS)
+  max_pool<2>(X, {.kernel = {2, 2}});
 #elif defined(REAL_INDICES)
   take(X, xt::xtensor<double, 1>{1}, dimensions<0>);
 #elif defined(IMPLICIT_MOVE)
