@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <partita/explain/prose.hpp>
 #include <partita/plan/complete.hpp>
+#include <partita/rule/sharding/cotangent.hpp>
 #include <vector>
 
 namespace partita {
@@ -109,6 +110,8 @@ prose explain(const completion_of<Graph>& done, value v) {
     if (layout.owed[a] != owed_reduction::none)
       all << "  still owes the " << name_of(layout.owed[a]) << " over " << g.on().axes[a].name()
           << ": its one reader passes it on, or has it finished\n";
+  if (const sharding back = detail::place_of_cotangent(layout); !back.lies_as(layout))
+    all << "  its cotangent lies " << detail::said(back) << "\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
     for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)
       if (g.of(g.operation(o), t) == v) all << detail::losses(done, o, t);

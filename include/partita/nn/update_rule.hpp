@@ -54,6 +54,7 @@ struct flat_parameter {
   Real* value;
   const Real* gradient;
   std::array<Real*, States> state;
+  Real factor = Real(1);  ///< by which the gradient is multiplied
 };
 
 /// How many numbers an optimiser keeps for each real number of a parameter.
@@ -75,10 +76,10 @@ void update(const sgd_options& o, int, const flat_parameter<Real, 1>& p) {
   const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum);
   Real* const velocity = p.state[0];
   if (!needs_state(o))
-    for (std::size_t k = 0; k < p.n; ++k) p.value[k] -= rate * p.gradient[k];
+    for (std::size_t k = 0; k < p.n; ++k) p.value[k] -= rate * (p.factor * p.gradient[k]);
   else
     for (std::size_t k = 0; k < p.n; ++k) {
-      velocity[k] = momentum * velocity[k] + p.gradient[k];
+      velocity[k] = momentum * velocity[k] + p.factor * p.gradient[k];
       p.value[k] -= rate * velocity[k];
     }
 }
@@ -88,10 +89,11 @@ void update(const adam_options& o, int now, const flat_parameter<Real, 2>& p) {
   const double rate = o.learning_rate, epsilon = o.epsilon;  // copies: to a compiler, options could be elements
   const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
   const Real first_rest = static_cast<Real>(1 - o.beta1), second_rest = static_cast<Real>(1 - o.beta2);
+  const Real factor = p.factor;
   Real *const w = p.value, *const m = p.state[0], *const v = p.state[1];
   const Real* const gradient = p.gradient;
   for (std::size_t k = 0, n = p.n; k < n; ++k) {
-    const Real g = gradient[k];
+    const Real g = factor * gradient[k];
     m[k] = first * m[k] + first_rest * g;
     v[k] = second * v[k] + second_rest * g * g;
     const double m_hat = static_cast<double>(m[k]) * first_share, v_hat = static_cast<double>(v[k]) * second_share;
@@ -106,7 +108,8 @@ void update(const adamw_options& o, int now, const flat_parameter<Real, 2>& p) {
   for (std::size_t k = 0; k < p.n; k += piece) {
     const std::size_t n = p.n - k < piece ? p.n - k : piece;
     for (std::size_t j = k; j < k + n; ++j) p.value[j] *= kept;
-    update(adam, now, flat_parameter<Real, 2>{n, p.value + k, p.gradient + k, {p.state[0] + k, p.state[1] + k}});
+    update(adam, now,
+           flat_parameter<Real, 2>{n, p.value + k, p.gradient + k, {p.state[0] + k, p.state[1] + k}, p.factor});
   }
 }
 

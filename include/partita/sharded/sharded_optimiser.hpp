@@ -187,22 +187,24 @@ class sharded_optimiser {
     make_state();
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      sharded_tensor<T> gradient = gradients[p];
-      detail::scale_elements(gradient, factor);
       const sharding own = parameters_[p].read().layout();
-      if (own.lies_as(layouts_[p])) {  // a copy of the parameter that lived on would have its memory copied
-        update(p, parameters_[p].data(), gradient);
+      if (detail::is_one_block(own,
+                               layouts_[p])) {  // a copy of the parameter that lived on would have its memory copied
+        update(p, parameters_[p].data(), gradients[p], factor);
         continue;
       }
       sharded_tensor<T> part = reshard(parameters_[p].read(), layouts_[p]);
-      update(p, part.data(), gradient);
+      update(p, part.data(), gradients[p], factor);
       parameters_[p].write(reshard(part, own));
     }
   }
-  void update(std::size_t p, T* value, const sharded_tensor<T>& gradient) {
+  void update(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;
-    detail::flat_parameter<real, states> flat{
-        n, reinterpret_cast<real*>(value), reinterpret_cast<const real*>(gradient.data()), {}};
+    detail::flat_parameter<real, states> flat{n,
+                                              reinterpret_cast<real*>(value),
+                                              reinterpret_cast<const real*>(gradient.data()),
+                                              {},
+                                              static_cast<real>(factor)};
     for (std::size_t s = 0; s < states && !state_.empty(); ++s)
       flat.state[s] = reinterpret_cast<real*>(state_[p][s].data());
     detail::update(options_, steps_, flat);

@@ -223,6 +223,18 @@ BOOST_AUTO_TEST_CASE(explain_says_which_annotation_through_what_and_what_was_los
              std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(explain_says_how_a_cotangent_lies_where_its_value_lies_otherwise) {
+  graph g(m);
+  const value w = g.input({64, 64}, m.layout("", "model").reduced("data"), "w"), x = g.input({64, 64}, "x");
+  g.apply(rules::multiply, {w, x}, "product");
+  const completion done = complete(g);
+  BOOST_TEST(
+      std::string(explain(done, w))
+          .find(std::string((text("its cotangent lies ") << "" << m.layout("", "model").partial("data")).c_str())) !=
+      std::string::npos);
+  BOOST_TEST(std::string(explain(done, x)).find("cotangent") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_fit_says_why) {
   graph g(m);
   const value x = g.input({64, 32});

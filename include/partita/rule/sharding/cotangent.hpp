@@ -43,4 +43,16 @@ constexpr sharding cotangent(const sharding& s) {
   return c;
 }
 
+namespace detail {
+
+/// Where the cotangent of a value is collected: what owes another reduction than a sum is one tensor all the same,
+/// whose cotangent is whole.
+constexpr sharding place_of_cotangent(const sharding& s) {
+  sharding sums = s;
+  for (owed_reduction& kind : sums.owed)
+    if (kind != owed_reduction::sum) kind = owed_reduction::none;
+  return cotangent(sums);
+}
+
+}  // namespace detail
 }  // namespace partita

@@ -199,9 +199,12 @@ class block_product {
     for (const std::size_t f : factors_in_order(r, 1))
       if (!in_c.has[f] && !in_a.has[f]) plain_ = false;
     if (plain_) {
-      left_ = matrices<T>(batch, rows, summed, extent, in_a, false);
-      right_ = matrices<T>(batch, summed, columns, extent, in_b, false);
-      result_ = matrices<T>(batch, rows, columns, extent, in_c, true);
+      const auto unit = [&](const factor_list& f) { return !f.empty() && in_c.step[f[f.size() - 1]] == 1; };
+      is_turned_ = unit(rows) && !unit(columns);  // c^T = b^T a^T is written where it belongs, c would be copied there
+      const factor_list &down = is_turned_ ? columns : rows, &across = is_turned_ ? rows : columns;
+      left_ = matrices<T>(batch, down, summed, extent, is_turned_ ? in_b : in_a, false);
+      right_ = matrices<T>(batch, summed, across, extent, is_turned_ ? in_a : in_b, false);
+      result_ = matrices<T>(batch, down, across, extent, in_c, true);
       for (const std::size_t f : batch) loops_.push_back(extent[f]);
       loops_.push_back(1);
       steps_ = {result_.batch_steps, left_.batch_steps, right_.batch_steps};
@@ -218,7 +221,7 @@ class block_product {
   }
   void operator()(const T* const* ab, T* c) const {
     if constexpr (std::is_floating_point_v<T>)
-      if (plain_) return by_matrices(ab[0], ab[1], c);
+      if (plain_) return by_matrices(ab[is_turned_ ? 1 : 0], ab[is_turned_ ? 0 : 1], c);
     std::fill_n(c, size_, T(0));
     const std::size_t last = loops_.size();
     std::ptrdiff_t s[3] = {};
@@ -244,7 +247,7 @@ class block_product {
   }
 
   std::size_t size_;
-  bool plain_;
+  bool plain_, is_turned_ = false;
   matrices<T> left_, right_, result_;
   shape_list loops_;
   std::array<short_list<std::ptrdiff_t>, 3> steps_;

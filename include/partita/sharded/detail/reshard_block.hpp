@@ -19,6 +19,24 @@ constexpr sharding bare(const sharding& s) {
   return only;
 }
 
+/// The same without axes of one place, along which nothing is cut, copied or owed.
+inline sharding without_single_axes(const sharding& s) {
+  sharding only = s;
+  for (std::size_t d = 0; d < s.rank(); ++d) {
+    only.cuts[d] = axis_list();
+    for (std::size_t k = 0; k < s.cuts[d].size(); ++k)
+      if (s.on.size(s.cuts[d][k]) > 1) only.cuts[d].push_back(s.cuts[d][k]);
+  }
+  for (std::size_t a = 0; a < s.on.rank(); ++a)
+    if (s.on.size(a) == 1) only.owed[a] = owed_reduction::none;
+  return only;
+}
+
+/// Whether each worker's blocks under both are the same elements.
+inline bool is_one_block(const sharding& a, const sharding& b) {
+  return a.lies_as(b) || without_single_axes(bare(a)).lies_as(without_single_axes(bare(b)));
+}
+
 /// One leg of a way between shardings: a single exchange, or nothing but local work.
 struct reshard_leg {
   enum class what { slice, exchange, reduce, all_reduce, owe };
@@ -197,8 +215,8 @@ tensor_block<T> owing(const bound_mesh& on, const tensor_block<T>& x, const resh
 template <class T>
 tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                           const shape_list& shape) {
-  const sharding source = bare(from), target = bare(to);
-  if (source.lies_as(target)) return x;
+  if (is_one_block(from, to)) return x;
+  const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
   const auto legs = legs_of(plan_reshard(on.mesh(), source, target, shape, mesh_links{}, sizeof(T)), source);
   bool moves = false;
   for (const reshard_leg& leg : legs)

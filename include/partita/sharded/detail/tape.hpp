@@ -32,15 +32,6 @@ struct tape_node {
   }
 };
 
-/// Where the cotangent of a value is collected: what owes another reduction than a sum is one tensor all the same,
-/// whose cotangent is whole.
-inline sharding place_of_cotangent(const sharding& s) {
-  sharding sums = s;
-  for (owed_reduction& kind : sums.owed)
-    if (kind != owed_reduction::sum) kind = owed_reduction::none;
-  return cotangent(sums);
-}
-
 inline thread_local std::uint64_t tape_nodes = 0;
 
 template <class T>
