@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <partita/core/error.hpp>
 #include <partita/core/left_out.hpp>
+#include <partita/core/product.hpp>
 #include <partita/nn/linear_options.hpp>
 #include <partita/rule/boundary.hpp>
 #include <partita/rule/sliding.hpp>
@@ -79,6 +80,12 @@ text convolution_objection(const convolution_options<Features>& o) {
       return problem << "requires a padding of at least 0, got " << o.padding[f] << " along dimension " << f
                      << " of the features; a negative padding is none";
   }
+  constexpr std::size_t most_weights = std::size_t{1} << 40U;  // chosen: an array of as many can be asked for
+  std::size_t weights = 0;
+  if (o.in_channels > most_weights || o.out_channels > most_weights || !multiply(o.weight_shape(), weights) ||
+      weights > most_weights)
+    return problem << "requires weights of at most 2^40 elements in all, got " << o.weight_shape()
+                   << "; a negative number of channels is none";
   return problem;
 }
 

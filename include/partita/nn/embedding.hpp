@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numbers>
 #include <partita/core/left_out.hpp>
+#include <partita/core/product.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/uniform.hpp>
@@ -53,6 +54,7 @@ class embedding {
     static_assert(Extents::rank() == Rank,
                   "partita::embedding<T, Rank>(p, options): requires p of the rank of the result, one more than that "
                   "of x");
+    expect_countable(std::array{options.rows, options.columns}, "rows x columns", "partita::embedding(p, options)");
     if (p.active()) {
       const interval part =
           balanced_part(by_rows() ? options.rows : options.columns, p.grid().shape()[Rank - 1], p.index()[Rank - 1]);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <partita/core/product.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
 
@@ -89,6 +90,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     return chosen;
   }
   static decomposition<K> cuts_for(const std::array<std::size_t, Rank>& grid, const layer_norm_options<K>& options) {
+    expect_countable(options.shape, "a shape", name);
     std::array<std::size_t, K> parts{};
     for (std::size_t d = 0; d < K; ++d) parts[d] = grid[Rank - K + d];
     if (options.cuts && (options.cuts->parts() != parts || options.cuts->extents() != options.shape))

@@ -104,6 +104,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_convolved_is_refused_on_all_workers) {
     return test::refused<shape_error>([&] { convolution<double, 2> layer(p, o); });
   };
   BOOST_TEST(says(made({.in_channels = 3, .out_channels = 4, .kernel = {1, 1}, .groups = 2}), "multiples of groups"));
+  BOOST_TEST(says(made({.in_channels = static_cast<std::size_t>(-3), .out_channels = 4, .kernel = {1, 1}}),
+                  "a negative number of channels is none"));
   BOOST_TEST(
       says(made({.in_channels = 1, .out_channels = 1, .kernel = {1, 1}, .stride = {0, 1}}), "a stride of at least 1"));
   convolution<double, 2> layer(p, {.in_channels = 2, .out_channels = 1, .kernel = {3, 3}});

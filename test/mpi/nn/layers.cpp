@@ -232,4 +232,25 @@ BOOST_AUTO_TEST_CASE(a_network_of_them_on_all_workers_is_the_network_on_one) {
   BOOST_TEST(of_one[3] < of_one[0]);
 }
 
+BOOST_AUTO_TEST_CASE(sizes_that_no_worker_could_hold_are_refused) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(std::size_t{1}, std::size_t{1}, everyone.size()));
+  const auto line = everyone.partition<1, 1>();
+  const auto says = [](const char* part, auto call) {
+    const std::string said = refused<shape_error>(call);
+    BOOST_TEST(said.find(part) != std::string::npos, "it says: " << said);
+  };
+  const char* const sentence = "2^40 elements in all";
+  for (const std::size_t n : {static_cast<std::size_t>(-3), std::size_t{1} << 62U}) {
+    says(sentence, [&] { layer_norm<double, 3>(p, {.shape = {n}}); });
+    says(sentence, [&] { rms_norm<double, 3, 2>(p, {.shape = {n, n}}); });
+    says(sentence, [&] { embedding<double, 3>(p, {.rows = n, .columns = 4}); });
+    says(sentence, [&] { embedding<double, 3>(p, {.rows = n, .columns = n}); });
+    says(sentence, [&] { linear<double>(line, line, line, {.in_features = n, .out_features = 4}); });
+    says(sentence, [&] { linear<double>(line, line, line, {.in_features = 4, .out_features = n}); });
+    says("2^40 channels", [&] { batch_norm<double, 3>(p, {.channels = n}); });
+    says("2^40 channels", [&] { group_norm<double, 3>(p, {.channels = n}); });
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

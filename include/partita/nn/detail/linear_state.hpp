@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <partita/array/gemm.hpp>
 #include <partita/comm/agreement.hpp>
+#include <partita/core/product.hpp>
 #include <partita/nn/detail/batches.hpp>
 #include <partita/nn/detail/linear_movements.hpp>
 #include <partita/nn/detail/uniform.hpp>
@@ -22,7 +23,7 @@ struct linear_state {
 
   linear_state(const partition<anywhere>& x_on, const partition<anywhere>& y_on, const partition<anywhere>& w_on,
                const linear_options& o)
-      : options(o), p_x(x_on), p_y(y_on), p_w(w_on), movements(p_x, p_y, p_w) {
+      : options(checked(o)), p_x(x_on), p_y(y_on), p_w(w_on), movements(p_x, p_y, p_w) {
     if (p_w.active()) {
       const auto i = p_w.index();
       rows = balanced_part(o.out_features, p_w.extents()[0], i[0]);
@@ -34,6 +35,11 @@ struct linear_state {
     weight = weight_gradient;
     bias = bias_gradient;
     if (o.initial == initial_values::uniform) set_uniform();
+  }
+  static const linear_options& checked(const linear_options& o) {
+    expect_countable(std::array{o.out_features, o.in_features}, "out_features x in_features",
+                     "partita::linear(p_x, p_y, p_w, options)");
+    return o;
   }
   std::array<std::size_t, 2> weight_shape() const { return {rows.size(), columns.size()}; }
   std::array<std::size_t, 1> bias_shape() const { return {has_bias() ? rows.size() : 0}; }
