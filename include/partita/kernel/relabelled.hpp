@@ -14,18 +14,25 @@ namespace partita {
 
 namespace detail {
 
+template <class Src, class Dst, std::size_t Given, class... Policies>
+consteval bool are_comparable() {
+  constexpr bool of_one_rank = Src::rank() == Dst::rank() && Src::rank() == Given;
+  static_assert(of_one_rank,
+                "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and "
+                "extents of one rank; reshape() one of the partitions with extents of 1");
+  constexpr bool accepted = !of_one_rank || are_accepted<Src::rank(), Policies...>;
+  static_assert(
+      accepted,
+      "partita::relabelled(p_x, p_y, extents, policies...), partita::cost_of(p_x, p_y, extents, policies...): "
+      "requires policies that partita::repartition(p_x, p_y, policies...) takes");
+  return of_one_rank && accepted;
+}
+
 /// The cuts of both sides for a tensor x of these extents. Requires that they cut it [shape_error].
 template <class Src, class Dst, class... Policies>
 repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
                                                     const std::array<std::size_t, Src::rank()>& global,
                                                     const char* call, const Policies&... policies) {
-  static_assert(Src::rank() == Dst::rank(),
-                "partita::relabelled(p_x, p_y, extents), partita::cost_of(p_x, p_y, extents): requires partitions and "
-                "extents of one rank; reshape() one of the partitions with extents of 1");
-  static_assert(
-      are_accepted<Src::rank(), Policies...>,
-      "partita::relabelled(p_x, p_y, extents, policies...), partita::cost_of(p_x, p_y, extents, policies...): "
-      "requires policies that partita::repartition(p_x, p_y, policies...) takes");
   repartition_cuts<Src::rank(), Policies...> cuts(p_x.grid().shape(), p_y.grid().shape(), policies...);
   const text problem = cuts.objection(global);
   if (!problem.empty()) throw shape_error(text() << call << ": " << problem);
@@ -44,9 +51,13 @@ repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, c
 template <class Src, class Dst, std::size_t... E, class... Policies>
 partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                           const Policies&... policies) {
-  const auto x = global.array();
-  const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::relabelled(p_x, p_y, extents)", policies...);
-  return {p_y.world(), relabelled(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes())};
+  if constexpr (detail::are_comparable<Src, Dst, sizeof...(E), Policies...>()) {
+    const auto x = global.array();
+    const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::relabelled(p_x, p_y, extents)", policies...);
+    return {p_y.world(), relabelled(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes())};
+  } else {
+    return p_y;
+  }
 }
 
 /// What it costs all workers to repartition a tensor x of these extents from p_x to p_y with these policies.
@@ -57,9 +68,13 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
 template <class Src, class Dst, std::size_t... E, class... Policies>
 movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                       const Policies&... policies) {
-  const auto x = global.array();
-  const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::cost_of(p_x, p_y, extents)", policies...);
-  return cost_of(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes());
+  if constexpr (detail::are_comparable<Src, Dst, sizeof...(E), Policies...>()) {
+    const auto x = global.array();
+    const auto cuts = detail::cuts_for(p_x, p_y, x, "partita::cost_of(p_x, p_y, extents)", policies...);
+    return cost_of(p_x.grid(), cuts.of_x(x), p_y.grid(), cuts.of_y(x), cuts.axes());
+  } else {
+    return {};
+  }
 }
 
 }  // namespace partita

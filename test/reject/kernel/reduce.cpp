@@ -14,12 +14,6 @@
 // expect RANK_OF_RUN_TIME: partita::reduce\(p_x, p_y, reduction\)\(x\): requires an xtensor expression whose rank is
 //   part of its type; as_rank<2>\(a\) gives it one
 // expect STARTED: partita::reduce\(p_x, p_y, reduction\)\(x\): requires an xtensor expression whose rank is part
-// expect NO_DIMENSIONS: partita::all_reduce\(p, dimensions, reduction\): requires the dimensions to reduce along
-// expect NO_REDUCTION_OF_ALL: partita::all_reduce\(p, dimensions, reduction\): requires the dimensions to reduce along
-// expect AN_INT: partita::all_reduce\(p, dimensions, reduction\): requires the dimensions to reduce along
-// expect NO_SUCH_DIMENSION: partita::all_reduce\(p, dimensions<...>, reduction\): requires dimensions below rank\(p\)
-// expect TWICE: partita::all_reduce\(p, dimensions<...>, reduction\): requires each dimension once
-#include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <vector>
 
@@ -41,11 +35,11 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused
   reduce most(p, everyone.partition<2>(), maximum);
   reduce own(p, everyone.partition<2>(), longest{}, discard_batch);
   reduce average(p, everyone.partition<2>(), mean, reproducible);
-  all_reduce all_of_them(p, dimensions<0, 1>, sum);
+  reduce total(p, everyone.partition<2>(), sum);
   most(x);
   own(x);
   average.adjoint(x);
-  all_of_them.start_adjoint(x);
+  total.start_adjoint(x);
 #if defined(RANKS)
   reduce refused(p, everyone.partition<1, 1, 2>(), sum);
 #elif defined(EXTENTS)
@@ -57,7 +51,7 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused
 #elif defined(STATE)
   reduce refused(p, everyone.partition<2>(), counted{});
 #elif defined(BOOLS)
-  all_of_them(flags);
+  total(flags);
 #elif defined(FLOATS)
   reduce(p, everyone.partition<2>(), any)(x);
 #elif defined(ADJOINT)
@@ -70,15 +64,5 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused
   most(any_rank);
 #elif defined(STARTED)
   most.start(list);
-#elif defined(NO_DIMENSIONS)
-  all_reduce refused(p);
-#elif defined(NO_REDUCTION_OF_ALL)
-  all_reduce refused(p, dimensions<0>);
-#elif defined(AN_INT)
-  all_reduce refused(p, 0, sum);
-#elif defined(NO_SUCH_DIMENSION)
-  all_reduce refused(p, dimensions<2>, sum);
-#elif defined(TWICE)
-  all_reduce refused(p, dimensions<1, 1>, sum);
 #endif
 }
