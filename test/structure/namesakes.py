@@ -37,6 +37,7 @@ TOGETHER = {
     "mpi/nn/training.cpp": "nn/softmax_cross_entropy",
     "mpi/nn/windows.cpp": "nn/pooling nn/upsampling plan/taps",
     "reject/nn/convolution.cpp": "nn/convolution_options",
+    "unit/nn/convolution_while_x_arrives.cpp": "nn/local_convolution",
     "unit/nn/optimiser.cpp": "nn/update_rule",
     "unit/nn/random_convolutions.cpp": "nn/convolution_sequentially",
     "unit/plan/complete.cpp": "plan/graph",

@@ -35,7 +35,7 @@ class group_ways {
     MPI_Comm_rank(everyone, &id);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) pages_[k] = memory_.allocate_signals(sizeof(group_page));
     check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // what was here before has been read for the last time
-    card mine;
+    shown_pages mine;
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       // not the slots, which nobody reads before they are written: only small blocks touch them
       std::memset(pages_[k], 0, sizeof(group_page) - sizeof(group_page::slot));
@@ -43,11 +43,11 @@ class group_ways {
       if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
     }
     // only those of a node look at each other's pages, and who lives where was learnt with the world
-    std::vector<card> cards(members_.size());
-    check(MPI_Allgather(&mine, static_cast<int>(sizeof(card)), MPI_BYTE, cards.data(), static_cast<int>(sizeof(card)),
-                        MPI_BYTE, members_.communicator()),
+    std::vector<shown_pages> shown(members_.size());
+    check(MPI_Allgather(&mine, static_cast<int>(sizeof(shown_pages)), MPI_BYTE, shown.data(),
+                        static_cast<int>(sizeof(shown_pages)), MPI_BYTE, members_.communicator()),
           "MPI_Allgather");
-    for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g, cards, static_cast<std::size_t>(id)));
+    for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g, shown, static_cast<std::size_t>(id)));
   }
   group_ways(const group_ways&) = delete;
   group_ways& operator=(const group_ways&) = delete;
@@ -90,12 +90,12 @@ class group_ways {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  struct card {
+  struct shown_pages {
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};
   };
 
   template <class = void>
-  group_way way_of(const worker_group& g, const std::vector<card>& cards, std::size_t id) {
+  group_way way_of(const worker_group& g, const std::vector<shown_pages>& shown_by, std::size_t id) {
     group_way way;
     way.all = &g;
     way.ahead = ahead_;
@@ -117,7 +117,7 @@ class group_ways {
       if (member == id) way.within.position = way.within.members.size();
       way.within.members.push_back(member);
       places.push_back(members_.place_of(member));
-      const card& shown = cards[places.back()];
+      const shown_pages& shown = shown_by[places.back()];
       const std::uint64_t page_there = shown.page[shown.group[0] == g.number ? 0 : 1];
       shared = shared && page_there != none;
       if (shared) pages.push_back(reinterpret_cast<group_page*>(memory_.at(places.back(), page_there)));

@@ -7,6 +7,7 @@
 #include <partita/array/expression.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/extents.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/plan/decomposition.hpp>
 
@@ -34,11 +35,7 @@ struct placed_tensor {
                                 << detail::shape_of(x) << "; repartition the tensor first";
   }
   /// A number that equal ones share.
-  std::uint64_t fingerprint() const {
-    std::uint64_t hash = partition.grid().fingerprint();
-    for (std::size_t d = 0; d < rank(); ++d) hash = (hash ^ (extents[d] + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL;
-    return hash;
-  }
+  std::uint64_t fingerprint() const { return hasher(partition.grid().fingerprint()).mix(extents.array()).value(); }
 };
 
 /// `on(p_x, extents<8, 16>{})`: says of an operand where it lives and how large it is as a whole.

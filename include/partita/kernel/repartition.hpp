@@ -71,7 +71,7 @@ class repartition {
   template <class X>
   auto start(const X& x) const {
     if constexpr (takes<X>()) return begin_forward_(x, text());
-    else return detail::anything();
+    else return detail::no_result{};
   }
   /// The same into a caller's array or view, which must have the shape of the result and share no memory with x
   /// [shape_error, on all workers].

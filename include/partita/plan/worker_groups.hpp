@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/hash.hpp>
 #include <partita/plan/group_plan.hpp>
 #include <partita/plan/workers.hpp>
 #include <utility>
@@ -67,12 +68,9 @@ class worker_groups {
   std::size_t bound() const { return group_of_.size(); }
   /// A number that equal groups share.
   std::uint64_t fingerprint() const {
-    std::uint64_t hash = 1469598103934665603ULL;
-    for (const auto& list : members_) {
-      hash = (hash ^ list.size()) * 1099511628211ULL;
-      for (std::size_t worker : list) hash = (hash ^ (worker + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL;
-    }
-    return hash;
+    hasher hash;
+    for (const auto& list : members_) hash.mix(list);
+    return hash.value();
   }
   /// What a worker does in a call: its group has a root, which is one of those that give and take.
   group_plan plan(std::size_t worker, group_plan::kind movement) const {

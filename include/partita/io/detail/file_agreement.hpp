@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <partita/comm/partition.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/io/detail/posix_file.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <string>
@@ -33,17 +34,17 @@ struct file_trouble {
 class call_number {
  public:
   call_number& operator<<(std::uint64_t value) {
-    number_ = (number_ ^ (value + 0x9e3779b97f4a7c15ULL + (number_ << 6U) + (number_ >> 2U))) * 1099511628211ULL;
+    number_.mix(value);
     return *this;
   }
   call_number& operator<<(const char* characters) {
     while (*characters != '\0') *this << static_cast<std::uint64_t>(static_cast<unsigned char>(*characters++));
     return *this;
   }
-  std::uint64_t value() const { return number_; }
+  std::uint64_t value() const { return number_.value(); }
 
  private:
-  std::uint64_t number_ = 1469598103934665603ULL;
+  hasher number_;
 };
 
 /// One call on files by all workers of a world. Every worker makes the same calls of its members, in the same order.

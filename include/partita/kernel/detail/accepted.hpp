@@ -32,12 +32,12 @@ constexpr bool has_summable_elements() {
   else return false;
 }
 /// What stands for a member of a class that was refused: nothing is added to the one sentence.
-struct anything {
+struct refused_member {
   template <class... Arguments>
-  explicit anything(const Arguments&...) {}
+  explicit refused_member(const Arguments&...) {}
 };
 template <bool Accepted, class Member>
-using member_if = std::conditional_t<Accepted, Member, anything>;
+using member_if = std::conditional_t<Accepted, Member, refused_member>;
 
 /// View is writable memory for elements of X.
 template <class View, class X>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/core/hash.hpp>
 #include <partita/core/text.hpp>
 
 namespace partita::detail {
@@ -9,10 +10,9 @@ namespace partita::detail {
 /// A number for a type, the same on all workers of one program.
 template <class T>
 constexpr std::uint64_t type_number() {
-  std::uint64_t hash = 1469598103934665603ULL;
-  for (const char* c = __PRETTY_FUNCTION__; *c != '\0'; ++c)
-    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211ULL;
-  return hash;
+  hasher hash;
+  for (const char* c = __PRETTY_FUNCTION__; *c != '\0'; ++c) hash.mix(*c);
+  return hash.value();
 }
 
 /// What a type is called, for sentences: "float", "std::complex<double>".
@@ -30,8 +30,7 @@ text type_name() {
   return name;
 }
 
-constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-  return (a ^ (b + 0x9e3779b97f4a7c15ULL + (a << 6U) + (a >> 2U))) * 1099511628211ULL;
-}
+/// The number a with b mixed in.
+constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return hasher(a).mix(b).value(); }
 
 }  // namespace partita::detail

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/hash.hpp>
 #include <partita/core/text.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -43,9 +43,7 @@ class forgotten_cuts {
 
   template <std::size_t Rank>
   static std::uint64_t number_of(const std::array<std::size_t, Rank>& extents) {
-    std::uint64_t number = 1469598103934665603ULL;
-    for (const std::size_t n : extents) number = mixed(number, n);
-    return number;
+    return hasher().mix(extents).value();
   }
 
   std::vector<std::uint64_t> numbers_;

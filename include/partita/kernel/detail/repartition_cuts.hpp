@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/given_cuts.hpp>
 #include <partita/rule/kernel_policy.hpp>
@@ -120,17 +121,15 @@ class repartition_cuts {
   }
 
   std::uint64_t fingerprint() const {
-    std::uint64_t hash = 1469598103934665603ULL;
-    const auto mix = [&hash](std::uint64_t value) {
-      hash = (hash ^ (value + 0x9e3779b97f4a7c15ULL)) * 1099511628211ULL;
-    };
+    hasher hash;
+    const auto mix = [&hash](std::uint64_t value) { hash.mix(value); };
     for (const std::size_t d : axes_) mix(d);
     mix(from_ ? 1 : 0);
     mix(to_ ? 1 : 0);
     for (const auto* side : {&from_, &to_})
       if (*side)
         for (const cut& c : (*side)->cuts) mix(c.fingerprint());
-    return hash;
+    return hash.value();
   }
 
  private:
