@@ -49,14 +49,14 @@ bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, 
                           << name << ": requires operands that need not be moved, but of extents " << extents
                           << " on the mesh " << lies.on << ", which lies " << lies << ", it brings " << most * sizeof(T)
                           << " bytes to a worker; reshard it before");
-  const bool writes_down = bound_steps<T>::in_use != nullptr;
+  const bool writes_down = step_list<T>::in_use != nullptr;
   if (log_in_use != nullptr || writes_down) {
     std::size_t received = 0;
     const std::size_t me = on.everyone().id();
     for (const box_overlap& o : move.overlaps.taken(me))
       if (o.worker != me) received += volume_in(shape_of_box(o.where)) * sizeof(T);
     const auto note = [=, called = text(name)] { log_movement(called.c_str(), lies, lies, extents, received); };
-    if (writes_down) bound_steps<T>::in_use->add_note(note);
+    if (writes_down) step_list<T>::in_use->add_note(note);
     else note();
     if (writes_down || log_in_use->is_dry) return true;
   }
@@ -72,7 +72,7 @@ template <class T>
 void move_boxes(bound_mesh& on, box_moves::known_move& known, const tensor_block<T>& x, const tensor_block<T>& y) {
   const auto made = on.prepared(known);
   if (!made) return;
-  if (auto* const steps = bound_steps<T>::in_use)
+  if (auto* const steps = step_list<T>::in_use)
     steps->add(
         {x}, y, [made](const T* const* from, T* to) { (*made)(from[0], to); }, true);
   else (*made)(x.data(), y.data());
@@ -86,7 +86,7 @@ void compute_part(const Op& op, const tensor_block<T>& x, const tensor_place& fr
              tensor_part<T>{y_memory, y_shape, to.box, to.extents});
   };
   const T* const memory[] = {x.data()};
-  if (auto* const steps = bound_steps<T>::in_use) steps->add({x}, y, compute);
+  if (auto* const steps = step_list<T>::in_use) steps->add({x}, y, compute);
   else compute(memory, y.data());
 }
 
@@ -161,7 +161,7 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
   sums.backwards = op.carries_backwards();
   for (std::size_t d = 0; d < y.shape.size(); ++d) (d < along ? sums.outer : sums.inner) *= d == along ? 1 : y.shape[d];
   const tensor_block<T> total(shape_list{sums.outer, sums.inner}), before(shape_of_box(mine), on.memory());
-  auto* const steps = bound_steps<T>::in_use;
+  auto* const steps = step_list<T>::in_use;
   if (steps != nullptr) steps->add({y}, total, [sums](const T* const* from, T* to) { sums.total(from[0], to); });
   else sums.total(y.data(), total.data());
   move_boxes(on, known, total, before);

@@ -74,7 +74,7 @@ class block_elements {
 /// Does what was worked out, or writes down that it is to be done.
 template <class T, class Work>
 void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
-  if (auto* const steps = bound_steps<T>::in_use) return steps->add(x, y, work);
+  if (auto* const steps = step_list<T>::in_use) return steps->add(x, y, work);
   const T* memory[3] = {};
   for (std::size_t i = 0; i < x.size() && i < 3; ++i) memory[i] = x[i].data();
   work(memory, y.data());
@@ -128,7 +128,7 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
     for (std::size_t i = 0; i < x.size(); ++i) parts.push_back({x[i].data(), x[i].shape, at[i].box, at[i].extents});
     const tensor_part<T> made{y.data(), shape, to.box, to.extents};
     const auto& own = own_work_for<T>(*op.own, op.how.name());
-    if (auto* const steps = bound_steps<T>::in_use)
+    if (auto* const steps = step_list<T>::in_use)
       steps->add(x, y, [keep = op.own, &own, parts, part = made](const T* const* from, T* memory) mutable {
         for (std::size_t i = 0; i < parts.size(); ++i) parts[i].memory = from[i];
         part.memory = memory;

@@ -43,7 +43,7 @@ sharded_tensor<T> elements_in_place(element_function f, double number, const std
   for (std::size_t i = 0; i < 3; ++i) rows[i] = x[i < N ? i : 0]->block.data();
   static constexpr std::ptrdiff_t steps[] = {1, 1, 1};
   const std::size_t n = state->block.size();
-  if (auto* const program = bound_steps<T>::in_use) {
+  if (auto* const program = step_list<T>::in_use) {
     std::vector<tensor_block<T>> blocks;
     for (std::size_t i = 0; i < 3; ++i) blocks.push_back(x[i < N ? i : 0]->block);
     program->add(blocks, state->block,

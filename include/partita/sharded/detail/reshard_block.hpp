@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/sharded/detail/bound_mesh.hpp>
-#include <partita/sharded/detail/bound_steps.hpp>
 #include <partita/sharded/detail/movement_log.hpp>
+#include <partita/sharded/detail/step_list.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -144,7 +144,7 @@ tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had
     });
   };
   const T* const from[] = {x.data()};
-  if (auto* const steps_of_program = bound_steps<T>::in_use) steps_of_program->add({x}, y, copy);
+  if (auto* const steps_of_program = step_list<T>::in_use) steps_of_program->add({x}, y, copy);
   else copy(from, y.data());
   return y;
 }
@@ -153,7 +153,7 @@ tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had
 template <class T>
 void move_block(bound_mesh& on, const reshard_exchange& e, const shape_list& shape, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
-  auto* const steps = bound_steps<T>::in_use;
+  auto* const steps = step_list<T>::in_use;
   if (steps == nullptr) return on.move(e, shape, x.data(), y.data());
   if (const auto made = on.prepared<T>(e, shape))
     steps->add(
@@ -178,7 +178,7 @@ tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshar
   tensor_block<T> y(mine, on.memory());
   if (!on.active()) return y;
   const std::size_t n = y.size();
-  if (auto* const steps = bound_steps<T>::in_use)
+  if (auto* const steps = step_list<T>::in_use)
     steps->add({all}, y, [=](const T* const* from, T* to) { combine(kind, parts, from[0], n, to); });
   else combine(kind, parts, all.data(), n, y.data());
   return y;
@@ -228,7 +228,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
     return shape_alone<T>(shape_of_box(on.box(target, shape)));
   }
   const std::size_t bytes_before = movements.bytes;
-  if (auto* const steps = moves ? bound_steps<T>::in_use : nullptr) {  // a program agrees once for all of its steps
+  if (auto* const steps = moves ? step_list<T>::in_use : nullptr) {  // a program agrees once for all of its steps
     const std::size_t bytes = on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0;
     steps->add_note([=, name = text(operation_in_use != nullptr ? operation_in_use : "reshard")] {
       const naming_operation now(name.c_str());
@@ -263,7 +263,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
         break;
     }
   }
-  if (moves && bound_steps<T>::in_use == nullptr)
+  if (moves && step_list<T>::in_use == nullptr)
     log_movement("reshard", source, target, shape, movements.bytes - bytes_before);
   return now;
 }

@@ -1,0 +1,55 @@
+// Work on blocks that is written down instead of being done: what operations and movements see of a bound program.
+#pragma once
+
+#include <memory>
+#include <partita/sharded/detail/tensor_block.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// What one step does: y of x.
+template <class T>
+struct block_step {
+  virtual ~block_step() = default;
+  virtual void operator()(const T* const* x, T* y) = 0;
+};
+template <class T, class Work>
+struct block_step_of final : block_step<T> {
+  Work work;
+  explicit block_step_of(const Work& w) : work(w) {}
+  void operator()(const T* const* x, T* y) override { work(x, y); }
+};
+template <class T, class Note>
+struct block_note_of final : block_step<T> {
+  Note note;
+  explicit block_note_of(const Note& n) : note(n) {}
+  void operator()(const T* const*, T*) override { note(); }
+};
+
+/// While `in_use` names a list, what computes or moves blocks on this thread adds a step to it and leaves their
+/// elements alone.
+template <class T>
+class step_list {
+ public:
+  static inline thread_local step_list* in_use = nullptr;
+
+  /// One more step. What moves elements between workers says so, and has its blocks where others reach them.
+  template <class Work>
+  void add(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work, bool moves = false) {
+    put(x, y, std::unique_ptr<block_step<T>>(new block_step_of<T, Work>(work)), moves);
+  }
+  /// A step that touches no block.
+  template <class Note>
+  void add_note(const Note& note) {
+    put({}, {}, std::unique_ptr<block_step<T>>(new block_note_of<T, Note>(note)), false);
+  }
+
+ protected:
+  ~step_list() = default;
+
+ private:
+  virtual void put(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, std::unique_ptr<block_step<T>> done,
+                   bool moves) = 0;
+};
+
+}  // namespace partita::detail
