@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <partita/plan/between_nodes.hpp>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct cluster_facts {
   double latency = 1.5e-6;         ///< seconds from card to card
   double card_message = 1 / 15e6;  ///< seconds of a node's card for each message
   double card_byte = 1 / 25e9;     ///< and for each byte
+  double meeting = 0.25e-6;        ///< seconds until a worker of a node sees a flag of another one there
 };
 
 /// What one node does in an exchange.
@@ -30,18 +32,92 @@ struct node_exchange {
 
 namespace detail {
 
-/// The messages of a node in the order in which its card gets them: when that is, and how many bytes.
+/// What one worker of a node exchanges with another worker: one message, or its part of one.
+struct pair_bytes {
+  std::size_t local, other, bytes;
+};
+
+/// One direction of a node's exchange: when its card gets which message, and how many bytes it has.
 class card_queue {
  public:
-  explicit card_queue(const cluster_facts& facts) : facts_(facts) {}
-  /// A worker begins: it hands its messages over one after another.
-  void next_worker() { now_ = 0; }
-  void add(std::size_t bytes, bool leaves) {
-    now_ += static_cast<double>(bytes) * facts_.copied_byte + (leaves ? facts_.message : 0);
-    last_ = std::max(last_, now_);
-    if (leaves) queue_.emplace_back(now_, bytes);
-  }
+  card_queue(const cluster_facts& facts, std::size_t node) : facts_(facts), node_(node), now_(facts.workers_on_node) {}
+  /// The messages of a pair of workers, those of each worker of the node one after another.
+  void add(const pair_bytes& one) { all_.push_back(one); }
+
   node_exchange run() {
+    std::vector<pair_bytes> leaving;
+    for (const pair_bytes& p : all_)
+      if (node_of(p) != node_) leaving.push_back(p);
+    std::stable_sort(leaving.begin(), leaving.end(),
+                     [&](const auto& a, const auto& b) { return node_of(a) < node_of(b); });
+    std::vector<std::size_t> joined;  // by other node, where there are any
+    for (std::size_t first = 0, next = 0; first < leaving.size(); first = next) {
+      while (next < leaving.size() && node_of(leaving[next]) == node_of(leaving[first])) ++next;
+      const std::size_t lanes = lanes_of(leaving.data() + first, leaving.data() + next);
+      joined.resize(node_of(leaving[first]) + 1, 0);
+      joined.back() = lanes;
+      for (std::size_t lane = 0, k = first; lane < lanes; ++lane) share(leaving, k, next, lane, lanes);
+    }
+    for (const pair_bytes& p : all_) {
+      double& now = now_[p.local];
+      now += static_cast<double>(p.bytes) * facts_.copied_byte;
+      if (node_of(p) == node_ || joined[node_of(p)] != 0) continue;
+      now += facts_.message;
+      queue_.emplace_back(now, p.bytes);
+    }
+    post_joined();
+    return through_card();
+  }
+
+ private:
+  struct joined_message {
+    std::size_t owner, bytes;
+    std::vector<std::size_t> workers;
+  };
+
+  std::size_t node_of(const pair_bytes& p) const { return p.other / facts_.workers_on_node; }
+  std::size_t lanes_of(const pair_bytes* first, const pair_bytes* last) const {
+    node_traffic t{0, 0, static_cast<std::size_t>(last - first), 0, {facts_.latency, facts_.message, facts_.card_byte}};
+    std::vector<std::size_t> others;
+    for (const pair_bytes* p = first; p != last; ++p) {
+      t.senders += p == first || p->local != p[-1].local ? 1 : 0;
+      t.bytes += p->bytes;
+      others.push_back(p->other);
+    }
+    std::sort(others.begin(), others.end());
+    t.receivers = static_cast<std::size_t>(std::unique(others.begin(), others.end()) - others.begin());
+    return t.joined();
+  }
+  /// The pairs from k on that share a message: up to their part of all bytes.
+  void share(const std::vector<pair_bytes>& leaving, std::size_t& k, std::size_t end, std::size_t lane,
+             std::size_t lanes) {
+    std::size_t left = 0;
+    for (std::size_t i = k; i < end; ++i) left += leaving[i].bytes;
+    joined_message m{0, 0, {}};
+    for (; k < end && (m.bytes < left / (lanes - lane) || lane + 1 == lanes); ++k) {
+      m.bytes += leaving[k].bytes;
+      if (m.workers.empty() || m.workers.back() != leaving[k].local) m.workers.push_back(leaving[k].local);
+    }
+    if (m.workers.empty()) return;
+    m.owner = m.workers[node_traffic::owner(m.workers.size(), node_of(leaving[k - 1]), lane)];
+    messages_.push_back(std::move(m));
+  }
+  /// Every worker meets each owner once, and an owner posts when all have written.
+  void post_joined() {
+    const std::size_t n = facts_.workers_on_node;
+    std::vector<char> meets(n * n, 0);
+    for (const joined_message& m : messages_)
+      for (const std::size_t worker : m.workers) meets[worker * n + m.owner] = worker != m.owner ? 1 : 0;
+    for (std::size_t k = 0; k < n * n; ++k) now_[k / n] += meets[k] * facts_.meeting;
+    std::vector<double> ready = now_;
+    for (std::size_t k = 0; k < n * n; ++k)
+      if (meets[k] != 0) ready[k % n] = std::max(ready[k % n], now_[k / n]) + facts_.meeting;
+    for (const joined_message& m : messages_) {
+      now_[m.owner] = ready[m.owner] += facts_.message;
+      queue_.emplace_back(ready[m.owner], m.bytes);
+    }
+  }
+  node_exchange through_card() {
     std::sort(queue_.begin(), queue_.end());
     node_exchange all;
     double free = 0;
@@ -51,34 +127,35 @@ class card_queue {
     }
     all.messages = queue_.size();
     all.bound = static_cast<double>(all.bytes) * facts_.card_byte;
-    all.seconds = std::max(last_, queue_.empty() ? 0 : free + facts_.latency);
+    all.seconds = std::max(*std::max_element(now_.begin(), now_.end()), queue_.empty() ? 0 : free + facts_.latency);
     return all;
   }
 
- private:
   cluster_facts facts_;
-  double now_ = 0, last_ = 0;
+  std::size_t node_;
+  std::vector<double> now_;  // of each worker
+  std::vector<pair_bytes> all_;
+  std::vector<joined_message> messages_;
   std::vector<std::pair<double, std::size_t>> queue_;
 };
 
 }  // namespace detail
 
 /// Simulates one node of an exchange: `plan_of(worker)` is the exchange plan of a worker. What it receives is taken to
-/// come as what it sends goes, so it is told as well. Cost: that of the node's plans and a sort of its messages.
+/// come as what it sends goes, so it is told as well. Cost: that of the node's plans and sorts of its messages.
 template <class PlanOf>
 node_exchange simulate_node(const cluster_facts& facts, std::size_t node, std::size_t workers,
                             std::size_t element_bytes, PlanOf plan_of) {
-  detail::card_queue out(facts), in(facts);
+  detail::card_queue out(facts, node), in(facts, node);
   const std::size_t first = node * facts.workers_on_node;
   for (std::size_t worker = first; worker < workers && worker < first + facts.workers_on_node; ++worker) {
     const auto plan = plan_of(worker);
-    out.next_worker(), in.next_worker();
     const auto fill = [&](detail::card_queue& card, const auto& transfers) {
-      for (std::size_t k = 0; k < transfers.size();) {  // the boxes of a pair are one message
+      for (std::size_t k = 0; k < transfers.size();) {  // the boxes of a pair travel together
         const std::size_t other = transfers[k].worker;
         std::size_t elements = 0;
         for (; k < transfers.size() && transfers[k].worker == other; ++k) elements += transfers[k].where.volume();
-        card.add(elements * element_bytes, other / facts.workers_on_node != node);
+        card.add({worker - first, other, elements * element_bytes});
       }
     };
     fill(out, plan.sends), fill(in, plan.receives);

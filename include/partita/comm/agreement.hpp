@@ -31,6 +31,7 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
     return world.agree(
         fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, ahead);
   world.begin_call(fingerprint, describe);
+  world.end_under_way();
   world.roll().was_heard();
   if (own.any()) {
     world.leave_messages_unread();

@@ -61,6 +61,15 @@ class box_exchange {
     next_->is_next_ = does_more_ = true;
   }
 
+  /// What carries boxes that are not in the plan. Before the first start.
+  void also(std::unique_ptr<carrier> more) { carriers_.push_back(std::move(more)); }
+
+  /// Whether others need this worker to finish: till then it keeps what they wait for.
+  bool passes_on() const {
+    for (const auto& c : carriers_)
+      if (c->passes_on()) return true;
+    return next_ != nullptr;
+  }
   /// Messages and bytes that leave this worker as messages, and bytes that it hands over through shared memory.
   carried counts() const {
     carried all;

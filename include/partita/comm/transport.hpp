@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <memory>
 #include <partita/comm/box_exchange.hpp>
+#include <partita/comm/detail/joint_messages.hpp>
 #include <partita/comm/detail/message/pair_messages.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/memory_way.hpp>
 #include <partita/core/error.hpp>
 #include <partita/rule/transport_choice.hpp>
+#include <utility>
+#include <vector>
 
 namespace partita::detail {
 
@@ -65,10 +68,34 @@ class transport {
   /// The same on all workers, and different from other transports and group_ways of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
-  /// What carries out a plan for elements of this kind.
+  /// From now on what workers of one node send to another one may travel in joint messages, if the kernel leaves it to
+  /// the library how messages are made. Collective.
+  void join_messages() {
+    if (!members_.is_one_of_many() || !policy_.shared || policy_.message != message_policy{}) return;
+    if (!members_.joint())
+      members_.joint() = std::make_shared<joint_ways>(everyone_, members_, node::of(everyone_), memory_);
+    joint_ = members_.joint();
+  }
+
+  /// Of whose plans an exchange wants to know besides its own: the workers of this node, in order, or nobody's.
+  std::vector<std::size_t> whose_plans() const {
+    std::vector<std::size_t> all;
+    for (std::size_t k = 0; joint_ && k < members_.size(); ++k) all.push_back(members_.worker(k));
+    return all;
+  }
+
+  /// What carries out a plan for elements of this kind; `of_node` are the plans of the workers named above.
   template <class = void>
-  std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind) {
-    return std::make_unique<box_exchange>(ways_, memory_, std::move(plan), kind, members_.oversubscribed());
+  std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind,
+                                         std::vector<lowered_plan> of_node = {}) {
+    joint_plan joint;
+    if (!of_node.empty() && !plan.accumulate) {
+      joint = joint_planner(plan.worker, kind.bytes, std::move(of_node), members_.first_of()).split();
+      if (!joint.empty()) plan = joint.direct;
+    }
+    auto made = std::make_unique<box_exchange>(ways_, memory_, std::move(plan), kind, members_.oversubscribed());
+    if (!joint.empty()) made->also(std::make_unique<joint_messages>(*joint_, std::move(joint), kind));
+    return made;
   }
 
  private:
@@ -99,6 +126,7 @@ class transport {
   memory_way memory_way_;
   message_way message_way_;
   std::vector<way*> ways_;  // the nearer first
+  std::shared_ptr<joint_ways> joint_;
 };
 
 }  // namespace partita::detail

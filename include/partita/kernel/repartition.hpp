@@ -31,8 +31,8 @@ namespace partita {
 /// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents that the given
 ///           cuts add up to [shape_error, on all workers].
 /// Cost:     on one node a single copy: boxes are written straight into the result, which lives in a pool of shared
-///           memory; one message per pair of workers on different nodes. Extents are exchanged once for each new
-///           structure, not at calls that repeat one; those allocate nothing.
+///           memory; between nodes one message per pair of workers, of small boxes per pair of nodes. Extents are
+///           exchanged once for each new structure, not at calls that repeat one; those allocate nothing.
 /// Adjoint:  repartition from p_y back to the cut that x had.
 template <class Src, class Dst, class... Policies>
 class repartition {

@@ -1,5 +1,5 @@
-// Which way blocks take between the members of a group that live on different nodes: decided by what messages cost, and
-// alike by all members.
+// Which way blocks take between workers that live on different nodes: decided by what messages cost, and alike by all
+// of them.
 #pragma once
 
 #include <cstddef>
@@ -147,6 +147,30 @@ struct block_routes {
     for (const block_route route : routes)
       if ((this->*seconds)(route) < (this->*seconds)(chosen)) chosen = route;
     return chosen;
+  }
+};
+
+/// What moves from the workers of one node to those of another: how many of them send, how many receive, between how
+/// many pairs, and the bytes of all.
+struct node_traffic {
+  std::size_t senders = 0, receivers = 0, pairs = 0, bytes = 0;
+  link_cost link{};
+
+  /// Into how many messages of the two nodes all that is joined; 0: a message for each pair of workers costs less. Each
+  /// joined message waits once for each of its workers, and is written and read once more by them.
+  constexpr std::size_t joined() const {
+    constexpr std::size_t longest = std::size_t{256} << 10;
+    constexpr double meeting = 0.25e-6, copied_byte = 0.5e-9;
+    const std::size_t least = senders < receivers ? senders : receivers, wish = (bytes + longest - 1) / longest;
+    const std::size_t lanes = wish < 1 ? 1 : wish < least ? wish : least;
+    const double together = static_cast<double>(lanes) * link.message +
+                            static_cast<double>(senders + receivers) * meeting +
+                            static_cast<double>(bytes) * copied_byte;
+    return lanes < pairs && together < static_cast<double>(pairs) * link.message ? lanes : 0;
+  }
+  /// Which of the workers that take part in a message posts it: another one for each node that they exchange with.
+  static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {
+    return (other_node + lane) % workers;
   }
 };
 

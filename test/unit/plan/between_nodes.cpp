@@ -73,6 +73,23 @@ BOOST_AUTO_TEST_CASE(blocks_are_exchanged_whole_only_by_two_or_where_headers_are
   BOOST_TEST((block_routes{2, std::size_t{1} << 26}.sum_to_all() == block_route::directly));
 }
 
+BOOST_AUTO_TEST_CASE(two_nodes_join_what_is_small_for_each_pair_of_workers) {
+  BOOST_TEST((node_traffic{1, 1, 1, 8}.joined()) == 0U);  // there is but one message
+  BOOST_TEST((node_traffic{2, 2, 4, 64}.joined()) == 1U);
+  BOOST_TEST((node_traffic{2, 2, 4, 1 << 20}.joined()) == 0U);
+  BOOST_TEST((node_traffic{64, 64, 4096, 4096 * 62}.joined()) == 1U);
+  BOOST_TEST((node_traffic{64, 64, 4096, 4096 * 1000}.joined()) == 16U);
+  BOOST_TEST((node_traffic{64, 64, 4096, 4096 * 4000}.joined()) == 0U);
+  for (std::size_t workers = 1; workers < 40; ++workers)
+    for (const std::size_t bytes : sizes) {
+      const node_traffic all{workers, workers, workers * workers, bytes};
+      BOOST_TEST(all.joined() <= workers);
+      if (all.joined() != 0) BOOST_TEST(bytes <= 2000 * all.pairs);
+      if (all.joined() == 0) BOOST_TEST((node_traffic{workers, workers, all.pairs, bytes + 100000}.joined()) == 0U);
+      BOOST_TEST(node_traffic::owner(workers, bytes, 3) < workers);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(what_is_sent_is_received) {
   for (std::size_t members = 1; members <= 9; ++members)
     for (const std::size_t n : {1U, 60U, 1000U, 20000U, 3000000U}) {

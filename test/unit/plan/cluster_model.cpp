@@ -58,4 +58,13 @@ BOOST_AUTO_TEST_CASE(pencils_of_a_million_workers_take_at_most_twice_what_the_by
   }
 }
 
+BOOST_AUTO_TEST_CASE(so_do_those_of_62_kib_a_worker_where_nodes_share_messages) {
+  const node_exchange rows = pencils<true>(1000, 1000, 2000, {}), columns = pencils<false>(1000, 1000, 2000, {});
+  for (const node_exchange& one : {rows, columns}) {
+    BOOST_TEST(one.seconds >= one.bound);
+    BOOST_TEST(one.seconds <= 1.5 * one.bound, one.seconds / one.bound << " of the bound");
+    BOOST_TEST(one.messages <= 2000U);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

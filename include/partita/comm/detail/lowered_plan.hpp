@@ -28,8 +28,8 @@ struct lowered_plan {
       : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_to(rank) {}
 
   void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
-                const std::ptrdiff_t* strides) {
-    sends.add(to, shape, at);
+                const std::ptrdiff_t* strides, std::size_t stage = 0) {
+    sends.add(to, shape, at, stage);
     there.push_back(offset);
     there.insert(there.end(), strides, strides + rank);
   }

@@ -40,6 +40,8 @@ class carrier {
   /// After the last advance: y is complete when it returns, and x may change.
   virtual void finish() = 0;
   virtual carried counts() const = 0;
+  /// Whether others need this worker to finish, because it passes on what is not its own.
+  virtual bool passes_on() const { return false; }
 };
 
 // [way]

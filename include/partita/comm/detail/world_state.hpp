@@ -91,7 +91,7 @@ class world_state {
     if (lost_)
       throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                                 << describe() << " needs all; make a new world of the workers that are there");
-    wait();
+    end_under_way();
     if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
     const bool several_nodes = common_.by_flags_of_several_nodes();
     if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
@@ -166,8 +166,12 @@ class world_state {
 
   /// What a kernel leaves under way. If the workers agree on calls, the next agreement ends it first: a worker that
   /// ends it sooner, or in another place than the others, would else wait for those that wait for it in a later call.
-  void leave_under_way(const std::shared_ptr<pending_operation>& left) {
-    if (level_ == checks::agree) under_way_ = left;
+  /// So does the next call at any level, if others need this worker to end it.
+  void leave_under_way(const std::shared_ptr<pending_operation>& left, bool needed = false) {
+    if (needed || level_ == checks::agree) under_way_ = left;
+  }
+  void end_under_way() {
+    if (under_way_) std::exchange(under_way_, nullptr)->wait();
   }
 
   /// Gives every worker the bitwise and of the four words of all.
@@ -204,10 +208,6 @@ class world_state {
     }
   }
   bool has_unread_messages() const { return leaves_messages_ || roll_->gave_up(); }
-
-  void wait() {
-    if (under_way_) std::exchange(under_way_, nullptr)->wait();
-  }
 
   /// An agreement that was made with the chain it is a step of.
   template <class Describe>

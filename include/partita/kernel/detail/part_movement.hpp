@@ -52,7 +52,7 @@ class part_movement {
                                 p_.world().id());
   }
   /// What a call of start leaves to the next agreement.
-  void leave_under_way() const { state().leave_under_way(operation_); }
+  void leave_under_way() const { state().leave_under_way(operation_, last_ && last_->passes_on()); }
   /// For as long as a call takes.
   one_thread only_thread() const {
     return {state().caller(), [&] { return call(); }};

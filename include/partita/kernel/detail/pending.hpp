@@ -56,12 +56,13 @@ class exchanges_by_kind {
   std::vector<entry> entries_;
 };
 
-/// An exchange of this plan that keeps its ways and its world: it may outlive the kernel.
+/// An exchange of this plan that keeps its ways and its world: it may outlive the kernel. `of_node` are the plans of
+/// the workers whose plans the ways want to know.
 template <class = void>
 std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
                                                std::shared_ptr<world_state> world, lowered_plan plan,
-                                               const element_kind& kind) {
-  return {ways->exchange(std::move(plan), kind).release(),
+                                               const element_kind& kind, std::vector<lowered_plan> of_node = {}) {
+  return {ways->exchange(std::move(plan), kind, std::move(of_node)).release(),
           [ways, world = std::move(world)](box_exchange* it) { delete it; }};
 }
 

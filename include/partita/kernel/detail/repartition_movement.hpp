@@ -18,6 +18,7 @@
 #include <partita/rule/kernel_policy.hpp>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace partita::detail {
 
@@ -64,7 +65,7 @@ class repartition_movement {
     return begin<false>(dy, wanted, before, fill);
   }
   /// What was begun ends later, where that is asked for.
-  void leave_under_way() { state().leave_under_way(operation_); }
+  void leave_under_way() { state().leave_under_way(operation_, last_ && last_->passes_on()); }
 
  private:
   using shape_type = std::array<std::size_t, rank>;
@@ -86,19 +87,20 @@ class repartition_movement {
           return learnt;
         },
         [&] { return planner_.describe(direction, block.shape, type_name<T>()); });
-    return move(s.template plan<Forward>(), Forward ? s.going : s.coming, block, wanted, fill);
+    return move<Forward>(s, block, wanted, fill);
   }
 
   /// Begins to move the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
-  template <class T, class Fill>
-  pending<pooled_tensor<T, rank>> move(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
-                                       const strided<const T, rank>& x, const target<T, rank>& wanted, Fill fill) {
+  template <bool Forward, class T, class Fill>
+  pending<pooled_tensor<T, rank>> move(structure& s, const strided<const T, rank>& x, const target<T, rank>& wanted,
+                                       Fill fill) {
+    const exchange_plan<rank>& plan = s.template plan<Forward>();
     using result = pooled_tensor<T, rank>;
     strided<T, rank> to = wanted.block;
     if (!plan.takes && plan.gives) {
       result none(
           zero_volume<T, rank>(has_policy<discard_batch_t, Policies...> || rank == 0 ? 0 : x.shape[plan.axes[0]]));
-      return carry(plan, exchanges, x, strided<T, rank>{}, std::move(none), fill);
+      return carry<Forward>(s, x, strided<T, rank>{}, std::move(none), fill);
     }
     const shape_type shape = plan.takes ? plan.destination_shape : x.shape;
     result y;
@@ -106,22 +108,30 @@ class repartition_movement {
       y = make_pooled<T, rank>(ways_->memory(), shape);
       to = block_of(y);
     }
-    if (plan.takes) return carry(plan, exchanges, x, to, std::move(y), fill);
+    if (plan.takes) return carry<Forward>(s, x, to, std::move(y), fill);
     fill();
     copy(to, x);
     return {std::move(y), nullptr, 0};
   }
 
-  template <class T, class Fill>
-  pending<pooled_tensor<T, rank>> carry(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
-                                        const strided<const T, rank>& x, const strided<T, rank>& to,
+  template <bool Forward, class T, class Fill>
+  pending<pooled_tensor<T, rank>> carry(structure& s, const strided<const T, rank>& x, const strided<T, rank>& to,
                                         pooled_tensor<T, rank>&& y, Fill fill) {
     const auto kind = element_kind::moved<T>();
-    last_ = exchanges.find(
-        kind, [&] { return lasting_exchange(ways_, planner_.p_x().world().state(), lowered(plan), kind); });
-    const auto strides = in_source_order(to.strides, plan.axes);
+    last_ = (Forward ? s.going : s.coming).find(kind, [&] { return exchange(s, Forward, kind); });
+    const auto strides = in_source_order(to.strides, s.template plan<Forward>().axes);
     const std::uint64_t number = operation_->begin(last_, x.data, x.strides.data(), to.data, strides.data(), fill);
     return {std::move(y), operation_, number};
+  }
+
+  std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind) const {
+    std::vector<lowered_plan> of_node;
+    for (const std::size_t worker : ways_->whose_plans()) {
+      const exchange_plan<rank> there = planner_.plan_of(s, worker);
+      of_node.push_back(lowered(forward ? there : reversed(there)));
+    }
+    return lasting_exchange(ways_, planner_.p_x().world().state(), lowered(forward ? s.there : s.back), kind,
+                            std::move(of_node));
   }
 
   /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.

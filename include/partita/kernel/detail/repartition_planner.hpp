@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/transport.hpp>
@@ -28,6 +29,8 @@ namespace partita::detail {
 template <std::size_t Rank>
 struct repartition_structure {
   exchange_plan<Rank> there, back;
+  std::optional<decomposition<Rank>> of_x{}, of_y{};  ///< how x is cut, and the result
+  std::vector<box<Rank>> boxes{};                     ///< the boxes of all workers of p_x, if x is not cut by lines
   exchanges_by_kind going{}, coming{};
   bool follows = true;  ///< the cut of x follows from its extents: as given, or in balance
   std::shared_ptr<forgotten_cuts> forgotten{};
@@ -103,6 +106,12 @@ class repartition_planner {
     return plan(global);
   }
 
+  /// What any worker sends, keeps and receives, forward.
+  exchange_plan<rank> plan_of(const structure& s, std::size_t worker) const {
+    if (s.of_x) return plan_repartition(p_x_.grid(), *s.of_x, p_y_.grid(), *s.of_y, worker, cuts_.axes());
+    return plan_repartition(p_x_.grid(), s.boxes, p_y_.grid(), *s.of_y, worker, cuts_.axes());
+  }
+
   /// What moves when this worker gives a block of this shape. Collective; `ways` are made if there are none yet.
   structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
     if (cuts_.from()) {
@@ -158,10 +167,8 @@ class repartition_planner {
 
   structure regular(const shape_type& global, const decomposition<rank>& of_x, std::shared_ptr<transport>& ways,
                     bool follows) const {
-    const auto of_y = cuts_.of_y(global);
     structure s;
-    s.there = plan_repartition(p_x_.grid(), of_x, p_y_.grid(), of_y, state().id(), cuts_.axes());
-    s.back = reversed(s.there);
+    s.of_x = of_x, s.of_y = cuts_.of_y(global);
     complete(s, ways, follows);
     return s;
   }
@@ -181,16 +188,19 @@ class repartition_planner {
     if (layout.cartesian)
       return regular(layout.extents, decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); }),
                      ways, false);
-    const auto of_y = cuts_.of_y(layout.extents);
     structure s;
-    s.there = plan_repartition(p_x_.grid(), layout.boxes, p_y_.grid(), of_y, state().id(), cuts_.axes());
-    s.back = reversed(s.there);
+    s.boxes = layout.boxes, s.of_y = cuts_.of_y(layout.extents);
     complete(s, ways, false);
     return s;
   }
 
   void complete(structure& s, std::shared_ptr<transport>& ways, bool follows) const {
-    if (!ways) ways = std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
+    s.there = plan_of(s, state().id());
+    s.back = reversed(s.there);
+    if (!ways) {
+      ways = std::make_shared<transport>(state().communicator(), transport_policy::of(strategy_, messages_));
+      ways->join_messages();
+    }
     s.follows = follows;
     s.forgotten = forgotten_;
   }

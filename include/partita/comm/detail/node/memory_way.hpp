@@ -117,7 +117,8 @@ class memory_carrier : public carrier {
   }
 
   void push(const push_list& boxes) {
-    boxes.push(kind_, plan_.several ? nullptr : plan_.source_shape.data(), x_, blocks_, streaming_);
+    const bool one_block = !plan_.several && x_.strides != nullptr;
+    boxes.push(kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, streaming_);
   }
 
   void meet(target& t) {

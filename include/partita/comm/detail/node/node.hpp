@@ -14,6 +14,7 @@
 namespace partita::detail {
 
 class arena;
+class joint_ways;
 
 /// The workers of a communicator that can map one memory, in ascending order, and which of the others share a node: a
 /// table that all kernels use, so that none of them has to gather it.
@@ -95,6 +96,8 @@ class node {
   std::size_t node_of(std::size_t worker) const {
     return static_cast<std::size_t>(first_.empty() ? members_[0] : first_[worker]);
   }
+  /// By worker, the same of all; empty if there is but one node.
+  const std::vector<int>& first_of() const { return first_; }
   /// The lowest workers of all nodes, ascending; none if there is but one.
   std::vector<int> firsts() const {
     std::vector<int> all;
@@ -104,6 +107,8 @@ class node {
   }
   /// The arenas that were found for these workers, by the most that each worker may take.
   std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
+  /// What the kernels of the communicator share to carry messages that nodes share, once it is made.
+  std::shared_ptr<joint_ways>& joint() const { return joint_; }
   /// Whether there are more workers on this machine than cores, so that one that waits must let another run.
   bool oversubscribed() const { return on_machine_ > ::sysconf(_SC_NPROCESSORS_ONLN); }
 
@@ -118,6 +123,7 @@ class node {
   int place_ = 0, on_machine_ = 1;
   std::vector<int> members_, first_;  // first_: by worker, if there are several nodes
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
+  mutable std::shared_ptr<joint_ways> joint_;
 };
 
 }  // namespace partita::detail
