@@ -62,7 +62,7 @@ template <class Ours, class Theirs, class Copy, class Renew>
 void compare(const world& everyone, bench::regime_meter& meter, const char* kernel, const char* peer, std::size_t bytes,
              Renew renew, Ours ours, Theirs theirs, Copy copy) {
   const MPI_Comm c = everyone.communicator();
-  const bool crowded = partita::detail::node::of(everyone.state()->communicator()).oversubscribed();
+  const bool crowded = partita::detail::own_node::of(everyone.state()->communicator()).oversubscribed();
   const std::size_t times = bytes <= 65536                     ? 201
                             : bytes <= (std::size_t{1} << 20)  ? 61
                             : bytes <= (std::size_t{16} << 20) ? 15

@@ -33,7 +33,7 @@ HDF5_DOOR = "io/hdf5.hpp"  # of its own, not the front door's: hdf5.h is not eve
 NAMED_AFTER_OPERATIONS = "rules"  # its headers have the names of what they are the rules of
 OTHER = re.compile(r"[/.]")  # a header of the standard library has neither a folder nor a suffix
 # C and system headers the impure rooms may use.
-SYSTEM = re.compile(r"(boost/(serialization|mpl)/.*|immintrin\.h|sys/.*\.h|(unistd|fcntl|pthread)\.h)$")
+SYSTEM = re.compile(r"(boost/(serialization|mpl)/.*|immintrin\.h|sys/.*\.h|(unistd|fcntl|pthread|dirent|ftw)\.h)$")
 
 
 def includes(file):

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <partita/array/as_rank.hpp>
-#include <ranges>
+#include <span>
 #include <type_traits>
 
 namespace partita {

@@ -17,12 +17,13 @@ namespace partita::detail {
 
 /// Carries out a plan again and again, for blocks that come and go. Every worker of the plan takes part in every
 /// exchange, and the exchanges of one pair happen in the same order on both sides.
-class box_exchange {
+template <class = void>
+class basic_box_exchange {
  public:
   /// Each box goes by the first of the ways that reaches its worker. `memory` is where boxes are staged that are to be
   /// added. All of them outlive the exchange.
-  box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
-               bool oversubscribed)
+  basic_box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
+                     bool oversubscribed)
       : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
     if (plan_.accumulate) stage();
     does_more_ = plan_.accumulate || trace::on();
@@ -50,13 +51,13 @@ class box_exchange {
     }
     x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank);
   }
-  box_exchange(const box_exchange&) = delete;
-  box_exchange& operator=(const box_exchange&) = delete;
-  ~box_exchange() { release(); }
+  basic_box_exchange(const basic_box_exchange&) = delete;
+  basic_box_exchange& operator=(const basic_box_exchange&) = delete;
+  ~basic_box_exchange() { release(); }
 
   /// Lets `next` move on what this exchange brings: out of y into y, or, if this one adds up, out of a block of its own
   /// that lives as long as an exchange. Before the first start.
-  void then(std::unique_ptr<box_exchange> next) {
+  void then(std::unique_ptr<basic_box_exchange> next) {
     next_ = std::move(next);
     next_->is_next_ = does_more_ = true;
   }
@@ -231,11 +232,12 @@ class box_exchange {
   std::vector<std::size_t> added_;                    // the numbers of what is received, in the order of the sum
   char* staged_ = nullptr;
   std::size_t traced_ = ~std::size_t{0};  // which call of the trace this is
-  std::unique_ptr<box_exchange> next_;
+  std::unique_ptr<basic_box_exchange> next_;
   void* between_ = nullptr;  // what `next_` moves on, if that is not y
   std::size_t between_bytes_ = 0;
   std::vector<std::ptrdiff_t> x_strides_, y_strides_;
   block_memory x_, y_, last_y_;
 };
+using box_exchange = basic_box_exchange<>;
 
 }  // namespace partita::detail

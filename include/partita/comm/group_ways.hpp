@@ -23,13 +23,13 @@
 namespace partita::detail {
 
 /// The ways of one worker, one for each group of its plan, and the memory in which results live. Collective to make.
-class group_ways {
+template <class = void>
+class basic_group_ways {
  public:
-  template <class = void>
-  group_ways(MPI_Comm everyone, group_plan plan)
+  basic_group_ways(MPI_Comm everyone, group_plan plan)
       : plan_(std::move(plan)),
-        members_(node::of(everyone)),
-        ahead_(static_cast<tag>(node::of(everyone).next_tag())),
+        members_(own_node::of(everyone)),
+        ahead_(static_cast<tag>(own_node::of(everyone).next_tag())),
         memory_(arena::of(members_, transport_policy::from_environment().shared ? transport_policy{}.arena_bytes : 0)) {
     int id = 0;
     MPI_Comm_rank(everyone, &id);
@@ -49,9 +49,9 @@ class group_ways {
           "MPI_Allgather");
     for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g, shown, static_cast<std::size_t>(id)));
   }
-  group_ways(const group_ways&) = delete;
-  group_ways& operator=(const group_ways&) = delete;
-  ~group_ways() {
+  basic_group_ways(const basic_group_ways&) = delete;
+  basic_group_ways& operator=(const basic_group_ways&) = delete;
+  ~basic_group_ways() {
     for (void* own : pages_)
       if (own != nullptr) memory_.release_signals(own, sizeof(group_page));
   }
@@ -94,7 +94,6 @@ class group_ways {
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};
   };
 
-  template <class = void>
   group_way way_of(const worker_group& g, const std::vector<shown_pages>& shown_by, std::size_t id) {
     group_way way;
     way.all = &g;
@@ -130,7 +129,7 @@ class group_ways {
   }
 
   group_plan plan_;
-  const node& members_;
+  const own_node& members_;
   tag ahead_;
   arena& memory_;
   void* pages_[2] = {nullptr, nullptr};
@@ -140,5 +139,6 @@ class group_ways {
   std::size_t traced_ = ~std::size_t{0};  // which call of the trace is under way
   std::vector<group_way> ways_;
 };
+using group_ways = basic_group_ways<>;
 
 }  // namespace partita::detail

@@ -17,10 +17,12 @@ class pending_operation {
     finish_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
     return ++number_;
   }
+  template <class = void>
   void wait() {
     if (const auto ends = std::exchange(under_way_, nullptr)) finish_(ends.get());
   }
   /// Ends the operation of this number, if it has not ended.
+  template <class = void>
   void wait(std::uint64_t number) {
     if (number == number_) wait();
   }

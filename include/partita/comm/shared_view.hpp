@@ -32,6 +32,7 @@ static_assert(sizeof(lent_header) == 64);
 class lent_blocks {
  public:
   /// A block for `bytes` of elements, to be viewed `views` times. The elements begin on a cache line.
+  template <class = void>
   static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views) {
     const std::lock_guard<spin_lock> only(in_use());
     take_back();
@@ -49,6 +50,7 @@ class lent_blocks {
     lent_header* header;
     std::size_t bytes;
   };
+  template <class = void>
   static std::vector<entry>& lent() {
     static std::vector<entry>& entries = *new std::vector<entry>;  // views in static storage outlive everything
     return entries;
@@ -57,6 +59,7 @@ class lent_blocks {
     static spin_lock lock;
     return lock;
   }
+  template <class = void>
   static void take_back() {
     std::vector<entry>& all = lent();
     for (std::size_t k = 0; k < all.size();) {
@@ -80,6 +83,7 @@ class lease {
   lease(const lease& other) : header_(other.header_) {
     if (header_ != nullptr) header_->views.fetch_add(1, std::memory_order_relaxed);
   }
+  template <class = void>
   lease(lease&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
   lease& operator=(lease other) noexcept {
     std::swap(header_, other.header_);

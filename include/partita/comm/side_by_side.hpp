@@ -20,6 +20,7 @@ inline constexpr std::size_t dimensions_side_by_side = (Rank + ...) + sizeof...(
 
 /// One plan for all of `plans`, of one worker and for one kind of elements. The boxes of a pair stand in the order of
 /// the tensors. Cost: O(boxes × tensors).
+template <class = void>
 inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   std::size_t dimensions = plans.size() - 1;
   for (const lowered_plan& p : plans) dimensions += p.rank;

@@ -41,14 +41,15 @@ struct transport_policy {
 
 /// The ways between the workers of one kernel. Collective to make.
 /// Requires: if messages are refused, one node that shares memory [communication_error, on all workers].
-class transport {
+template <class = void>
+class basic_transport {
  public:
-  explicit transport(MPI_Comm everyone, const transport_policy& policy = transport_policy::from_environment())
+  explicit basic_transport(MPI_Comm everyone, const transport_policy& policy = transport_policy::from_environment())
       : everyone_(everyone),
         policy_(policy),
-        pretended_(policy.pretended_node < 0 ? nullptr : std::make_unique<node>(everyone, policy.pretended_node)),
-        members_(pretended_ ? *pretended_ : node::of(everyone)),
-        tag_(node::of(everyone).next_tag()),
+        pretended_(policy.pretended_node < 0 ? nullptr : std::make_unique<own_node>(everyone, policy.pretended_node)),
+        members_(pretended_ ? *pretended_ : own_node::of(everyone)),
+        tag_(own_node::of(everyone).next_tag()),
         memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
         channel_(members_, memory_, tag_),
         memory_way_(members_, channel_),
@@ -57,7 +58,7 @@ class transport {
     if (policy.refuse_messages) expect_one_memory();
   }
 
-  const node& members() const { return members_; }
+  const own_node& members() const { return members_; }
   /// Whether all workers reach each other through memory: the same on all of them.
   bool one_memory() const {
     int all = 0;
@@ -73,7 +74,7 @@ class transport {
   void join_messages() {
     if (!members_.is_one_of_many() || !policy_.shared || policy_.message != message_policy{}) return;
     if (!members_.joint())
-      members_.joint() = std::make_shared<joint_ways>(everyone_, members_, node::of(everyone_), memory_);
+      members_.joint() = std::make_shared<joint_ways>(everyone_, members_, own_node::of(everyone_), memory_);
     joint_ = members_.joint();
   }
 
@@ -85,7 +86,6 @@ class transport {
   }
 
   /// What carries out a plan for elements of this kind; `of_node` are the plans of the workers named above.
-  template <class = void>
   std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind,
                                          std::vector<lowered_plan> of_node = {}) {
     joint_plan joint;
@@ -118,8 +118,8 @@ class transport {
 
   MPI_Comm everyone_;
   transport_policy policy_;
-  std::unique_ptr<node> pretended_;
-  const node& members_;
+  std::unique_ptr<own_node> pretended_;
+  const own_node& members_;
   int tag_;
   arena& memory_;
   node_channel channel_;
@@ -128,5 +128,6 @@ class transport {
   std::vector<way*> ways_;  // the nearer first
   std::shared_ptr<joint_ways> joint_;
 };
+using transport = basic_transport<>;
 
 }  // namespace partita::detail

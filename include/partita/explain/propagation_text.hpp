@@ -17,6 +17,7 @@ class decision_writer {
     const bool is_operand = t < p_.operands.size();
     return prose(is_operand ? "operand " : "result ") << (is_operand ? t : t - p_.operands.size());
   }
+  template <class = void>
   prose sentence(const decision& d) const {
     using enum decision::what;
     const prose f = factor(d.factor), a = axis(d.axis), here = place(d);

@@ -16,6 +16,7 @@ using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 /// tables[k][b] is what byte b does to the sum of k more bytes of zeros. Made when they are needed: few machines do,
 /// and as a constant expression they would take longer to compile than the rest of this file.
+template <class = void>
 inline crc32c_tables make_crc32c_tables() {
   crc32c_tables tables{};
   for (std::uint32_t b = 0; b < 256; ++b) {
@@ -29,6 +30,7 @@ inline crc32c_tables make_crc32c_tables() {
 }
 
 /// Eight bytes at a time by eight tables.
+template <class = void>
 inline std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n, std::uint32_t before) {
   static const crc32c_tables tables = make_crc32c_tables();
   std::uint32_t sum = ~before;

@@ -25,7 +25,10 @@ class checkpoint {
   std::uint64_t step() const { return contents_.step; }
   /// Names, types and extents of the tensors.
   const std::vector<manifest_tensor>& tensors() const { return contents_.tensors; }
-  bool contains(const std::string& name) const { return contents_.find(name) != nullptr; }
+  template <class = void>
+  bool contains(const std::string& name) const {
+    return contents_.find(name) != nullptr;
+  }
 
   /// Reads one tensor to any partition of the world, cut in balance or as `to_cuts(...)` says, and verifies it: a file
   /// that was changed in one bit is an io_error that names the tensor and the slab.

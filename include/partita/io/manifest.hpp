@@ -27,6 +27,7 @@ struct manifest {
   std::size_t slab_bytes = 0;
   std::vector<manifest_tensor> tensors;
 
+  template <class = void>
   const manifest_tensor* find(const std::string& name) const {
     for (const manifest_tensor& t : tensors)
       if (t.name == name) return &t;
@@ -42,6 +43,7 @@ struct manifest_found {
 };
 
 /// What a tensor of a checkpoint may be called: 1 to 100 of A-Z a-z 0-9 _ - and dots, not beginning with a dot.
+template <class = void>
 inline bool is_tensor_name(const std::string& name) {
   for (const char c : name)
     if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
@@ -68,8 +70,10 @@ inline std::string manifest_seal(const char* text, std::size_t n) {
 /// is nothing nested but what the grammar nests, so hostile depth does not exist.
 class manifest_reader {
  public:
+  template <class = void>
   explicit manifest_reader(const std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
 
+  template <class = void>
   manifest_found read() {
     std::string format;
     std::size_t version = 0, step = 0;
@@ -100,10 +104,12 @@ class manifest_reader {
   }
 
  private:
+  template <class = void>
   bool say(const char* what) {
     if (found_.problem.empty()) found_.problem << "its manifest " << what;
     return false;
   }
+  template <class = void>
   void check() {
     const manifest& m = found_.manifest;
     if (m.slab_bytes == 0) say("has slabs of no bytes");
@@ -125,6 +131,7 @@ class manifest_reader {
     ++at_;
     return true;
   }
+  template <class = void>
   bool string(std::string& out) {
     if (!take('"')) return false;
     const char* const first = at_;
@@ -144,6 +151,7 @@ class manifest_reader {
     }
     return at_ != first && (at_ - first == 1 || *first != '0');
   }
+  template <class = void>
   bool checksum(std::uint32_t& sum) {
     std::string digits;
     if (!string(digits) || digits.size() != 8) return false;
@@ -181,6 +189,7 @@ class manifest_reader {
     } while (take(','));
     return count == N && take('}');
   }
+  template <class = void>
   bool tensor() {
     manifest_tensor& t = found_.manifest.tensors.emplace_back();
     return entries({"name", "type", "extents", "bytes", "crc32c"}, [&](std::size_t k) {

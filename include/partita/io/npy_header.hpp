@@ -86,6 +86,7 @@ class npy_literal {
  public:
   npy_literal(const unsigned char* begin, const unsigned char* end) : at_(begin), end_(end) {}
 
+  template <class = void>
   npy_header_found read() {
     bool type = false, order = false, shape = false;
     if (!take('{')) return fail("begins with no dictionary");
@@ -137,6 +138,7 @@ class npy_literal {
     return true;
   }
   /// A string in single or double quotes, without escapes.
+  template <class = void>
   bool read_string(std::string& out) {
     const char quote = next_is('\'') ? '\'' : '"';
     if (!take(quote)) return false;
@@ -158,6 +160,7 @@ class npy_literal {
     return at_ != first && (at_ - first == 1 || *first != '0');
   }
 
+  template <class = void>
   bool read_type() {
     if (next_is('[') || next_is('('))
       return say("names a structured type; only plain numbers, bool and complex numbers are read");

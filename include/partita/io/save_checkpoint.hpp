@@ -144,14 +144,15 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
 ///           goes while its world is there.
 /// Cost:     a copy of what this worker writes, and its memory until it is written. Writing takes a core now and then.
 /// Adjoint:  none; load_checkpoint is the way back.
-class checkpoint_saver {
+template <class = void>
+class basic_checkpoint_saver {
  public:
-  explicit checkpoint_saver(std::string folder, const checkpoint_options& options = {})
+  explicit basic_checkpoint_saver(std::string folder, const checkpoint_options& options = {})
       : folder_(std::move(folder)), options_(options) {}
-  checkpoint_saver(const checkpoint_saver&) = delete;
-  checkpoint_saver& operator=(const checkpoint_saver&) = delete;
+  basic_checkpoint_saver(const basic_checkpoint_saver&) = delete;
+  basic_checkpoint_saver& operator=(const basic_checkpoint_saver&) = delete;
   /// Ends what is on its way, unless an exception is: then that step is left out.
-  ~checkpoint_saver() {
+  ~basic_checkpoint_saver() {
     if (!under_way_) return;
     if (std::uncaught_exceptions() == 0) {
       try {
@@ -195,5 +196,6 @@ class checkpoint_saver {
   std::unique_ptr<detail::checkpoint_in_writing> under_way_;
   std::thread thread_;
 };
+using checkpoint_saver = basic_checkpoint_saver<>;
 
 }  // namespace partita

@@ -51,6 +51,7 @@ namespace detail {
 /// All workers of a world come to the same call with blocks that nothing is wrong with, or all throw the same
 /// shape_error.
 /// Cost: one message of 32 bytes; none at level checks::local, where a worker sees its own blocks only.
+template <class = void>
 inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
   text sentence("partita::");
   sentence << call << ": " << (problem.empty() ? text("its blocks are as they should be") : problem);

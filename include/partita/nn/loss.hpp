@@ -50,6 +50,7 @@ class sums_over_world {
   }
 
  private:
+  template <class = void>
   static worker_groups all_of(const world& everyone) {
     std::vector<std::size_t> ids(everyone.size());
     for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = k;

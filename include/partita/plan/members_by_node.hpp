@@ -11,6 +11,7 @@ namespace partita {
 class members_by_node {
  public:
   /// `node[k]` is a number of the node of the k-th member. Cost: O(members * log(members)).
+  template <class = void>
   explicit members_by_node(const std::vector<std::size_t>& node) : node_(node.size()), rank_(node.size()) {
     std::vector<std::size_t> by_node(node.size()), first(node.size());  // first[k]: the first member of the k-th's node
     for (std::size_t k = 0; k < node.size(); ++k) by_node[k] = k;

@@ -31,6 +31,7 @@ inline std::size_t about_how_many(const cut& own, std::size_t part, const cut& o
 }
 
 /// Appends the overlaps along one dimension.
+template <class = void>
 inline void find_overlaps(const cut& own, std::size_t part, const cut& other, std::vector<overlap>& found) {
   own.for_pieces(part, [&](interval piece, std::size_t at) {
     other.for_overlaps(piece, [&](std::size_t other_part, interval range, std::size_t at_other, std::size_t size) {

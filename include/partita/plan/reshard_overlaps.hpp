@@ -66,6 +66,7 @@ struct common_box {
 }  // namespace detail
 
 /// What a place takes, in the order of the places that give. Cost: O(places).
+template <class = void>
 inline std::vector<reshard_overlap> overlaps_taken(const reshard_exchange& e, const shape_list& shape,
                                                    std::size_t place) {
   std::vector<reshard_overlap> all;
@@ -78,6 +79,7 @@ inline std::vector<reshard_overlap> overlaps_taken(const reshard_exchange& e, co
   return all;
 }
 /// What a place gives, in the order of the places that take; the summand is its own.
+template <class = void>
 inline std::vector<reshard_overlap> overlaps_given(const reshard_exchange& e, const shape_list& shape,
                                                    std::size_t place) {
   std::vector<reshard_overlap> all;

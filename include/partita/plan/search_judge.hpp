@@ -13,8 +13,10 @@ namespace partita::detail {
 /// The prices of moves, each planned once.
 class move_prices {
  public:
+  template <class = void>
   move_prices(const mesh& m, const step_model& model) : m_(m), model_(model), table_(1024, 0) {}
 
+  template <class = void>
   const move_price& operator()(const sharding& from, const sharding& to, const shape_list& shape) {
     std::size_t k = key_of(from, to, shape) % table_.size();
     while (table_[k] != 0) {
@@ -43,6 +45,7 @@ class move_prices {
       add(static_cast<std::uint64_t>(from.owed[a]) << 4 | static_cast<std::uint64_t>(to.owed[a]));
     return static_cast<std::size_t>(h);
   }
+  template <class = void>
   void rehash() {
     table_.assign(4 * table_.size(), 0);
     for (std::size_t e = 0; e < known_.size(); ++e) {

@@ -14,6 +14,7 @@ namespace partita {
 /// How the indices of one dimension are cut by these axes of a mesh: a part for each combination of their coordinates,
 /// major axis first. Several axes cut one after the other, so the parts need not be those of a balanced cut into as
 /// many: 9 over 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
+template <class = void>
 inline cut mesh_cut(const mesh& m, axis_list axes, std::size_t n) {
   if (axes.size() < 2) return cut::balanced(n, m.size(axes));
   std::vector<std::size_t> sizes{n};

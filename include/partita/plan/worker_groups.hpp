@@ -17,6 +17,7 @@ namespace partita {
 class worker_groups {
  public:
   /// From lists of worker ids. Requires lists that are not empty and name each worker once [partition_error].
+  template <class = void>
   explicit worker_groups(std::vector<std::vector<std::size_t>> lists) : members_(std::move(lists)) {
     for (std::size_t g = 0; g < members_.size(); ++g) {
       if (members_[g].empty())
@@ -35,6 +36,7 @@ class worker_groups {
     }
   }
   /// Worker k is with those of the same colour as colours[k], in ascending order; those of `no_colour` are in no group.
+  template <class = void>
   static worker_groups by_colour(const std::vector<std::size_t>& colours) {
     std::vector<std::vector<std::size_t>> lists;
     std::vector<std::size_t> seen;
@@ -67,12 +69,14 @@ class worker_groups {
   /// One more than the largest id, 0 if there is none.
   std::size_t bound() const { return group_of_.size(); }
   /// A number that equal groups share.
+  template <class = void>
   std::uint64_t fingerprint() const {
     hasher hash;
     for (const auto& list : members_) hash.mix(list);
     return hash.value();
   }
   /// What a worker does in a call: its group has a root, which is one of those that give and take.
+  template <class = void>
   group_plan plan(std::size_t worker, group_plan::kind movement) const {
     group_plan own;
     own.movement = movement;

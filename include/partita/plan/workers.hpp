@@ -18,6 +18,7 @@ namespace detail {
 class id_set {
  public:
   /// With room for so many ids, all below `bound`.
+  template <class = void>
   id_set(std::size_t count, std::size_t bound) {
     if (bound / sizeof(std::size_t) <= 2 * count) {
       met_.assign(bound, 0);

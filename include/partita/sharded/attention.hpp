@@ -24,6 +24,7 @@ struct hide_later_keys {
   bool scores = true;  ///< minus infinity is put there, or the zeros of their cotangents
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }
+  template <class = void>
   shape_list result_extents(const shape_span& x) const {
     const std::size_t rank = x[0].size();
     if (x[0][rank - 1] < x[0][rank - 2])

@@ -29,6 +29,7 @@ struct box_overlap {
 /// Requires: as many of both.
 class box_overlaps {
  public:
+  template <class = void>
   box_overlaps(std::vector<worker_box> had, std::vector<worker_box> wanted)
       : had_(std::move(had)), wanted_(std::move(wanted)), copies_(had_.size()), order_(had_.size()) {
     std::size_t rank = 0;
@@ -57,6 +58,7 @@ class box_overlaps {
   const std::vector<worker_box>& had() const { return had_; }
   const std::vector<worker_box>& wanted() const { return wanted_; }
   /// What a worker takes, itself among them, in the order of the workers that give. Cost: O(workers).
+  template <class = void>
   std::vector<box_overlap> taken(std::size_t worker) const {
     std::vector<box_overlap> all;
     for (std::size_t k = 0; k < order_.size(); k = copies_[order_[k]].end) {
@@ -68,6 +70,7 @@ class box_overlaps {
     return all;
   }
   /// What a worker gives, itself among them, in the order of the workers that take.
+  template <class = void>
   std::vector<box_overlap> given(std::size_t worker) const {
     std::vector<box_overlap> all;
     for (std::size_t other = 0; other < wanted_.size() && had_[worker].there; ++other)

@@ -35,6 +35,7 @@ struct tensor_state {
   bool active() const { return !on || on->active(); }
 };
 
+template <class = void>
 inline void require_whole_value(const sharding& s, const char* call) {
   if (s.is_partial())
     throw partition_error(text("partita::sharded_tensor::")
@@ -186,6 +187,7 @@ class sharded_tensor {
 
 namespace detail {
 
+template <class = void>
 inline void require_layout(const sharding& s, const shape_list& extents) {
   if (s.rank() != extents.size())
     throw shape_error(text("partita::shard: requires one entry of the layout for each dimension, but ")

@@ -22,6 +22,7 @@ struct traced_program {
   std::vector<applied_operation> work;
   std::vector<std::uint32_t> stopped;  ///< of each operation, the operands that no gradient goes back to
 
+  template <class = void>
   explicit traced_program(const mesh& m) : operations(m) {}
 };
 
@@ -32,6 +33,7 @@ class traced {
  public:
   using value_type = double;  ///< of traced programs all have the elements of what they are called with
 
+  template <class = void>
   traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped = false)
       : program_(std::move(program)), value_(v), stopped_(stopped) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
@@ -47,6 +49,7 @@ class traced {
 };
 
 /// Says how a value lies: an annotation while a program is traced, a reshard where it is executed, nothing of an array.
+template <class = void>
 inline traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0) {
   x.program()->operations.constrain(x.number_in_graph(), layout, priority);
   return x;
@@ -92,6 +95,7 @@ traced trace_call(const Op& op, const X&... x) {
 /// differentiable as any other function of tensors.
 class traced_function {
  public:
+  template <class = void>
   traced_function(std::shared_ptr<detail::traced_program> program, std::vector<value> inputs, value result)
       : program_(std::move(program)), inputs_(std::move(inputs)), result_(result) {}
 
@@ -99,6 +103,7 @@ class traced_function {
   value input(std::size_t i) const { return inputs_.at(i); }
   value result() const { return result_; }
   /// Says how an argument (or any value of `operations()`) lies. What was completed before is completed anew.
+  template <class = void>
   traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0) {
     program_->operations.constrain(v, layout, priority);
     completed_ = nullptr;

@@ -63,7 +63,7 @@ bool on_all_workers(bool here) {
   return all != 0;
 }
 /// Every worker writes its part and reads those of the others.
-bool all_read_what_others_wrote(const detail::node& members, detail::arena& memory) {
+bool all_read_what_others_wrote(const detail::own_node& members, detail::arena& memory) {
   auto* const block = static_cast<int*>(memory.allocate(4096));
   *block = own_worker() + 1;
   std::vector<unsigned long long> offsets(members.size());
@@ -82,7 +82,7 @@ bool all_read_what_others_wrote(const detail::node& members, detail::arena& memo
 BOOST_AUTO_TEST_SUITE(memory_of_a_node)
 
 BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all, *test::with_room()) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   if (members.size() == 1) return;
   // bounds that no other test asks for, so that the arenas are new
   const std::size_t most = std::size_t{1} << 31;
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all,
 }
 
 BOOST_AUTO_TEST_CASE(no_address_space_on_one_worker_leaves_all_on_the_heap) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   if (members.size() == 1) return;
   const bool poor = own_worker() == 0;
   const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{100} << 10) : RLIM_INFINITY);
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(no_address_space_on_one_worker_leaves_all_on_the_heap) {
 }
 
 BOOST_AUTO_TEST_CASE(no_spare_file_on_one_worker_leaves_all_on_the_heap) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   if (members.size() == 1) return;
   for (int poor = 0; poor < 2; ++poor) {
     rlimit now{};
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(no_spare_file_on_one_worker_leaves_all_on_the_heap) {
 }
 
 BOOST_AUTO_TEST_CASE(a_job_that_is_killed_leaves_no_file_behind) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   detail::arena& memory = detail::arena::of(members);
   std::ifstream maps("/proc/self/maps");
   bool mapped = false;
@@ -127,25 +127,25 @@ BOOST_AUTO_TEST_CASE(a_job_that_is_killed_leaves_no_file_behind) {
 }
 
 BOOST_AUTO_TEST_CASE(a_node_knows_its_members) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   BOOST_TEST(members.worker(members.place()) == static_cast<std::size_t>(own_worker()));
   BOOST_TEST(members.place_of(static_cast<std::size_t>(own_worker())) == members.place());
   BOOST_TEST(members.place_of(100000) == members.size());
 }
 
 BOOST_AUTO_TEST_CASE(pretended_nodes_share_nothing_between_each_other) {
-  const partita::detail::node members(MPI_COMM_WORLD, own_worker() % 2);
+  const partita::detail::own_node members(MPI_COMM_WORLD, own_worker() % 2);
   for (std::size_t k = 0; k < members.size(); ++k)
     BOOST_TEST(members.worker(k) % 2 == static_cast<std::size_t>(own_worker() % 2));
 }
 
 BOOST_AUTO_TEST_CASE(the_same_workers_get_the_same_arena) {
-  const partita::detail::node one(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
+  const partita::detail::own_node one(MPI_COMM_WORLD), other(MPI_COMM_WORLD);
   BOOST_TEST(&partita::detail::arena::of(one) == &partita::detail::arena::of(other));
 }
 
 BOOST_AUTO_TEST_CASE(blocks_begin_at_a_page_and_can_be_read_by_everybody) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   partita::detail::arena& memory = partita::detail::arena::of(members);
   auto* const block = static_cast<int*>(memory.allocate(1000 * sizeof(int)));
   BOOST_TEST(reinterpret_cast<std::uintptr_t>(block) % 4096 == 0U);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(blocks_begin_at_a_page_and_can_be_read_by_everybody) {
 }
 
 BOOST_AUTO_TEST_CASE(a_block_that_was_given_back_comes_again) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   partita::detail::arena& memory = partita::detail::arena::of(members);
   for (std::size_t bytes : {1UL, 4096UL, 5000UL, 70000UL, 3000000UL}) {
     void* const first = memory.allocate(bytes);
@@ -228,7 +228,7 @@ void hurt(Pool& pool, std::size_t most, Look look) {
 
 BOOST_AUTO_TEST_CASE(memory_follows_what_is_used_whatever_the_sizes) {
   constexpr std::size_t most = std::size_t{8} << 20;
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   detail::arena& memory = detail::arena::of(members, (std::size_t{1} << 31) + (std::size_t{1} << 20));
   std::size_t worst = 0, highest = 0;
   hurt(memory, most, [&](void* block, std::size_t bytes) {
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(memory_follows_what_is_used_whatever_the_sizes) {
 }
 
 BOOST_AUTO_TEST_CASE(an_arena_that_is_used_up_goes_on_from_the_heap) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   partita::detail::arena& memory = partita::detail::arena::of(members, std::size_t{1} << 20);
   std::vector<void*> blocks;
   for (int k = 0; k < 8; ++k) blocks.push_back(memory.allocate(300000));
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(an_arena_that_is_used_up_goes_on_from_the_heap) {
 }
 
 BOOST_AUTO_TEST_CASE(a_tensor_from_the_pool_is_a_tensor) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   partita::detail::arena& memory = partita::detail::arena::of(members);
   auto t = make_pooled<float, 2>(memory, {30, 40});
   t.fill(3);
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_tensor_from_the_pool_is_a_tensor) {
 
 BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common_on_any_nodes) {
   for (const int nodes : {1, 2, 3, 4}) {
-    const partita::detail::node members(MPI_COMM_WORLD, own_worker() % nodes);
+    const partita::detail::own_node members(MPI_COMM_WORLD, own_worker() % nodes);
     partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
     int own = members.size() == 1 || partita::detail::arena::of(members).shared() ? 1 : 0, all_share = 0;
     MPI_Allreduce(&own, &all_share, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common_on_any_nodes) {
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_comes_late_is_not_waited_for_longer_than_asked_and_still_finds_what_was_said) {
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   partita::detail::shared_flags flags(MPI_COMM_WORLD, members, partita::detail::arena::of(members));
   if (!flags.shared()) return;
   partita::detail::shared_flags::words all{};

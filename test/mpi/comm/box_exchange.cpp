@@ -214,7 +214,7 @@ void moves_everything(const trial& how, unsigned seed,
   }
 
   const int color = how.pretended_nodes > 1 ? own_worker() % how.pretended_nodes : 0;
-  const partita::detail::node members(MPI_COMM_WORLD, color);
+  const partita::detail::own_node members(MPI_COMM_WORLD, color);
   partita::detail::arena& memory = partita::detail::arena::of(members, how.arena_bytes);
   std::unique_ptr<partita::detail::node_channel> channel;
   if (how.pretended_nodes > 0) channel = std::make_unique<partita::detail::node_channel>(members, memory, 0);

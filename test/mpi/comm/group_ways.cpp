@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(sums_are_the_same_bits_every_time) {
 BOOST_AUTO_TEST_CASE(sums_are_added_up_along_the_tree_that_messages_take) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size();
-  const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
+  const partita::detail::own_node& members = partita::detail::own_node::of(everyone.state()->communicator());
   if (members.size() != P) return;  // with several nodes, node by node
   const auto all = everyone.partition(extents<dynamic>(P));
   for (std::size_t n : {100U, 1025U, 150001U}) {
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(views_in_a_steady_loop_take_no_fresh_block_and_allocate_not
   const auto once = [&] { const auto y = b(x), z = b(x); };
   for (int k = 0; k < 8; ++k) once();
   const partita::detail::arena& memory =
-      partita::detail::arena::of_environment(partita::detail::node::of(everyone.state()->communicator()));
+      partita::detail::arena::of_environment(partita::detail::own_node::of(everyone.state()->communicator()));
   const std::size_t blocks = memory.fresh_blocks(), before = test::allocations();
   for (int k = 0; k < 20; ++k) once();
   BOOST_TEST(memory.fresh_blocks() <= blocks + 2);  // who lends may still wait for who is slow
@@ -354,7 +354,7 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_takes_no_fresh_block) {
     const auto dx = b.adjoint(y), dx2 = b.adjoint(y2);
   };
   for (int k = 0; k < 3; ++k) once();
-  const auto& node_of_all = partita::detail::node::of(everyone.state()->communicator());
+  const auto& node_of_all = partita::detail::own_node::of(everyone.state()->communicator());
   const auto policy = partita::detail::transport_policy::from_environment();
   const partita::detail::arena& memory =
       partita::detail::arena::of(node_of_all, policy.shared ? policy.arena_bytes : 0);

@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
 BOOST_AUTO_TEST_CASE(a_third_way_carries_the_same_plans_and_sums_what_is_reversed) {
   // five simulated workers, all inside this process: parts of a vector to wholes, and wholes to sums of parts
   constexpr std::size_t n = 5, whole = 12;
-  const partita::detail::node members(MPI_COMM_WORLD);
+  const partita::detail::own_node members(MPI_COMM_WORLD);
   auto& memory = partita::detail::arena::of(members, ~std::size_t{0});
   const grid p(extents<n>{});
   simulated_network net;
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_third_way_carries_the_same_plans_and_sums_what_is_reverse
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_takes_flags_for_each_worker_of_the_node_and_no_ring_before_one_is_needed) {
-  const partita::detail::node& members = partita::detail::node::of(MPI_COMM_WORLD);
+  const partita::detail::own_node& members = partita::detail::own_node::of(MPI_COMM_WORLD);
   partita::detail::arena& memory = partita::detail::arena::of(members, partita::detail::transport_policy{}.arena_bytes);
   const std::size_t before = memory.resident_bytes();
   std::vector<std::unique_ptr<partita::detail::transport>> kernels;

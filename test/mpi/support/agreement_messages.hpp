@@ -11,7 +11,7 @@ namespace test {
 /// The first worker of each node, which tells the others there; all workers, where some share no memory with their
 /// node. All workers call it together.
 inline std::size_t workers_told_by_message(const partita::world& everyone) {
-  const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
+  const partita::detail::own_node& members = partita::detail::own_node::of(everyone.state()->communicator());
   int own = members.size() == 1 || partita::detail::arena::of_environment(members).shared() ? 1 : 0, all = 0;
   PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, everyone.state()->communicator());
   const std::size_t nodes = members.firsts().empty() ? 1 : members.firsts().size();
@@ -21,7 +21,7 @@ inline std::size_t workers_told_by_message(const partita::world& everyone) {
 /// Of this worker, once agreements are steady. All workers call it together.
 inline std::size_t messages_of_an_agreement(const partita::world& everyone) {
   if (everyone.size() == 1) return 0;
-  const partita::detail::node& members = partita::detail::node::of(everyone.state()->communicator());
+  const partita::detail::own_node& members = partita::detail::own_node::of(everyone.state()->communicator());
   const std::size_t nodes = members.firsts().empty() ? 1 : members.firsts().size();
   if (workers_told_by_message(everyone) != nodes) return 1;  // a collective of all
   std::size_t rounds = 0;

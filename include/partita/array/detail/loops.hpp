@@ -103,6 +103,7 @@ namespace avx512 {
 #define PARTITA_CHOOSE(set, call) portable::call
 #endif
 
+template <class = void>
 inline void copy_runs(instruction_set set, const strided_pair& pair, char* to, const char* from, bool streaming) {
   PARTITA_CHOOSE(set, copy_runs(pair, to, from, streaming));
 }
@@ -124,6 +125,7 @@ void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::
 }
 
 /// One run past the cache. To be followed by finish_streaming() before anybody is told.
+template <class = void>
 inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
   PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));
 }

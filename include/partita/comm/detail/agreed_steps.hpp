@@ -12,7 +12,10 @@ namespace partita::detail {
 /// written down, which all workers have agreed to do.
 class agreed_steps {
  public:
-  void write_down(std::uint64_t fingerprint, std::uint64_t common) { steps_.push_back({fingerprint, common}); }
+  template <class = void>
+  void write_down(std::uint64_t fingerprint, std::uint64_t common) {
+    steps_.push_back({fingerprint, common});
+  }
   void answer_from_now_on() { answers_ = true, next_ = 0; }
   bool answers() const { return answers_; }
 
@@ -23,6 +26,7 @@ class agreed_steps {
     return expected.fingerprint == fingerprint ? expected.common & choices : 0;
   }
   /// Whether each step had one choice and no other, which it has whenever blocks of these shapes come again.
+  template <class = void>
   bool can_be_repeated() const {
     for (const step& one : steps_)
       if (one.common == 0 || (one.common & (one.common - 1)) != 0) return false;

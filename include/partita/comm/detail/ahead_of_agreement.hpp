@@ -20,7 +20,8 @@ class ahead_of_agreement : private shared_flags::listener {
   virtual void begin_alone() = 0;
 
  private:
-  friend class common_words;
+  template <class>
+  friend class basic_common_words;
   void hear_nobody_yet() final { begin_alone(); }
   void hear_node(const shared_flags::words& all) final {
     if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin();

@@ -49,13 +49,17 @@ class box_list {
   }
   void reserve(std::size_t boxes) { numbers_.reserve(boxes * length()); }
   void clear() { numbers_.clear(); }
+  template <class = void>
   void add(std::size_t worker, const std::size_t* shape, const std::size_t* at, std::size_t stage = 0) {
     numbers_.push_back(worker);
     numbers_.push_back(stage);
     numbers_.insert(numbers_.end(), shape, shape + rank_);
     numbers_.insert(numbers_.end(), at, at + rank_);
   }
-  void add(const listed_box& b) { add(b.worker, b.shape, b.at, b.stage); }
+  template <class = void>
+  void add(const listed_box& b) {
+    add(b.worker, b.shape, b.at, b.stage);
+  }
 
   std::size_t volume(std::size_t k) const { return elements_in((*this)[k].shape, rank_); }
   /// How many elements all boxes hold.

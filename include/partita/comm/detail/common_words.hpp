@@ -16,17 +16,17 @@
 
 namespace partita::detail {
 
-class common_words {
+template <class = void>
+class basic_common_words {
  public:
   using words = shared_flags::words;
 
-  common_words() = default;
-  common_words(MPI_Comm everyone, std::size_t size) : everyone_(everyone), size_(size) {}
+  basic_common_words() = default;
+  basic_common_words(MPI_Comm everyone, std::size_t size) : everyone_(everyone), size_(size) {}
 
   /// Once, by all workers together: from now on they meet through shared flags, where there is memory for them.
-  template <class = void>
   void make_flags() {
-    const node& members = node::of(everyone_);
+    const own_node& members = own_node::of(everyone_);
     flags_ = std::make_unique<shared_flags>(everyone_, members, arena::of_environment(members));
     if (!flags_->shared()) flags_.reset();
   }
@@ -37,7 +37,6 @@ class common_words {
   void keep_flags() { keep_for_good(std::move(flags_)); }
 
   /// Gives every worker the bitwise and of the words of all.
-  template <class = void>
   void meet(const words& mine, words& all, ahead_of_agreement* ahead = nullptr) {
     if (size_ == 1) {
       all = mine;
@@ -80,5 +79,6 @@ class common_words {
   std::unique_ptr<shared_flags> flags_;
   std::unique_ptr<std::array<words, 2>> said_;  // where those who meet by message read and write
 };
+using common_words = basic_common_words<>;
 
 }  // namespace partita::detail

@@ -27,6 +27,7 @@ inline void print_line(text line) {
 class flight_record {
  public:
   /// Prints the last calls, the newest first: a line for each that differs from those after it.
+  template <class = void>
   static void print(const worker_page& of) {
     const std::uint64_t all = of.calls, kept = all < worker_page::kept ? all : worker_page::kept;
     if (kept == 0) return;
@@ -56,6 +57,7 @@ class flight_record {
     return text("worker ") << of.worker.load() << " (process " << of.process.load() << ")";
   }
   /// Prints the calls of a worker that is gone, unless another has done so.
+  template <class = void>
   static void print_of_the_gone(const worker_page& of) {
     worker_pages& pages = worker_pages::instance();
     for (auto known = pages.newest(); known != nullptr; known = known->older)
@@ -100,6 +102,7 @@ class flight_record {
     return of.stands == standing::ended || worker_pages::has_ended(of.process);
   }
   /// What is thrown and caught by nobody; into `last_words` as others shall quote it.
+  template <class = void>
   static void explain_end(worker_page& own, bool follows) {
     text cause;
     try {

@@ -24,7 +24,8 @@ struct group_blocks {
 };
 
 /// One worker's way to the others of one group.
-struct group_way {
+template <class = void>
+struct basic_group_way {
   const worker_group* all = nullptr;
   worker_group within;  ///< the members on this worker's node, its leader first
   worker_group across;  ///< the leaders of all nodes, the root first; of this worker only if it is a leader
@@ -40,7 +41,6 @@ struct group_way {
 
   /// Copies the root's elements x to y on every member (at the root: nullptr, or where it keeps a copy). `started`: the
   /// root has begun with start_spread.
-  template <class = void>
   void spread(const element_messages& by_message, group_blocks b, bool started = false) {
     const bool root = is_root();
     if (on_one_node && std::exchange(is_ahead, false)) return finish_shown(by_message, b);
@@ -52,7 +52,6 @@ struct group_way {
     spread_within(by_message, b, root && started);
   }
   /// The root's part of that, left under way: waits for nobody, and x stays as it is till spread.
-  template <class = void>
   void start_spread(const element_messages& by_message, const group_blocks& b) {
     if (!is_root()) return;
     if (across.members.size() > 1) by_message.spread_ahead(sent, across, b.x, b.n);
@@ -63,7 +62,6 @@ struct group_way {
 
   /// One block for each node (or worker, where there is no shared memory) with the root's n elements x; every member
   /// but a root that is not `root_views` gets a view of it.
-  template <class = void>
   lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n, bool root_views) {
     const bool root = is_root(), apart = !shared;
     const std::size_t members = within.members.size(), bytes = by_message.bytes(n);
@@ -92,7 +90,6 @@ struct group_way {
   }
 
   /// Before all agree: the root of a spread sends to other nodes what it would send them anyway.
-  template <class = void>
   void spread_ahead(const element_messages& by_message, const group_blocks& b) {
     if (!is_root() || across.members.size() <= 1) return;
     by_message.spread_ahead(sent, across, b.x, b.n);
@@ -106,7 +103,6 @@ struct group_way {
   }
   /// Before all agree, but all of this node do: its members add up their blocks, which fit into slots, and their leader
   /// sends what he has to other nodes.
-  template <class = void>
   void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                                 bool to_all) {
     const bool alone = within.members.size() == 1;
@@ -135,13 +131,11 @@ struct group_way {
   /// Begins a sum: shows the members on this node what this one gives, and waits for nobody. `y` is where the sum goes,
   /// if that is known (at the root, if `to_all` everywhere), or nullptr. Till the end x must stay as it is and the
   /// group makes no other call.
-  template <class = void>
   void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
     if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
   }
   /// After that, for a sum that will be under way for a while: who only gives sends at once. Other messages wait for
   /// the end.
-  template <class = void>
   void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                   bool to_all) {
     const bool alone = within.members.size() == 1;
@@ -211,7 +205,6 @@ struct group_way {
     if (b.y != nullptr && b.y != b.x) by_message.of().copy_row(b.y, b.x, b.n);
   }
   /// Copies the leader's elements x to y on all members of this node.
-  template <class = void>
   void spread_within(const element_messages& by_message, const group_blocks& b, bool started) {
     if (within.members.size() > 1) {
       const bool tries = shared && by_message.of().in_shared_memory;
@@ -230,7 +223,6 @@ struct group_way {
     return within.members.size() == 1 ? x : reinterpret_cast<const char*>(sum_ahead.data());
   }
   /// Ends what the members on this node combine through shared memory; false if they do not.
-  template <class = void>
   bool finish_within(const element_messages& by_message, const element_operation& how, const group_blocks& b) {
     if (!sums_within(how) || !shared->finish(sum_within(how, b, false))) return false;
     by_message.through_shared_memory(b.n);
@@ -272,5 +264,6 @@ struct group_way {
     else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, within.members[0]);
   }
 };
+using group_way = basic_group_way<>;
 
 }  // namespace partita::detail

@@ -17,9 +17,10 @@ namespace partita::detail {
 
 /// The ways that the joint messages of a world take, whatever the kernel: of its calls with such messages one ends
 /// before the next begins. Collective to make.
-class joint_ways {
+template <class = void>
+class basic_joint_ways {
  public:
-  joint_ways(MPI_Comm everyone, const node& members, node& tags, arena& memory)
+  basic_joint_ways(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
       : memory_(&memory),
         members_(&members),
         collecting_(everyone, members, tags, memory),
@@ -27,7 +28,7 @@ class joint_ways {
         between_(everyone, tags.next_tag(), {}, members.oversubscribed()) {}
 
   arena& memory() { return *memory_; }
-  const node& members() const { return *members_; }
+  const own_node& members() const { return *members_; }
   way& collecting(const element_kind& kind) { return collecting_.of(kind); }
   way& handing_out(const element_kind& kind) { return handing_out_.of(kind); }
   way& between() { return between_; }
@@ -35,7 +36,7 @@ class joint_ways {
  private:
   /// Of the workers of this node: messages, where there is no memory for flags.
   struct near_way {
-    near_way(MPI_Comm everyone, const node& members, node& tags, arena& memory)
+    near_way(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
         : near(members.worker(members.place())),
           channel(members, memory, tags.next_tag()),
           shared(members, channel),
@@ -50,15 +51,17 @@ class joint_ways {
   };
 
   arena* memory_;
-  const node* members_;
+  const own_node* members_;
   near_way collecting_, handing_out_;
   message_way between_;
 };
+using joint_ways = basic_joint_ways<>;
 
 /// What a worker does for the joint messages of one exchange.
-class joint_messages : public carrier {
+template <class = void>
+class basic_joint_messages : public carrier {
  public:
-  joint_messages(joint_ways& ways, joint_plan plan, const element_kind& kind)
+  basic_joint_messages(joint_ways& ways, joint_plan plan, const element_kind& kind)
       : kind_(kind),
         memory_(&ways.memory()),
         rank_(plan.direct.rank),
@@ -78,9 +81,9 @@ class joint_messages : public carrier {
     leaving_ = messages(std::move(plan.leaving), box_list(1));
     arriving_ = messages(box_list(1), std::move(plan.arriving));
   }
-  joint_messages(const joint_messages&) = delete;
-  joint_messages& operator=(const joint_messages&) = delete;
-  ~joint_messages() override { release(); }
+  basic_joint_messages(const basic_joint_messages&) = delete;
+  basic_joint_messages& operator=(const basic_joint_messages&) = delete;
+  ~basic_joint_messages() override { release(); }
 
   void expect(const block_memory& y) override {
     y_ = y;
@@ -153,5 +156,6 @@ class joint_messages : public carrier {
   block_memory y_;
   stage stage_ = stage::arrived;
 };
+using joint_messages = basic_joint_messages<>;
 
 }  // namespace partita::detail

@@ -6,7 +6,8 @@
 
 namespace partita::detail {
 
-class kept_buffers {
+template <class = void>
+class basic_kept_buffers {
  public:
   /// At least so many bytes, until the next call for the same slot.
   void* buffer(std::size_t slot, std::size_t bytes) {
@@ -23,5 +24,6 @@ class kept_buffers {
  private:
   std::vector<std::vector<std::max_align_t>> buffers_;
 };
+using kept_buffers = basic_kept_buffers<>;
 
 }  // namespace partita::detail

@@ -27,12 +27,14 @@ struct lowered_plan {
   explicit lowered_plan(std::size_t tensor_rank = 0)
       : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_to(rank) {}
 
+  template <class = void>
   void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
                 const std::ptrdiff_t* strides, std::size_t stage = 0) {
     sends.add(to, shape, at, stage);
     there.push_back(offset);
     there.insert(there.end(), strides, strides + rank);
   }
+  template <class = void>
   void add_kept(const std::size_t* shape, const std::size_t* at_source, const std::size_t* at_destination) {
     kept.add(worker, shape, at_source);
     kept_to.add(worker, shape, at_destination);
@@ -41,6 +43,7 @@ struct lowered_plan {
   const std::ptrdiff_t* strides_there(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
 
   /// The same blocks without any box.
+  template <class = void>
   lowered_plan without_boxes() const {
     lowered_plan none(rank);
     none.worker = worker, none.accumulate = accumulate, none.several = several;

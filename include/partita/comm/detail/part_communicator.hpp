@@ -24,6 +24,7 @@ MPI_Comm private_duplicate(MPI_Comm given) {
   return *made;
 }
 
+template <class = void>
 inline text making_of_part(const workers& chosen) {
   text all("partita::world::part(workers) of ");
   if (chosen.is_range()) return all << "workers(" << chosen[0] << ", " << chosen[0] + chosen.size() << ")";

@@ -15,6 +15,7 @@ class process {
   enum class standing { unknown, worker, traced, finalized, forked };
 
   /// From now on known without asking MPI, at the price of a load. Requires MPI [communication_error].
+  template <class = void>
   static void expect_worker(const char* call) {
     if (now().load(std::memory_order_relaxed) == standing::unknown) find_out(call);
     switch (now().load(std::memory_order_relaxed)) {

@@ -19,7 +19,8 @@
 namespace partita::detail {
 
 /// The workers of one world as far as they can be seen from here, and what is said of them.
-class roll_call final : public wait_watcher {
+template <class = void>
+class basic_roll_call final : public wait_watcher {
  public:
   /// What each worker tells of itself when a world is made.
   struct introduction {
@@ -43,8 +44,7 @@ class roll_call final : public wait_watcher {
     return known;
   }
 
-  template <class = void>
-  roll_call(std::size_t id, std::size_t size, MPI_Comm given)
+  basic_roll_call(std::size_t id, std::size_t size, MPI_Comm given)
       : own_(&worker_pages::instance().own()), given_(given), id_(id), size_(size) {
     int among_all = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
@@ -58,7 +58,6 @@ class roll_call final : public wait_watcher {
     return {level, worlds(), worker_pages::instance().address()};
   }
   /// Now the world is made, and has a number.
-  template <class = void>
   void meet(const std::vector<introduction>& all) {
     for (const introduction& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
     ++number_;
@@ -209,5 +208,6 @@ class roll_call final : public wait_watcher {
   bool gave_up_ = false;
   text last_words_;
 };
+using roll_call = basic_roll_call<>;
 
 }  // namespace partita::detail

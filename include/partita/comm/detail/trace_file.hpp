@@ -45,6 +45,7 @@ std::string name_of_job() {
 }
 
 /// Adds a number to a text, with three decimals: nanoseconds as microseconds.
+template <class = void>
 inline void add_number(std::string& all, std::int64_t number, bool as_thousandths = false) {
   char digits[24];
   const auto whole = std::to_chars(digits, digits + sizeof digits, as_thousandths ? number / 1000 : number);

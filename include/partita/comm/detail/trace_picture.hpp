@@ -19,6 +19,7 @@ class drawn_calls {
     double begin = 0, length = 0, waiting = 0;  // microseconds
   };
 
+  template <class = void>
   explicit drawn_calls(std::string_view json) {
     while (!json.empty()) {
       const std::size_t end = std::min(json.find('\n'), json.size());
@@ -38,6 +39,7 @@ class drawn_calls {
     entry.remove_prefix(at + key.size());
     return std::from_chars(entry.data(), entry.data() + entry.size(), number).ec == std::errc();
   }
+  template <class = void>
   void add(std::string_view entry) {
     bar b;
     if (!entry.starts_with(R"({"ph":"X")") || !take(entry, R"("pid":)", b.worker) ||

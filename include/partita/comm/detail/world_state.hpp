@@ -34,11 +34,11 @@
 namespace partita::detail {
 
 /// One private communicator and the buffers that calls reuse.
-class world_state {
+template <class = void>
+class basic_world_state {
  public:
   /// Collective. Requires: the same level on all workers [disagreement_error, on all of them].
-  template <class = void>
-  world_state(MPI_Comm given, checks level, bool takes_over = false)
+  basic_world_state(MPI_Comm given, checks level, bool takes_over = false)
       : level_(level), maker_(std::this_thread::get_id()) {
     process::expect_worker("partita::world");
     int size = 0, id = 0;
@@ -56,10 +56,10 @@ class world_state {
     common_ = common_words(communicator_, size_);
     introduce();
   }
-  world_state(const world_state&) = delete;
-  world_state& operator=(const world_state&) = delete;
+  basic_world_state(const basic_world_state&) = delete;
+  basic_world_state& operator=(const basic_world_state&) = delete;
   /// Tells the others that this worker has left: whoever still waits for it in a call is told so instead of hanging.
-  ~world_state() {
+  ~basic_world_state() {
     trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
     if (!process::is_worker() || lost_ || (level_ != checks::local && !taken_leave())) common_.keep_flags();
@@ -132,7 +132,6 @@ class world_state {
 
   /// A communicator of the workers of this one that are chosen, in that order, for a world_state to take over. Only
   /// they come here.
-  template <class = void>
   MPI_Comm communicator_of(const workers& chosen) {
     const auto describe = [&] { return making_of_part(chosen); };
     const one_thread here(caller(), describe);
@@ -175,7 +174,6 @@ class world_state {
   }
 
   /// Gives every worker the bitwise and of the four words of all.
-  template <class = void>
   void all_and(const std::uint64_t* mine, std::uint64_t* all) {
     words own{}, common{};
     for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
@@ -188,7 +186,6 @@ class world_state {
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
 
   /// All workers learn who the others are, and that they mean the same level of checks.
-  template <class = void>
   void introduce() {
     using introduction = roll_call::introduction;
     auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
@@ -221,7 +218,6 @@ class world_state {
   }
 
   /// Once the workers have agreed for the first time, so that all of them come here; in a trace each time.
-  template <class = void>
   [[gnu::noinline]] void end_agreement() {
     if (trace::on()) trace::end_call();
     ends_plainly_ = !trace::on();
@@ -260,7 +256,6 @@ class world_state {
   }
 
   /// All workers look at what each has to say and throw the same error. Only after an agreement failed.
-  template <class = void>
   [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
     const std::vector<letter> letters = gather({fingerprint, static_cast<std::uint64_t>(kind), mine});
     if (letters.empty())
@@ -291,5 +286,6 @@ class world_state {
   std::shared_ptr<pending_operation> under_way_;  // the last; those before it have ended
   kept_buffers buffers_;
 };
+using world_state = basic_world_state<>;
 
 }  // namespace partita::detail

@@ -37,15 +37,17 @@ struct checkpoint_options {
 namespace detail {
 
 /// A file of a checkpoint, of any elements.
-class file_in_writing {
+template <class = void>
+class basic_file_in_writing {
  public:
-  virtual ~file_in_writing() = default;
+  virtual ~basic_file_in_writing() = default;
   /// Without the other workers: 0 or an errno.
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
   /// Its entry of the manifest, complete on the leader. Collective.
   virtual manifest_tensor end(const file_call& call, const checkpoint_options& options) const = 0;
   virtual const std::string& name() const = 0;
 };
+using file_in_writing = basic_file_in_writing<>;
 
 template <class T, std::size_t Rank>
 class tensor_in_writing final : public file_in_writing {
@@ -102,16 +104,16 @@ class tensor_in_writing final : public file_in_writing {
 };
 
 /// All of it. What goes without having been ended is removed.
-class checkpoint_in_writing {
+template <class = void>
+class basic_checkpoint_in_writing {
  public:
-  checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
-                        const checkpoint_options& options)
+  basic_checkpoint_in_writing(const file_call& call, std::string folder, std::uint64_t step,
+                              const checkpoint_options& options)
       : call_(call), folder_(std::move(folder)), step_(step), options_(options) {
     if (options_.slab_bytes == 0) options_.slab_bytes = 1;
   }
 
   /// Makes a folder that nobody else knows. Collective.
-  template <class = void>
   void begin() {
     const std::string path = folder_ + "/" + step_name(step_);
     temporary_ = temporary_name(path, call_.word_of(call_.leader(), random_word() >> 1U));
@@ -158,7 +160,6 @@ class checkpoint_in_writing {
     }
   }
   /// Makes it a step, or throws the same on all workers. Collective.
-  template <class = void>
   void end() {
     call_.settle(trouble_);
     manifest contents{step_, options_.slab_bytes, {}};
@@ -193,6 +194,7 @@ class checkpoint_in_writing {
   std::vector<std::unique_ptr<file_in_writing>> files_;
   file_trouble trouble_;
 };
+using checkpoint_in_writing = basic_checkpoint_in_writing<>;
 
 }  // namespace detail
 

@@ -18,9 +18,11 @@ namespace partita::detail {
 /// with x^8n, and that of both together the exclusive or.
 class checksum_shares {
  public:
+  template <class = void>
   checksum_shares(std::size_t file_bytes, std::size_t slab_bytes)
       : file_bytes_(file_bytes), slab_bytes_(slab_bytes), shares_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
+  template <class = void>
   void add(std::size_t at, const unsigned char* bytes, std::size_t n) {
     for_shares(at, at + n, slab_bytes_, [&](std::size_t slab, std::size_t first, std::size_t last) {
       if (slab != slab_) complete(), slab_ = slab, upto_ = first;
@@ -29,6 +31,7 @@ class checksum_shares {
     });
   }
   /// The checksums of all slabs, on all workers. Collective.
+  template <class = void>
   const std::vector<std::uint32_t>& of_all(const world& everyone) {
     complete();
     exclusive_or(*everyone.state(), shares_);
@@ -54,10 +57,11 @@ class checksum_shares {
   std::vector<std::uint32_t> shares_;
 };
 
-class checkpoint_verifier {
+template <class = void>
+class basic_checkpoint_verifier {
  public:
-  checkpoint_verifier(const file_call& call, const std::string& path, const manifest_tensor& entry,
-                      std::size_t slab_bytes, std::size_t data_at)
+  basic_checkpoint_verifier(const file_call& call, const std::string& path, const manifest_tensor& entry,
+                            std::size_t slab_bytes, std::size_t data_at)
       : call_(call),
         path_(path),
         entry_(entry),
@@ -101,5 +105,6 @@ class checkpoint_verifier {
   std::size_t slab_bytes_, data_at_;
   checksum_shares shares_;
 };
+using checkpoint_verifier = basic_checkpoint_verifier<>;
 
 }  // namespace partita::detail

@@ -110,6 +110,7 @@ class file_call {
   }
 
   /// "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory (errno 2); "
+  template <class = void>
   file_trouble cannot(const char* doing, const std::string& path, int error, const char* way_out) const {
     file_trouble trouble;
     if (error == 0) return trouble;
@@ -117,6 +118,7 @@ class file_call {
                      << error_text(error) << "; " << way_out;
     return trouble;
   }
+  template <class = void>
   file_trouble refuse(file_trouble::kind what, const text& sentence) const {
     file_trouble trouble;
     trouble.what = what;

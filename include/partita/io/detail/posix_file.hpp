@@ -59,6 +59,7 @@ class posix_file {
       return ::pread(descriptor_, static_cast<char*>(to) + done, count, static_cast<off_t>(at + done));
     });
   }
+  template <class = void>
   int write(const void* from, std::size_t bytes, std::size_t at) const {
     const int error = transfer_all(bytes, [&](std::size_t done, std::size_t count) {
       return ::pwrite(descriptor_, static_cast<const char*>(from) + done, count, static_cast<off_t>(at + done));
@@ -95,6 +96,7 @@ class posix_file {
 };
 
 /// Where the name `path` stands.
+template <class = void>
 inline std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -123,6 +125,7 @@ inline std::uint64_t random_word() {
 }
 
 /// "No space left on device (errno 28)".
+template <class = void>
 inline text error_text(int error) {
   text words;
   if (error == end_of_file) return words << "the file ends too early";
@@ -150,7 +153,10 @@ class temporary_file {
   ~temporary_file() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
-  void remove_later(const std::string& path) { path_ = path; }
+  template <class = void>
+  void remove_later(const std::string& path) {
+    path_ = path;
+  }
   /// Gives it the name `path`, in place of what had it. 0 or an errno; then nothing has changed.
   int rename_to(const std::string& path) {
     if (::rename(path_.c_str(), path.c_str()) != 0) return errno;

@@ -8,6 +8,7 @@
 namespace partita::detail {
 
 /// "workers 4-7", or "workers 5, 2, 0, 1"; of a long list the first eight.
+template <class = void>
 inline text named(const workers& all) {
   text name(all.size() == 1 ? "worker " : "workers ");
   if (all.empty()) return text("no worker");

@@ -60,6 +60,7 @@ struct group_call {
                                (how != nullptr && how->exactly != nullptr ? 16U : 0U);
     return mixed(mixed(kernel, elements->number), 2048 * number_of_ways + 64 * kind + x.rank);
   }
+  template <class = void>
   text describe(const text& kernel) const {
     text all = kernel;
     all << " with a block of shape " << shape_text(x.shape, x.rank) << " and elements of type " << elements->name()
@@ -72,7 +73,10 @@ struct group_call {
 
   bool has_objection() const { return objection != nullptr && !objection->empty(); }
   /// Whether a view is written while x is read.
-  bool overlaps() const { return view != nullptr && !in_place && share_memory(x, *view); }
+  template <class = void>
+  bool overlaps() const {
+    return view != nullptr && !in_place && share_memory(x, *view);
+  }
   /// What this worker has against the call, if that is anything. Out of the way of calls that are right: a sentence is
   /// long, and only the place for one would take as long as a small block.
   [[gnu::noinline]] complaint own_complaint(const char* kernel, std::size_t worker) const {
@@ -83,6 +87,7 @@ struct group_call {
                          << worker << "; copy x first, or take the result as a new tensor"};
   }
   /// Complains about a view of another shape than that of the result.
+  template <class = void>
   void expect_view_shape(const char* kernel, const block_shape& shape, complaint& trouble) const {
     if (trouble.any() || view == nullptr || view->shape == shape || elements_in(shape, x.rank) == 0) return;
     trouble.kind = failure::shape;

@@ -21,7 +21,8 @@
 
 namespace partita::detail {
 
-class group_movement {
+template <class = void>
+class basic_group_movement {
  public:
   /// What a movement is of; names are literals.
   struct facts_of_kernel {
@@ -32,7 +33,7 @@ class group_movement {
     bool sums_blindly = false;  ///< some worker gets a sum of blocks of which it gives none
   };
 
-  group_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts)
+  basic_group_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts)
       : world_(std::move(world)), plan_(std::move(plan)), facts_(std::move(facts)) {}
 
   const group_plan& plan() const { return plan_; }
@@ -47,7 +48,6 @@ class group_movement {
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Ends what is under way, and agrees on the next call. The shape of the block that this worker gets.
-  template <class = void>
   block_shape agree(const group_call& call) {
     operation_->wait();
     if (call.has_objection() || (writes(call.where) && call.overlaps()))
@@ -74,12 +74,10 @@ class group_movement {
     return {world_->caller(), [&] { return text(facts_.name); }};
   }
   /// All workers come here, and throw if one of them has an objection.
-  template <class = void>
   void object(const text& objection) const {
     agree_if_checked(*world_, mixed(facts_.fingerprint, 2), complaint(objection), [&] { return facts_.call; });
   }
   /// Moves the blocks of a call that was agreed on.
-  template <class = void>
   void carry_out(const group_call& call, const untyped_block& y) {
     group_job job = job_of(call, &y);
     if (gives(call.where)) make_dense(job);
@@ -88,7 +86,6 @@ class group_movement {
     transfer.finish();
   }
   /// Begins to. Who waits for the end waits for the operation of the number that is returned.
-  template <class = void>
   std::uint64_t begin(const group_call& call, const untyped_block& y) {
     if (!started_) started_ = std::make_shared<started_transfer>(world_, ways_);
     started_->start(job_of(call, &y), gives(call.where));
@@ -97,7 +94,6 @@ class group_movement {
     return number;
   }
   /// Begins and ends at once, because others count on this worker.
-  template <class = void>
   void fail(const group_call& call, const untyped_block& y) {
     begin(call, y);
     operation_->wait();
@@ -105,7 +101,6 @@ class group_movement {
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
   /// As a spread, but that the workers of a node look at one block; null where this worker gets none.
-  template <class = void>
   lent_header* share(const group_call& call, std::size_t elements) {
     lent_header* block = nullptr;
     ways_->begins_to_move();
@@ -134,7 +129,7 @@ class group_movement {
   /// agreement: one latency instead of two.
   class begins_ahead final : public ahead_of_agreement {
    public:
-    begins_ahead(group_movement& movement, const group_call& call) : movement_(&movement), call_(&call) {}
+    begins_ahead(basic_group_movement& movement, const group_call& call) : movement_(&movement), call_(&call) {}
     begins_ahead(const begins_ahead&) = delete;
     begins_ahead& operator=(const begins_ahead&) = delete;
     ~begins_ahead() {
@@ -168,7 +163,7 @@ class group_movement {
       group_transfer(*movement_->world_, *movement_->ways_, job, false).begin_ahead();
     }
 
-    group_movement* movement_;
+    basic_group_movement* movement_;
     const group_call* call_;
     bool began_ = false;
   };
@@ -192,7 +187,6 @@ class group_movement {
   }
 
   /// Before a block is spread: all make the same call, and receivers learn the block's shape from a header.
-  template <class = void>
   const structure& agree_on_block(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
     const worker_group* joined = plan_.joined();
     return agreed_structure(
@@ -213,7 +207,6 @@ class group_movement {
   }
 
   /// Before a reduction: all make the same call, and the blocks of a sum have one shape.
-  template <class = void>
   const structure& agree_on_sum(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
     const bool to_all = call.where == group_direction::to_all;
     const std::size_t rank = call.x.rank;
@@ -264,7 +257,6 @@ class group_movement {
   }
 
   /// Once, with the first structure: all workers come here together.
-  template <class = void>
   void find_ways() {
     if (!ways_) ways_ = std::make_shared<group_ways>(world_->communicator(), plan_);
   }
@@ -288,5 +280,6 @@ class group_movement {
   std::shared_ptr<started_transfer> started_;
   std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();
 };
+using group_movement = basic_group_movement<>;
 
 }  // namespace partita::detail

@@ -108,7 +108,10 @@ class group_transfer {
   element_messages messages(const group_way& way) {
     return {*world_, *job_->of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved()};
   }
-  char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_of<char>(slot, n * job_->of->bytes); }
+  template <class = void>
+  char* buffer(std::size_t slot, std::size_t n) {
+    return world_->buffer_of<char>(slot, n * job_->of->bytes);
+  }
 
   template <class = void>
   void finish_spread(const worker_group& g, group_way& way) {
@@ -163,13 +166,13 @@ class group_transfer {
 };
 
 /// One that is under way: what its start and its end need lives as long as it does.
-class started_transfer {
+template <class = void>
+class basic_started_transfer {
  public:
-  started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<group_ways> ways)
+  basic_started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<group_ways> ways)
       : world_(std::move(world)), ways_(std::move(ways)) {}
 
   /// `gives`: x is a block that others get or that is summed.
-  template <class = void>
   void start(const group_job& job, bool gives) {
     x_ = *job.x, y_ = *job.y;
     job_ = job;
@@ -182,7 +185,6 @@ class started_transfer {
     ways_->ends_later();
     transfer_->start();
   }
-  template <class = void>
   void finish() {
     transfer_->finish();
     packed_.reset();
@@ -196,5 +198,6 @@ class started_transfer {
   std::optional<arena_block> packed_;
   std::optional<group_transfer> transfer_;
 };
+using started_transfer = basic_started_transfer<>;
 
 }  // namespace partita::detail

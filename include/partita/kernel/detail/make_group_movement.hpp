@@ -111,6 +111,7 @@ group_movement make_sum_movement(const partition<Extents>& p, const std::array<b
 }
 
 /// The movement in groups that were made at run time.
+template <class = void>
 inline group_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
                                               const group_kernel_choices& is, group_plan::kind kind) {
   if (groups.bound() > everyone.size())

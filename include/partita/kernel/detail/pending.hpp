@@ -17,7 +17,8 @@
 namespace partita::detail {
 
 /// The exchanges of one structure in one direction: one for each element type that came along.
-class exchanges_by_type {
+template <class = void>
+class basic_exchanges_by_type {
  public:
   template <class Exchange, class Make>
   const std::shared_ptr<Exchange>& find(Make make) {
@@ -36,6 +37,7 @@ class exchanges_by_type {
   };
   std::vector<entry> entries_;
 };
+using exchanges_by_type = basic_exchanges_by_type<>;
 
 /// What carries out a plan in one direction: one exchange for each kind of elements that came along.
 class exchanges_by_kind {

@@ -24,6 +24,7 @@ struct structure_key {
     std::size_t rank = none;
     std::array<std::size_t, most_dimensions> extents{};
 
+    template <class = void>
     bool is(const std::array<std::size_t, most_dimensions>* other, std::size_t rank_of_other) const {
       if (other == nullptr) return rank == none;
       return rank == rank_of_other && std::equal(extents.begin(), extents.begin() + rank, other->begin());

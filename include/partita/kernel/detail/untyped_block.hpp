@@ -75,6 +75,7 @@ struct untyped_block {
 };
 
 /// Copies a block to another of the same shape, unless it is the same.
+template <class = void>
 inline void copy(const element_kind& of, const untyped_block& to, const untyped_block& from) {
   constexpr std::size_t small = 4096;  // bytes that are copied in less time than it takes to look for the best loop
   const std::size_t bytes = from.size() * of.bytes;
@@ -88,6 +89,7 @@ inline void copy(const element_kind& of, const untyped_block& to, const untyped_
 }
 
 /// Whether two blocks have memory in common: their address ranges meet.
+template <class = void>
 inline bool share_memory(const untyped_block& a, const untyped_block& b) {
   if (a.size() == 0 || b.size() == 0) return false;
   const auto range = [](const untyped_block& block) {

@@ -100,6 +100,7 @@ inline bool are_moves_written(const sharding& s) {
   return (implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !going_back;
 }
 
+template <class = void>
 inline void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
                              const shape_list& extents, std::size_t element_bytes) {
   if (!are_moves_written(from) || from.lies_as(to)) return;

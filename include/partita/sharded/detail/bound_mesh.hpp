@@ -18,11 +18,11 @@
 namespace partita::detail {
 
 /// All that a movement on a mesh needs. Shared by all tensors that lie there; found again by `of`.
-class bound_mesh {
+template <class = void>
+class basic_bound_mesh {
  public:
   /// Requires: workers of the world [partition_error].
-  template <class = void>
-  bound_mesh(world everyone, placed_mesh where)
+  basic_bound_mesh(world everyone, placed_mesh where)
       : world_(std::move(everyone)), where_(std::move(where)), place_(where_.place(world_.id())) {
     if (where_.workers().bound() > world_.size())
       throw partition_error(text("partita::shard: requires workers of a world of ")
@@ -30,15 +30,14 @@ class bound_mesh {
                             << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
   }
   /// The one of this world, mesh and workers. The same on all workers that make the same calls.
-  template <class = void>
-  static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where) {
-    thread_local std::vector<std::weak_ptr<bound_mesh>> known;
+  static std::shared_ptr<basic_bound_mesh> of(const world& everyone, const placed_mesh& where) {
+    thread_local std::vector<std::weak_ptr<basic_bound_mesh>> known;
     for (std::size_t k = known.size(); k-- > 0;) {
       const auto one = known[k].lock();
       if (!one) known.erase(known.begin() + static_cast<std::ptrdiff_t>(k));
       else if (one->world_ == everyone && one->where_ == where) return one;
     }
-    auto made = std::make_shared<bound_mesh>(everyone, where);
+    auto made = std::make_shared<basic_bound_mesh>(everyone, where);
     known.push_back(made);
     return made;
   }
@@ -55,7 +54,6 @@ class bound_mesh {
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// All workers of the world come to the same movement, or all throw. Cost: that of an agreement.
-  template <class = void>
   void agree(std::uint64_t fingerprint, const char* call, const sharding& from, const sharding& to) {
     agree_if_checked(*world_.state(), fingerprint, {}, [&] { return text(call) << " from " << from << " to " << to; });
   }
@@ -82,7 +80,6 @@ class bound_mesh {
   box_moves::known_move& known(std::vector<worker_box> had, std::vector<worker_box> wanted) {
     return boxes_.of(std::move(had), std::move(wanted), element_kind::moved<T>());
   }
-  template <class = void>
   std::shared_ptr<const prepared_move> prepared(box_moves::known_move& one) {
     find_ways();
     const std::size_t me = world_.id();
@@ -109,11 +106,9 @@ class bound_mesh {
     std::shared_ptr<const prepared_move> move;
   };
 
-  template <class = void>
   void find_ways() {
     if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
   }
-  template <class = void>
   const std::shared_ptr<const prepared_move>& kept(const reshard_exchange& e, const shape_list& shape,
                                                    const element_kind& kind) {
     for (const entry& one : entries_)
@@ -127,7 +122,6 @@ class bound_mesh {
   }
 
   /// Every box has a dimension in front that numbers the summands.
-  template <class = void>
   lowered_plan plan(const reshard_exchange& e, const shape_list& shape_of_all, std::size_t element_bytes,
                     prepared_move& made) const {
     const std::size_t rank = shape_of_all.size() + 1;
@@ -190,5 +184,6 @@ class bound_mesh {
   std::vector<entry> entries_;
   box_moves boxes_;
 };
+using bound_mesh = basic_bound_mesh<>;
 
 }  // namespace partita::detail

@@ -13,7 +13,8 @@
 namespace partita::detail {
 
 /// One worker's exchanges of boxes. All workers of the world that hold or want something make the same calls.
-class box_moves {
+template <class = void>
+class basic_box_moves {
  public:
   /// A movement between boxes.
   struct known_move {
@@ -31,7 +32,6 @@ class box_moves {
 
   /// What moves from the boxes that workers have into those that they want. Plans when it meets them for the first
   /// time; O(workers) when it meets them again.
-  template <class = void>
   known_move& of(std::vector<worker_box> had, std::vector<worker_box> wanted, const element_kind& kind) {
     for (known_move& one : known_)
       if (one.kind == kind && one.overlaps.had() == had && one.overlaps.wanted() == wanted) return one;
@@ -41,7 +41,6 @@ class box_moves {
     return known_.back();
   }
   /// This worker's part, from the box that it holds into the one that it wants, both dense.
-  template <class = void>
   const std::shared_ptr<const prepared_move>& prepared(known_move& one, transport& ways, std::size_t worker) {
     if (!one.move) {
       const auto made = std::make_shared<prepared_move>();
@@ -53,7 +52,6 @@ class box_moves {
 
  private:
   /// Every box has a dimension of 1 in front, so that there is one.
-  template <class = void>
   static lowered_plan plan(const box_overlaps& all, prepared_move& made, std::size_t element_bytes,
                            std::size_t worker) {
     const auto rank_of_boxes = [](const std::vector<worker_box>& boxes) {
@@ -107,5 +105,6 @@ class box_moves {
 
   std::vector<known_move> known_;
 };
+using box_moves = basic_box_moves<>;
 
 }  // namespace partita::detail

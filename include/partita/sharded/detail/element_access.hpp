@@ -22,6 +22,7 @@ std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::
   return received;
 }
 /// What all workers say, the same list on all of them.
+template <class = void>
 inline std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine) {
   const std::size_t workers = on.everyone().size();
   std::vector<worker_box> had(workers), wanted(workers);
@@ -37,6 +38,7 @@ inline std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine
 /// Which workers hold an index, and where in their blocks.
 class element_places {
  public:
+  template <class = void>
   element_places(const bound_mesh& on, const sharding& s, const shape_list& extents)
       : me_(on.everyone().id()), boxes_(on.boxes_of(s, extents)) {}
 
@@ -55,6 +57,7 @@ class element_places {
     }
   }
   /// This worker if it holds the index, else one of the holders.
+  template <class = void>
   void one_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
     std::size_t n = 0;
     for_each_holder(index, [&](std::size_t, std::size_t) { ++n; });
@@ -76,6 +79,7 @@ inline std::size_t offset_in(const shape_list& extents, const shape_list& index)
   return at;
 }
 /// What is wrong with a list of indices, if anything.
+template <class = void>
 inline text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
   text wrong;
   for (const shape_list& one : indices) {
@@ -88,6 +92,7 @@ inline text wrong_index(const char* call, const shape_list& extents, const std::
   return wrong;
 }
 /// Room for the longest list that any worker sends: a power of two, so that plans are found again.
+template <class = void>
 inline std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
   std::size_t longest = 0, room = 1;
   for (const auto& one : lists) longest = one.size() > longest ? one.size() : longest;
@@ -96,6 +101,7 @@ inline std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std
   return room;
 }
 /// Each list in its row, its length first.
+template <class = void>
 inline std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room) {
   std::vector<std::uint64_t> rows(lists.size() * room + 1, 0);
   for (std::size_t w = 0; w < lists.size(); ++w) {

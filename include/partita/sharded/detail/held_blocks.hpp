@@ -22,23 +22,27 @@ namespace detail {
 struct held_block {
   std::size_t times = 0, bytes = 0;
 };
-struct tape_ledger {
+template <class = void>
+struct basic_tape_ledger {
   tape_contents now{};
   std::unordered_map<const void*, held_block> blocks{};
 };
+using tape_ledger = basic_tape_ledger<>;
 /// Of this thread; records keep it alive that outlive the thread's own.
+template <class = void>
 inline const std::shared_ptr<tape_ledger>& on_tape() {
   static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
   return it;
 }
 
 /// Blocks that one record holds, as long as it lives.
-class held_blocks {
+template <class = void>
+class basic_held_blocks {
  public:
-  held_blocks() = default;
-  held_blocks(const held_blocks&) = delete;
-  held_blocks& operator=(const held_blocks&) = delete;
-  ~held_blocks() { release(); }
+  basic_held_blocks() = default;
+  basic_held_blocks(const basic_held_blocks&) = delete;
+  basic_held_blocks& operator=(const basic_held_blocks&) = delete;
+  ~basic_held_blocks() { release(); }
 
   void record() {
     if (ledger_) return;
@@ -73,10 +77,14 @@ class held_blocks {
   std::shared_ptr<tape_ledger> ledger_;  // once there is a record
   std::vector<const void*> mine_;
 };
+using held_blocks = basic_held_blocks<>;
 
 }  // namespace detail
 
 /// What the tape holds now, and the most that it held since the last value_and_gradient began.
-inline tape_contents tape_holds() { return detail::on_tape()->now; }
+template <class = void>
+inline tape_contents tape_holds() {
+  return detail::on_tape()->now;
+}
 
 }  // namespace partita

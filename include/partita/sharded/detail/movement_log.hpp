@@ -39,6 +39,7 @@ inline thread_local bool going_back = false;
 inline thread_local const char* operation_in_use = nullptr;
 
 inline bool is_dry_run() { return log_in_use != nullptr && log_in_use->is_dry; }
+template <class = void>
 inline void log_movement(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
                          std::size_t bytes) {
   if (log_in_use == nullptr) return;

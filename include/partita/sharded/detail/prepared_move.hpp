@@ -22,6 +22,7 @@ struct prepared_move {
   std::vector<std::ptrdiff_t> x_steps{}, y_steps{};
   std::size_t bytes = 0, messages = 0;  ///< that come from others
 
+  template <class = void>
   void operator()(const void* x, void* y) const {
     movements.bytes += bytes;
     movements.messages += messages;

@@ -47,6 +47,7 @@ struct reshard_leg {
 };
 
 /// The legs of a plan.
+template <class = void>
 inline std::vector<reshard_leg> legs_of(const reshard_plan& plan, const sharding& from) {
   using step = reshard_step::what;
   std::vector<reshard_leg> legs;
@@ -74,6 +75,7 @@ inline std::vector<reshard_leg> legs_of(const reshard_plan& plan, const sharding
 }
 
 /// What the worker at a place receives in these legs.
+template <class = void>
 inline movement_counts received_in(const std::vector<reshard_leg>& legs, const shape_list& shape, std::size_t place,
                                    std::size_t element_bytes) {
   using what = reshard_leg::what;

@@ -14,6 +14,7 @@ struct block_lifetime {
 
 /// Gives each block the lowest offset at which no other block lies during its life; returns the bytes of all together.
 /// Offsets are multiples of a cache line. Cost: O(blocks²), once.
+template <class = void>
 inline std::size_t place_in_storage(std::vector<block_lifetime>& all) {
   constexpr std::size_t line = 64;
   std::size_t total = 0;

@@ -11,9 +11,10 @@
 namespace partita::detail {
 
 /// Blocks of one kind of elements between the workers of a world; `about` tells its messages from others.
-class element_messages {
+template <class = void>
+class basic_element_messages {
  public:
-  element_messages(const world_state& world, const element_kind& of, tag about, traffic& count)
+  basic_element_messages(const world_state& world, const element_kind& of, tag about, traffic& count)
       : world_(&world), of_(&of), about_(about), count_(&count) {}
 
   const element_kind& of() const { return *of_; }
@@ -279,5 +280,6 @@ class element_messages {
   tag about_;
   traffic* count_;
 };
+using element_messages = basic_element_messages<>;
 
 }  // namespace partita::detail

@@ -30,6 +30,7 @@ struct pair_volume {
 };
 
 /// All others that boxes, which ascend by worker, go to or come from.
+template <class = void>
 inline std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element) {
   std::vector<pair_volume> all;
   for (std::size_t k = 0; k < boxes.size(); ++k) {
@@ -49,7 +50,8 @@ struct message {
 };
 
 /// The messages of one direction of one worker, in the order in which they are posted.
-struct message_pool {
+template <class = void>
+struct basic_message_pool {
   box_list boxes;
   std::vector<message> all;
   std::size_t workers = 0;
@@ -57,7 +59,7 @@ struct message_pool {
   /// `form(worker)` is packed, chunked or typed, and must be the same on both sides but for packed and typed, which
   /// look alike on the wire.
   template <class Form>
-  message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
+  basic_message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
       : boxes(whole.rank()) {
     for (std::size_t k = 0; k < whole.size(); ++k) {
       const messages how = form(whole[k].worker);
@@ -91,5 +93,6 @@ struct message_pool {
     all.swap(mixed);
   }
 };
+using message_pool = basic_message_pool<>;
 
 }  // namespace partita::detail

@@ -14,11 +14,12 @@
 namespace partita::detail {
 
 /// The messages of one exchange. Both sides of a pair take part in each.
-class pair_messages : public carrier {
+template <class = void>
+class basic_pair_messages : public carrier {
  public:
   /// Boxes ascend by worker, and those of a pair stand in the same order on both sides.
-  pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
-                const message_policy& policy, bool oversubscribed)
+  basic_pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
+                      const message_policy& policy, bool oversubscribed)
       : comm_(comm),
         tag_(tag),
         out_(std::move(out)),
@@ -102,7 +103,7 @@ class pair_messages : public carrier {
     for (std::size_t f = 0; f < forms.size(); ++f) {
       message_policy policy = policy_;
       policy.how = forms[f];
-      pair_messages trial(comm_, tag_, large(out_), large(in_), kind_, policy, oversubscribed_);
+      basic_pair_messages trial(comm_, tag_, large(out_), large(in_), kind_, policy, oversubscribed_);
       for (int round = 0; round < 3; ++round) {
         const double start = MPI_Wtime();
         trial.expect(y_);
@@ -145,12 +146,14 @@ class pair_messages : public carrier {
   std::unique_ptr<persistent_messages> outgoing_, incoming_;
   block_memory y_;
 };
+using pair_messages = basic_pair_messages<>;
 
 /// Messages reach every other worker.
-class message_way : public way {
+template <class = void>
+class basic_message_way : public way {
  public:
   /// `tag` tells this kernel's messages from others on `comm`.
-  message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed)
+  basic_message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed)
       : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed) {
     MPI_Comm_rank(comm, &own_);
   }
@@ -166,5 +169,6 @@ class message_way : public way {
   message_policy policy_;
   bool oversubscribed_;
 };
+using message_way = basic_message_way<>;
 
 }  // namespace partita::detail

@@ -14,18 +14,19 @@
 namespace partita::detail {
 
 /// The messages that leave one worker, or those that reach it.
-class persistent_messages {
+template <class = void>
+class basic_persistent_messages {
  public:
-  persistent_messages(message_pool pool, const element_kind& kind, bool outgoing)
+  basic_persistent_messages(message_pool pool, const element_kind& kind, bool outgoing)
       : boxes_(std::move(pool.boxes)),
         messages_(std::move(pool.all)),
         workers_(pool.workers),
         rank_(boxes_.rank()),
         kind_(kind),
         outgoing_(outgoing) {}
-  persistent_messages(const persistent_messages&) = delete;
-  persistent_messages& operator=(const persistent_messages&) = delete;
-  ~persistent_messages() {
+  basic_persistent_messages(const basic_persistent_messages&) = delete;
+  basic_persistent_messages& operator=(const basic_persistent_messages&) = delete;
+  ~basic_persistent_messages() {
     forget();
     if (buffer_ != nullptr) heap_pool::instance().release(buffer_, buffer_bytes_);
   }
@@ -233,5 +234,6 @@ class persistent_messages {
   char* buffer_ = nullptr;
   std::size_t buffer_bytes_ = 0;
 };
+using persistent_messages = basic_persistent_messages<>;
 
 }  // namespace partita::detail

@@ -25,8 +25,12 @@ void in_messages_of(const element_kind& of, std::size_t n, F f) {
 /// Messages that are under way: they have left and need not have arrived, or are awaited.
 class posted_messages {
  public:
-  bool any() const { return !requests_.empty(); }
+  template <class = void>
+  bool any() const {
+    return !requests_.empty();
+  }
   std::size_t size() const { return requests_.size(); }
+  template <class = void>
   void send(const world_state& world, const element_kind& of, const char* data, std::size_t n, std::size_t worker,
             tag about, traffic& count) {
     in_messages_of(of, n, [&](std::size_t first, int elements) {
@@ -38,6 +42,7 @@ class posted_messages {
       count.bytes_by_message += static_cast<std::size_t>(elements) * of.bytes;
     });
   }
+  template <class = void>
   void receive(const world_state& world, const element_kind& of, char* data, std::size_t n, std::size_t worker,
                tag about) {
     in_messages_of(of, n, [&](std::size_t first, int elements) {
@@ -53,6 +58,7 @@ class posted_messages {
     check(MPI_Waitall(static_cast<int>(last - first), requests_.data() + first, MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
   /// Waits for all. What was sent may change afterwards.
+  template <class = void>
   void wait() {
     wait(0, requests_.size());
     requests_.clear();

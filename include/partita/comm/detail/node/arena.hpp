@@ -37,16 +37,17 @@ namespace partita::detail {
 /// used at once, what lies there is joined and used first, and what does not fit goes back to the system. Where there
 /// is no shared memory, or too little, blocks come from the heap: `holds` tells, and nothing else changes for the
 /// caller. All threads of a process take from it.
-class arena {
+template <class = void>
+class basic_arena {
  public:
   /// The arena of a node: made at the first call for these workers, found again afterwards, and kept until the process
   /// ends, because its blocks may be held by results for as long. Collective at the first call for this node.
   /// `most` bounds the bytes of each worker; 0 leaves everything on the heap.
-  static arena& of(const node& members, std::size_t most = ~std::size_t{0}) {
+  static basic_arena& of(const own_node& members, std::size_t most = ~std::size_t{0}) {
     for (const auto& [bound, kept] : members.arenas())
       if (bound == most) return *kept;
-    arena* const known = known_to_all(members, most);
-    arena& chosen = known != nullptr ? *known : *new arena(members, most);
+    basic_arena* const known = known_to_all(members, most);
+    basic_arena& chosen = known != nullptr ? *known : *new basic_arena(members, most);
     if (known == nullptr) {
       const std::lock_guard<spin_lock> only(growing());
       chosen.older_ = newest().load();
@@ -56,12 +57,12 @@ class arena {
     return chosen;
   }
   /// The same, but that PARTITA_SHARED=0 in the environment leaves everything on the heap.
-  static arena& of_environment(const node& members) {
+  static basic_arena& of_environment(const own_node& members) {
     return of(members, shared_by_environment() ? ~std::size_t{0} : 0);
   }
   static bool shared_by_environment() { return sharing_said(std::getenv("PARTITA_SHARED")); }
-  arena(const arena&) = delete;
-  arena& operator=(const arena&) = delete;
+  basic_arena(const basic_arena&) = delete;
+  basic_arena& operator=(const basic_arena&) = delete;
 
   /// Whether the workers of the node share memory at all: the same on all of them.
   bool shared() const { return memory_.size() != 0; }
@@ -108,7 +109,7 @@ class arena {
   }
   /// Gives a block back to whichever arena it came from, or to the heap.
   static void release_anywhere(void* block, std::size_t bytes) {
-    for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->older_)
+    for (basic_arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->older_)
       if (known->holds(block)) return known->release(block, bytes);
     heap_pool::instance().release(block, bytes);
   }
@@ -131,7 +132,8 @@ class arena {
  private:
   static constexpr std::size_t least = 16 * page;  // less is not worth a mapping: a channel alone takes pages
 
-  arena(const node& members, std::size_t most) : most_(most), members_(members.size()), place_(members.place()) {
+  basic_arena(const own_node& members, std::size_t most)
+      : most_(most), members_(members.size()), place_(members.place()) {
     check(MPI_Comm_dup(members.communicator(), &communicator_), "MPI_Comm_dup");
     static std::atomic<std::uint64_t> made{0};
     std::array<std::uint64_t, 2> name{static_cast<std::uint64_t>(::getpid()), ++made};
@@ -142,12 +144,12 @@ class arena {
   }
 
   /// The oldest arena of these workers that all of them know: threads may make arenas in another order elsewhere.
-  static arena* known_to_all(const node& members, std::size_t most) {
+  static basic_arena* known_to_all(const own_node& members, std::size_t most) {
     constexpr std::size_t looked_at = 8;  // one, but for threads that come to the first call at the same moment
     std::array<std::uint64_t, looked_at> mine{};
-    std::array<arena*, looked_at> found{};
+    std::array<basic_arena*, looked_at> found{};
     std::size_t count = 0;
-    for (arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < looked_at;
+    for (basic_arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < looked_at;
          known = known->older_)
       if (known->most_ == most && known->is_on(members.communicator())) {
         found[count] = known;
@@ -157,7 +159,7 @@ class arena {
     check(MPI_Allgather(mine.data(), looked_at, MPI_UINT64_T, all.data(), looked_at, MPI_UINT64_T,
                         members.communicator()),
           "MPI_Allgather");
-    arena* oldest = nullptr;
+    basic_arena* oldest = nullptr;
     for (std::size_t k = 0; k < count; ++k) {
       bool everywhere = true;
       for (std::size_t place = 0; place < members.size(); ++place) {
@@ -175,8 +177,8 @@ class arena {
   }
 
   /// All arenas of this process, the newest first; none is ever destroyed, so that looking needs no lock.
-  static std::atomic<arena*>& newest() {
-    static std::atomic<arena*> first{nullptr};
+  static std::atomic<basic_arena*>& newest() {
+    static std::atomic<basic_arena*> first{nullptr};
     return first;
   }
   static spin_lock& growing() {
@@ -248,7 +250,7 @@ class arena {
   shared_mapping memory_;
   std::size_t members_, place_, used_ = 0;
   std::atomic<std::size_t> fresh_ = 0;
-  arena* older_ = nullptr;
+  basic_arena* older_ = nullptr;
   spin_lock lock_;
   spare_blocks spare_;
   free_ranges with_pages_, without_pages_;  // what lay there when it was joined, and what went back to the system
@@ -256,5 +258,6 @@ class arena {
   std::size_t resident_ = 0;
   std::vector<std::pair<std::thread::id, spare_blocks>> spare_signals_;
 };
+using arena = basic_arena<>;
 
 }  // namespace partita::detail

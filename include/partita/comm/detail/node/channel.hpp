@@ -26,7 +26,8 @@ struct destination {
 /// In each exchange every receiver announces to its senders where boxes shall go, each sender waits for that, writes,
 /// and says that it arrived. All counters ascend for ever: nothing is reset, and an exchange that one side has begun
 /// waits for the other side as a message would.
-class node_channel {
+template <class = void>
+class basic_node_channel {
  public:
   static constexpr std::size_t slots = 4;
   /// Blocks that are announced start at multiples of this many bytes: the bits below tell how many pages (at most 65) a
@@ -34,7 +35,7 @@ class node_channel {
   static constexpr std::size_t granule = 128;
 
   /// Collective over the node. `tag` tells its messages from those of others on the node's communicator.
-  node_channel(const node& members, arena& memory, int tag)
+  basic_node_channel(const own_node& members, arena& memory, int tag)
       : arena_(&memory),
         communicator_(members.communicator()),
         tag_(tag),
@@ -58,9 +59,9 @@ class node_channel {
       pairs_[k].there = reinterpret_cast<pair_flags*>(arena_->at(k, offsets[k])) + place_;
     }
   }
-  node_channel(const node_channel&) = delete;
-  node_channel& operator=(const node_channel&) = delete;
-  ~node_channel() {
+  basic_node_channel(const basic_node_channel&) = delete;
+  basic_node_channel& operator=(const basic_node_channel&) = delete;
+  ~basic_node_channel() {
     for (const pair& p : pairs_)
       if (p.ring != nullptr) arena_->release(p.ring, slots * p.slot_bytes);
     arena_->release_signals(base_, bytes_);
@@ -157,5 +158,6 @@ class node_channel {
   std::size_t bytes_ = 0;
   char* base_ = nullptr;
 };
+using node_channel = basic_node_channel<>;
 
 }  // namespace partita::detail

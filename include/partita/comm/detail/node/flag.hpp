@@ -40,6 +40,7 @@ class backoff {
     if (long_) end();
   }
 
+  template <class = void>
   void pause() {
     if (++waited_ < spins_) {
 #if defined(__x86_64__)
@@ -62,6 +63,7 @@ class backoff {
   using clock = std::chrono::steady_clock;
   static constexpr double between_tellings = 0.1;  // chosen: long for a machine, short for a person
 
+  template <class = void>
   void look_at_the_clock() {
     const clock::time_point now = clock::now();
     if (began_ == clock::time_point{}) began_ = now;
@@ -73,6 +75,7 @@ class backoff {
     long_ = true;
     told_->still_waits(seconds_);
   }
+  template <class = void>
   void end() {
     if (told_ != nullptr) told_->waits_no_more();
     if (traced_ != clock::time_point{}) trace::end_wait(clock::now() - traced_);
@@ -91,11 +94,16 @@ struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;
   std::uint64_t value;
 
+  template <class = void>
   void post(std::uint64_t new_epoch, std::uint64_t new_value = 0) {
     value = new_value;
     epoch.store(new_epoch, std::memory_order_release);
   }
-  bool posted(std::uint64_t expected) const { return epoch.load(std::memory_order_acquire) >= expected; }
+  template <class = void>
+  bool posted(std::uint64_t expected) const {
+    return epoch.load(std::memory_order_acquire) >= expected;
+  }
+  template <class = void>
   std::uint64_t wait(std::uint64_t expected, bool oversubscribed) const {
     for (backoff p(oversubscribed); !posted(expected);) p.pause();
     return value;

@@ -7,7 +7,8 @@
 
 namespace partita::detail {
 
-class free_ranges {
+template <class = void>
+class basic_free_ranges {
  public:
   void add(char* first, std::size_t bytes) { ranges_.push_back({first, bytes}); }
   /// Makes one of those that touch. Cost: a sort.
@@ -49,5 +50,6 @@ class free_ranges {
   };
   std::vector<range> ranges_;
 };
+using free_ranges = basic_free_ranges<>;
 
 }  // namespace partita::detail

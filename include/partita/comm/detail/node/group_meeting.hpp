@@ -19,6 +19,7 @@ namespace partita::detail {
 class group_meeting {
  public:
   /// `pages` are those of all members, the root's first; this worker is number `me`.
+  template <class = void>
   group_meeting(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
                 bool oversubscribed)
       : arena_(&memory),
@@ -30,6 +31,7 @@ class group_meeting {
   std::size_t size() const { return pages_.size(); }
 
   /// Whether what is written for others to read is better stored past the caches.
+  template <class = void>
   bool far() const {
     bool any = false;
     for (const group_page* shown : pages_) any = any || shown->distance.far();
@@ -46,9 +48,11 @@ class group_meeting {
     return moved;
   }
   group_page& own() const { return *pages_[me_]; }
+  template <class = void>
   void wait(const group_page::call_flag& n, std::uint64_t count) const {
     for (backoff p(oversubscribed_); !n.posted(count);) p.pause();
   }
+  template <class = void>
   void wait_for_all(group_page::call_flag group_page::*which, std::uint64_t count) const {
     for (std::size_t k = 0; k < size(); ++k)
       if (k != me_) wait(pages_[k]->*which, count);
@@ -90,6 +94,7 @@ class group_meeting {
   }
   /// Every so many calls the members find out how far they are from each other; all of them count alike.
   bool measures(std::uint64_t e, std::size_t bytes) const { return e % 16 == 1 && bytes >= worth_streaming; }
+  template <class = void>
   void judge(std::size_t k, std::uint64_t e, std::size_t bytes) const {
     if (measures(e, bytes)) own().distance.judge(pages_[k]->distance);
   }
@@ -98,6 +103,7 @@ class group_meeting {
       stream_run(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
     else std::memcpy(to, from, bytes);
   }
+  template <class = void>
   void fill_slot(const void* x, std::size_t bytes, std::uint64_t e) {
     make_room(e);
     if (measures(e, bytes)) own().distance.write();

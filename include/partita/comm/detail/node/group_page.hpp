@@ -22,6 +22,7 @@ class cache_distance {
     for (std::uint32_t k = 0; k < count; ++k) line_[place(k)].next.store(place(k + 1), std::memory_order_relaxed);
   }
   /// Judges the way to another worker's lines, which it wrote before it told us so.
+  template <class = void>
   void judge(const cache_distance& other) {
     for (std::uint32_t n = 0; n < count; ++n)  // pages are looked up beforehand, by lines that nobody writes
       if (other.line_[n * apart + apart / 2].next.load(std::memory_order_relaxed) != 0) return;
@@ -67,13 +68,14 @@ struct group_page {
 };
 
 /// A block of an arena for the time of a call.
-class arena_block {
+template <class = void>
+class basic_arena_block {
  public:
-  arena_block(arena& memory, std::size_t bytes)
+  basic_arena_block(arena& memory, std::size_t bytes)
       : arena_(&memory), bytes_(bytes), block_(bytes == 0 ? nullptr : memory.allocate(bytes)) {}
-  arena_block(const arena_block&) = delete;
-  arena_block& operator=(const arena_block&) = delete;
-  ~arena_block() {
+  basic_arena_block(const basic_arena_block&) = delete;
+  basic_arena_block& operator=(const basic_arena_block&) = delete;
+  ~basic_arena_block() {
     if (block_ != nullptr) arena_->release(block_, bytes_);
   }
   char* data() const { return static_cast<char*>(block_); }
@@ -83,5 +85,6 @@ class arena_block {
   std::size_t bytes_;
   void* block_;
 };
+using arena_block = basic_arena_block<>;
 
 }  // namespace partita::detail

@@ -14,6 +14,7 @@ namespace partita::detail {
 /// their sizes: the heap has no way to join them, and a loop that takes two sizes in turn must not go to it each time.
 class heap_pool {
  public:
+  template <class = void>
   void* allocate(std::size_t bytes) {
     {
       const std::lock_guard<spin_lock> only(lock_);
@@ -22,6 +23,7 @@ class heap_pool {
     ++fresh_;
     return ::operator new(spare_blocks::rounded(bytes), std::align_val_t{page});
   }
+  template <class = void>
   void release(void* block, std::size_t bytes) {
     const std::lock_guard<spin_lock> only(lock_);
     spare_.give(block, bytes);
@@ -29,6 +31,7 @@ class heap_pool {
   std::size_t fresh_blocks() const { return fresh_; }
 
   /// The one of this process. It is never destroyed: a tensor in static storage may outlive everything.
+  template <class = void>
   static heap_pool& instance() {
     static heap_pool& pool = *new heap_pool;
     return pool;

@@ -14,9 +14,10 @@
 namespace partita::detail {
 
 /// The boxes of one exchange between the workers of a node, and those that stay with their worker.
-class memory_carrier : public carrier {
+template <class = void>
+class basic_memory_carrier : public carrier {
  public:
-  memory_carrier(const node& members, node_channel& channel, lowered_plan boxes, const element_kind& kind)
+  basic_memory_carrier(const own_node& members, node_channel& channel, lowered_plan boxes, const element_kind& kind)
       : plan_(std::move(boxes)),
         kind_(kind),
         channel_(&channel),
@@ -184,11 +185,13 @@ class memory_carrier : public carrier {
   bool streaming_ = false;
   block_memory x_, y_;
 };
+using memory_carrier = basic_memory_carrier<>;
 
 /// The workers of a node whose flags are in shared memory.
-class memory_way : public way {
+template <class = void>
+class basic_memory_way : public way {
  public:
-  memory_way(const node& members, node_channel& channel) : members_(&members), channel_(&channel) {}
+  basic_memory_way(const own_node& members, node_channel& channel) : members_(&members), channel_(&channel) {}
 
   bool reaches(std::size_t worker) const override {
     return channel_->usable() && members_->place_of(worker) < members_->size();
@@ -200,8 +203,9 @@ class memory_way : public way {
   }
 
  private:
-  const node* members_;
+  const own_node* members_;
   node_channel* channel_;
 };
+using memory_way = basic_memory_way<>;
 
 }  // namespace partita::detail

@@ -13,18 +13,23 @@
 
 namespace partita::detail {
 
-class arena;
-class joint_ways;
+template <class>
+class basic_arena;
+using arena = basic_arena<void>;
+template <class>
+class basic_joint_ways;
+using joint_ways = basic_joint_ways<void>;
 
 /// The workers of a communicator that can map one memory, in ascending order, and which of the others share a node: a
 /// table that all kernels use, so that none of them has to gather it.
 ///
 /// `pretended` splits a machine into several nodes for tests and trials: workers that give different numbers do not
 /// share memory although they could.
-class node {
+template <class = void>
+class basic_node {
  public:
   /// Collective over the communicator.
-  explicit node(MPI_Comm everyone, int pretended = 0) {
+  explicit basic_node(MPI_Comm everyone, int pretended = 0) {
     int worker = 0, size = 0, all = 0;
     MPI_Comm_rank(everyone, &worker);
     MPI_Comm_size(everyone, &all);
@@ -42,9 +47,9 @@ class node {
     first_.resize(static_cast<std::size_t>(all));
     check(MPI_Allgather(members_.data(), 1, MPI_INT, first_.data(), 1, MPI_INT, everyone), "MPI_Allgather");
   }
-  node(const node&) = delete;
-  node& operator=(const node&) = delete;
-  ~node() {
+  basic_node(const basic_node&) = delete;
+  basic_node& operator=(const basic_node&) = delete;
+  ~basic_node() {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized == 0) MPI_Comm_free(&communicator_);
@@ -53,20 +58,21 @@ class node {
   /// The node of a communicator's workers, made at the first call and kept with the communicator. Collective at first.
   ///
   /// The environment may pretend: with PARTITA_NODES=3 the workers act as if they lived on three machines in turn.
-  static node& of(MPI_Comm everyone) {
+  static basic_node& of(MPI_Comm everyone) {
     static const int key = [] {
       int made = MPI_KEYVAL_INVALID;
-      check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &node::forget, &made, nullptr), "MPI_Comm_create_keyval");
+      check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &basic_node::forget, &made, nullptr),
+            "MPI_Comm_create_keyval");
       return made;
     }();
     void* known = nullptr;
     int found = 0;
     check(MPI_Comm_get_attr(everyone, key, &known, &found), "MPI_Comm_get_attr");
-    if (found != 0) return *static_cast<node*>(known);
+    if (found != 0) return *static_cast<basic_node*>(known);
     int worker = 0;
     MPI_Comm_rank(everyone, &worker);
     const int pretended = worker % nodes_said(std::getenv("PARTITA_NODES"));
-    auto made = std::make_unique<node>(everyone, pretended);
+    auto made = std::make_unique<basic_node>(everyone, pretended);
     check(MPI_Comm_set_attr(everyone, key, made.get()), "MPI_Comm_set_attr");
     return *made.release();
   }
@@ -114,7 +120,7 @@ class node {
 
  private:
   static int forget(MPI_Comm, int, void* kept, void*) {
-    delete static_cast<node*>(kept);
+    delete static_cast<basic_node*>(kept);
     return MPI_SUCCESS;
   }
 
@@ -125,5 +131,6 @@ class node {
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
   mutable std::shared_ptr<joint_ways> joint_;
 };
+using own_node = basic_node<>;
 
 }  // namespace partita::detail

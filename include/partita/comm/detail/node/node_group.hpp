@@ -12,7 +12,8 @@
 namespace partita::detail {
 
 /// One worker's part in a group of its node. The members make the same calls with the same number of bytes.
-class node_group : private node_sum {
+template <class = void>
+class basic_node_group : private node_sum {
  public:
   /// `pages` are those of all members, the root's first; this worker is number `me`.
   using node_sum::node_sum;
@@ -193,5 +194,6 @@ class node_group : private node_sum {
     return end(true);
   }
 };
+using node_group = basic_node_group<>;
 
 }  // namespace partita::detail

@@ -31,10 +31,11 @@ struct block_sum {
 
 /// A group that reduces: in an order that depends on the group alone, whoever comes first and however the blocks are
 /// passed. Every sum that is started is finished, before the group's next call.
-class node_sum : protected group_meeting {
+template <class = void>
+class basic_node_sum : protected group_meeting {
  public:
-  node_sum(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
-           bool oversubscribed)
+  basic_node_sum(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
+                 bool oversubscribed)
       : group_meeting(memory, std::move(places), std::move(pages), me, oversubscribed),
         sources_(size()),
         results_(size()),
@@ -211,5 +212,6 @@ class node_sum : protected group_meeting {
   std::vector<const char*> blocks_;
   std::optional<arena_block> landing_;  // of the sum under way
 };
+using node_sum = basic_node_sum<>;
 
 }  // namespace partita::detail

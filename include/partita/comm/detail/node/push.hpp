@@ -10,9 +10,10 @@ namespace partita::detail {
 
 /// Boxes of this worker's block and where they lie in the dense blocks of workers of the node (perhaps this worker), in
 /// the order in which the source lies in memory once they are sorted.
-class push_list {
+template <class = void>
+class basic_push_list {
  public:
-  explicit push_list(std::size_t rank) : rank_(rank) {}
+  explicit basic_push_list(std::size_t rank) : rank_(rank) {}
 
   /// `offset` bytes into the receiver's block, whose dimensions, told in the order of this worker's, have these
   /// strides.
@@ -22,7 +23,7 @@ class push_list {
     sizes_.insert(sizes_.end(), b.at, b.at + rank_);
     strides_.insert(strides_.end(), strides, strides + rank_);
   }
-  void add(const push_list& more) {
+  void add(const basic_push_list& more) {
     for (const entry& e : more.boxes_) {
       const std::size_t* const sizes = more.sizes_.data() + e.sizes;
       add(e.place, {0, e.stage, sizes, sizes + rank_}, e.offset, more.strides_.data() + e.strides);
@@ -118,5 +119,6 @@ class push_list {
   std::vector<std::size_t> sizes_;  // shape and start in this worker's block
   std::vector<std::ptrdiff_t> strides_;
 };
+using push_list = basic_push_list<>;
 
 }  // namespace partita::detail

@@ -11,9 +11,10 @@
 namespace partita::detail {
 
 /// One pair's boxes cut to slots; kept from exchange to exchange while the slots stay the same.
-class ring_boxes {
+template <class = void>
+class basic_ring_boxes {
  public:
-  ring_boxes(std::size_t place, std::size_t rank, const element_kind& kind)
+  basic_ring_boxes(std::size_t place, std::size_t rank, const element_kind& kind)
       : place_(place), kind_(kind), whole_(rank), cut_(rank) {}
 
   std::size_t place() const { return place_; }
@@ -102,5 +103,6 @@ class ring_boxes {
   std::vector<char> packed_;  // what a message carries, if there are messages
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
+using ring_boxes = basic_ring_boxes<>;
 
 }  // namespace partita::detail

@@ -21,7 +21,8 @@ namespace partita::detail {
 /// between. Else the first worker of a node reads those of the node, exchanges what it has with the first workers of
 /// other nodes, and puts up what came out for the others: nobody reads more than one line but he. Nobody holds a lock
 /// and nothing is ever reset, so a worker that leaves can put up last words and go.
-class shared_flags {
+template <class = void>
+class basic_shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
@@ -37,8 +38,7 @@ class shared_flags {
   };
 
   /// Collective over the communicator.
-  template <class = void>
-  shared_flags(MPI_Comm everyone, const node& members, arena& memory)
+  basic_shared_flags(MPI_Comm everyone, const own_node& members, arena& memory)
       : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
     mine_ = static_cast<posted_words*>(arena_->allocate_signals(lines * sizeof(posted_words)));
     check(MPI_Barrier(members.communicator()), "MPI_Barrier");  // what was here before has been read for the last time
@@ -67,9 +67,9 @@ class shared_flags {
     while (firsts_[own_node_] != static_cast<int>(members.worker(0))) ++own_node_;
     for (std::size_t step = 1; step < firsts_.size(); step *= 2) rounds_.emplace_back();
   }
-  shared_flags(const shared_flags&) = delete;
-  shared_flags& operator=(const shared_flags&) = delete;
-  ~shared_flags() { arena_->release_signals(mine_, lines * sizeof(posted_words)); }
+  basic_shared_flags(const basic_shared_flags&) = delete;
+  basic_shared_flags& operator=(const basic_shared_flags&) = delete;
+  ~basic_shared_flags() { arena_->release_signals(mine_, lines * sizeof(posted_words)); }
 
   /// Whether the workers of every node see each other's flags; the same on all of them. Else there are none to look at.
   bool shared() const { return shared_; }
@@ -166,5 +166,6 @@ class shared_flags {
   std::vector<round> rounds_;
   std::uint64_t epoch_ = 0;
 };
+using shared_flags = basic_shared_flags<>;
 
 }  // namespace partita::detail

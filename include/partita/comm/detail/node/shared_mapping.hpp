@@ -26,7 +26,7 @@ class shared_mapping {
  public:
   shared_mapping() = default;
   /// Parts of `wished` bytes, or of what all members have address space for; none if that is below `least`. Collective.
-  shared_mapping(const node& members, std::size_t wished, std::size_t least) {
+  shared_mapping(const own_node& members, std::size_t wished, std::size_t least) {
     const std::size_t n = members.size();
     std::size_t size = wished / page * page;
     // a quarter of what is left, so that a program under ulimit -v keeps room for its own
@@ -63,7 +63,7 @@ class shared_mapping {
     void* const tried = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return tried != MAP_FAILED && ::munmap(tried, bytes) == 0;
   }
-  static std::size_t smallest(const node& members, std::size_t mine) {
+  static std::size_t smallest(const own_node& members, std::size_t mine) {
     unsigned long long given = mine, least = 0;
     check(MPI_Allreduce(&given, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, members.communicator()), "MPI_Allreduce");
     return least;
@@ -80,6 +80,7 @@ class shared_mapping {
     return {process, number, std::uint64_t{state.st_dev}, std::uint64_t{state.st_ino}};
   }
   /// The file that another process has open: by its inode, because a number of a process means another one elsewhere.
+  template <class = void>
   static int opened(const std::array<std::uint64_t, 4>& wanted) {
     if (wanted[3] == 0) return -1;
     char path[64];

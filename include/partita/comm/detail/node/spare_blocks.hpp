@@ -9,7 +9,8 @@ namespace partita::detail {
 
 /// Blocks that were given back, by size. Sizes are whole pages, four to the octave, so that a pool of changing shapes
 /// wastes less than a quarter.
-class spare_blocks {
+template <class = void>
+class basic_spare_blocks {
  public:
   static constexpr std::size_t rounded(std::size_t bytes) {
     const std::size_t pages = bytes / page + (bytes % page != 0 || bytes == 0 ? 1 : 0);
@@ -51,6 +52,7 @@ class spare_blocks {
 
   std::vector<std::vector<void*>> blocks_;
 };
+using spare_blocks = basic_spare_blocks<>;
 
 /// Bytes in use now, and the most that were at once. In whole pages, as what is measured against them.
 class memory_use {

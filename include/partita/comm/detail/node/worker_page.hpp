@@ -57,6 +57,7 @@ struct worker_page {
       if (names[k].load(std::memory_order_relaxed) == fingerprint) return;
     name(fingerprint, describe());
   }
+  template <class = void>
   void name(std::uint64_t fingerprint, const text& sentence) {
     static spin_lock naming;  // among the threads of this process; others only read
     const std::lock_guard one_at_a_time(naming);
@@ -111,6 +112,7 @@ class worker_pages {
   const page_address& address() const { return address_; }
 
   /// The page of a process of this machine; null if it cannot be seen (elsewhere, or in another container).
+  template <class = void>
   const worker_page* find(const page_address& where) {
     if (where.machine != address_.machine || where.file == 0) return nullptr;
     const std::lock_guard<spin_lock> only(lock_);
