@@ -35,6 +35,15 @@ vector full(std::size_t n, double value) {
 /// What element i of a block has beside its worker's value: equal pieces would not tell that one stands for another.
 double piece(std::size_t i) { return static_cast<double>(i / 1024 % 64); }
 
+/// Takes a block of the size of another from the pool that kernels of the world take theirs from, and writes there: to
+/// a block that a kernel has given back while others still read it.
+void take_and_write(const world& everyone, std::size_t n) {
+  const auto policy = partita::detail::transport_policy::from_environment();
+  auto& pool = partita::detail::arena::of(partita::detail::node::of(everyone.state()->communicator()),
+                                          policy.shared ? policy.arena_bytes : 0);
+  make_pooled<double, 1>(pool, {n}).fill(-3000.0);
+}
+
 /// Calls a kernel many times. Each worker fills x with at(worker, turn) and its pieces, calls, and overwrites x and the
 /// result at once, and takes shared memory and writes there; workers sleep in turn. Every element of the result has to
 /// be expected(element, turn). Once x lies on the heap, once it is a result and lies where the others may read it; once
@@ -45,7 +54,6 @@ void expect_reuse(const world& everyone, const char* name, const Kernel& kernel,
   const std::size_t me = everyone.id(), P = everyone.size();
   const auto all = everyone.partition(extents(P));
   const broadcast copy(all, all);
-  const auto spare = copy(full(n, -3000));
   const std::size_t turns = 2 + test::random_cases(n > 10000 ? 3 : 10);
   const auto run = [&](auto& x, const char* where, const auto& call) {
     std::size_t wrong = 0;
@@ -55,8 +63,7 @@ void expect_reuse(const world& everyone, const char* name, const Kernel& kernel,
       if (k % P == me && k % 3 == 0) ::usleep(1500);
       auto&& y = call(x);
       std::fill_n(x.data(), x.size(), -1000.0);
-      [[maybe_unused]] const auto scratch =
-          spare;  // where a kernel let go of memory that others still read, this writes there
+      take_and_write(everyone, x.size());
       got = y;
       std::fill_n(y.data(), y.size(), -2000.0);
       if (k % P == (me + 1) % P && k % 4 == 0) ::usleep(1500);
@@ -76,10 +83,15 @@ void expect_reuse(const world& everyone, const char* name, const Kernel& kernel,
     kernel.into(block, target);
     return target;
   });
-  run(x, "on the heap, begun", [&](const auto& block) { return kernel.start(block).finish(); });
+  const auto begun = [&](const auto& block) {
+    auto later = kernel.start(block);
+    take_and_write(everyone, block.size());
+    return later.finish();
+  };
+  run(x, "on the heap, begun", begun);
   auto shared = copy(x);
   run(shared, "in shared memory", at_once);
-  run(shared, "in shared memory, begun", [&](const auto& block) { return kernel.start(block).finish(); });
+  run(shared, "in shared memory, begun", begun);
 }
 
 double value_of_element(std::size_t worker, std::size_t turn) { return static_cast<double>(3 * worker + 7 * turn); }
