@@ -91,6 +91,7 @@
 
 #include <partita/sharded/einsum.hpp>
 
+#include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/compare.hpp>
@@ -101,6 +102,7 @@
 #include <partita/sharded/movements.hpp>
 #include <partita/sharded/norms.hpp>
 #include <partita/sharded/operate.hpp>
+#include <partita/sharded/other_calls.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/pool.hpp>
 #include <partita/sharded/printed.hpp>

@@ -8,10 +8,12 @@ room that includes only the standard library is read sooner without them. Each o
     // expect CASE: regex
     //   and more of it, if it is long
 
-is one case: with -DCASE the compiler must fail, and its message must match the regex. With `first` for `expect` the first
-error of the message must match it, with the source line that the compiler shows below it: the reader finds the sentence
-without looking for it. `// lines CASE: 12` demands at most so many lines of message, from g++ (clang says more of each). A
-file given with --reject must name a case, any other file must hold a static_assert: what can only succeed is not a test."""
+is one case: with -DCASE the compiler must fail, and its message must match the regex. With `first` for `expect` the
+first error of the message must match it, with the source line that the compiler shows below it: the reader finds the
+sentence without looking for it. A case may be named by several such lines: it is compiled once. `// lines CASE: 12`
+demands at most so many lines of message, from g++ (clang says more of each). A file given with --reject must name a
+case, any other file must hold a static_assert: what can only succeed is not a test."""
+import functools
 import json
 import pathlib
 import re
@@ -66,6 +68,7 @@ def main():
     if not reject and not re.search(r"\bstatic_assert\b", source):
         sys.exit(f"{file}: no static_assert")
 
+    @functools.cache
     def compile(*extra):
         done = subprocess.run([*command, *extra, str(file)], cwd=build, capture_output=True, text=True)
         return done.returncode == 0, done.stderr

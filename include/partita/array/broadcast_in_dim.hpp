@@ -6,6 +6,7 @@
 #include <partita/array/expression.hpp>
 #include <partita/array/lift.hpp>
 #include <partita/array/row_walk.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/rule/broadcast_extents.hpp>
 #include <type_traits>
 #include <utility>
@@ -158,6 +159,15 @@ auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}
   const shape_list small(operand), whole = shape_of(dy);
   require_in_dim<known, extents_of<Dy>, Level>(small, whole, dims);
   return sum_to_operand<rank_of_extents<known>>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
+}
+
+template <class... Given>
+auto broadcast_in_dim(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
+                      detail::whatever = {}) {
+  static_assert(detail::asked_for_nothing<Given...>,
+                "partita::broadcast_in_dim(x, extents, broadcast_dimensions<...>): requires an array or a number and "
+                "the extents of the result; write broadcast_in_dim(x, extents<2, 3>{})");
+  return detail::no_result{};
 }
 
 }  // namespace partita

@@ -5,8 +5,44 @@
 #include <concepts>
 #include <cstddef>
 #include <partita/array/xtensor.hpp>
+#include <partita/core/extents.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/core/short_list.hpp>
 #include <type_traits>
+
+namespace partita::detail {
+
+/// What every argument converts to, and every list in braces: a conversion that those of all other overloads are better
+/// than, so that what takes these gets the calls that nothing else takes.
+struct whatever {
+  constexpr whatever() = default;
+  template <class A>
+  constexpr whatever(const A&) {}
+  template <class A, class B, class... More>
+  constexpr whatever(const A&, const B&, const More&...) {}
+};
+
+}  // namespace partita::detail
+
+namespace partita {
+
+/// In the place of extents that are no numbers: a sentence.
+template <>
+class extents<detail::rank_left_out - 1> : public detail::no_result {
+ public:
+  static constexpr std::size_t rank() { return 1; }
+  template <class... A>
+  explicit extents(const A&...) {
+    static_assert(detail::asked_for_nothing<A...>,
+                  "partita::extents(n, ...): requires numbers, one for each dimension; for a container of them, "
+                  "std::array, and dynamic_extents<rank>(array)");
+  }
+};
+template <class... A>
+  requires(sizeof...(A) > 0 && !(std::is_convertible_v<A, std::size_t> && ...))
+extents(const A&...) -> extents<detail::rank_left_out - 1>;
+
+}  // namespace partita
 
 namespace partita {
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <partita/comm/world.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <utility>
@@ -80,6 +81,14 @@ class partition<Extents> {
     } else {
       return 0;
     }
+  }
+  template <class... Coordinate>
+    requires(sizeof...(Coordinate) > 1)
+  std::size_t worker(const Coordinate&...) const {
+    static_assert(detail::asked_for_nothing<Coordinate...>,
+                  "partita::partition::worker(index): requires the coordinates of the position between braces; write "
+                  "worker({1, 0})");
+    return 0;
   }
   const partita::workers& workers() const { return grid_.workers(); }
   const partita::grid<Extents>& grid() const { return grid_; }

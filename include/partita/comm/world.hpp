@@ -140,6 +140,23 @@ class world {
     return part(partita::workers(detail::workers_of_colour(*state(), colour)));
   }
 
+  /// Of anything else: a sentence.
+  template <class Chosen>
+    requires(!std::is_convertible_v<const Chosen&, partita::workers>)
+  world part(const Chosen&) const {
+    static_assert(detail::refused<Chosen>,
+                  "partita::world::part(workers): requires its workers as partita::workers; write part(workers(0, n)), "
+                  "or part(workers(ids)) for a container of ids");
+    return *this;
+  }
+  template <class Colour>
+    requires(!std::is_convertible_v<const Colour&, std::size_t>)
+  world split(const Colour&) const {
+    static_assert(detail::refused<Colour>,
+                  "partita::world::split(colour): requires a number, equal on the workers that shall be together");
+    return *this;
+  }
+
   const std::shared_ptr<detail::world_state>& state() const {
     there();
     return state_;

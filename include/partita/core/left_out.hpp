@@ -14,7 +14,11 @@ struct no_result {
   ~no_result() {}
 };
 
+/// In the place of what a layer is made of.
+struct nothing_given {};
 /// In the place of an element type that was not given.
 struct element_type_left_out {};
+/// In the place of a rank that was not given.
+inline constexpr std::size_t rank_left_out = static_cast<std::size_t>(-1);
 
 }  // namespace partita::detail

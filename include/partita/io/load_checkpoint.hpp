@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <partita/array/expression.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/io/detail/checkpoint_folder.hpp>
 #include <partita/io/detail/checkpoint_verifier.hpp>
 #include <partita/io/detail/open_npy.hpp>
@@ -184,6 +186,16 @@ checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
                 "first")
         .raise();
   return detail::open_checkpoint(call, folder, steps.back());
+}
+
+template <class... Given>
+auto load_checkpoint(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
+                     detail::whatever = {}) {
+  static_assert(
+      detail::asked_for_nothing<Given...>,
+      "partita::load_checkpoint(folder, everyone, step): requires a folder and the world, then perhaps a step; what it "
+      "gives loads tensors: load_checkpoint(\"steps\", everyone).load<float, 2>(\"weight\", p)");
+  return detail::no_result{};
 }
 
 }  // namespace partita

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/array/expression.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/io/detail/open_npy.hpp>
 #include <partita/io/detail/slabs.hpp>
@@ -143,6 +144,46 @@ auto load_npy(const std::string&, const partition<Extents>&, const Policies&...)
   static_assert(detail::asked_for_nothing<T>,
                 "partita::load_npy<T, rank>(path, p): requires the element type and the rank, which partitions do not "
                 "tell; write load_npy<float, 2>(path, p)");
+  return detail::no_result{};
+}
+
+template <class... Given>
+auto save_npy(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
+              detail::whatever = {}) {
+  static_assert(detail::asked_for_nothing<Given...>,
+                "partita::save_npy(path, p, extents, x): requires a path, a partition, the extents of the whole tensor "
+                "and a block, in this order");
+  return detail::no_result{};
+}
+
+template <class... Given>
+auto load_npy(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
+              detail::whatever = {}) {
+  static_assert(
+      detail::asked_for_nothing<Given...>,
+      "partita::load_npy<T, rank>(path, p): requires an element type, a rank, a path and a partition, in this order");
+  return detail::no_result{};
+}
+template <auto First, auto... Given>
+auto load_npy(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
+              detail::whatever = {}) {
+  static_assert(
+      detail::asked_for_nothing<decltype(First)>,
+      "partita::load_npy<T, rank>(path, p): requires an element type, a rank, a path and a partition, in this order");
+  return detail::no_result{};
+}
+
+template <auto Rank, class T>
+auto load_npy(detail::whatever, detail::whatever) {
+  static_assert(detail::asked_for_nothing<T>,
+                "partita::load_npy<T, rank>(path, p): requires the element type before the rank; write load_npy<float, "
+                "2>(path, p)");
+  return detail::no_result{};
+}
+template <class T, auto Rank>
+auto load_npy(detail::whatever, detail::whatever) {
+  static_assert(detail::asked_for_nothing<T>,
+                "partita::load_npy<T, rank>(path, p): requires a path and a partition, in this order");
   return detail::no_result{};
 }
 

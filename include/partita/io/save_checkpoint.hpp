@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <partita/array/expression.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/io/detail/checkpoint_in_writing.hpp>
 #include <string>
 #include <system_error>
@@ -197,5 +199,23 @@ class basic_checkpoint_saver {
   std::thread thread_;
 };
 using checkpoint_saver = basic_checkpoint_saver<>;
+
+template <class... Given>
+auto named(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
+           detail::whatever = {}) {
+  static_assert(detail::asked_for_nothing<Given...>,
+                "partita::named(name, p, extents, x): requires a name, a partition, the extents of the whole tensor "
+                "and a block, in this order");
+  return detail::no_result{};
+}
+
+template <class... Given>
+auto save_checkpoint(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
+                     detail::whatever = {}) {
+  static_assert(detail::asked_for_nothing<Given...>,
+                "partita::save_checkpoint(folder, step, tensors...): requires a folder, the number of the step, and "
+                "tensors made by named(name, p, extents, x)");
+  return detail::no_result{};
+}
 
 }  // namespace partita

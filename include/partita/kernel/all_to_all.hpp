@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/rule/all_to_all_rule.hpp>
@@ -37,11 +38,13 @@ class all_to_all {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) return moved_(x);
+    else return detail::no_result{};
   }
   /// Begins and returns what will give the result: `auto later = t.start(x); …; auto y = later.finish();`.
   template <class X>
   auto start(const X& x) const {
     if constexpr (takes<X>()) return moved_.start(x);
+    else return detail::no_result{};
   }
   /// The same into a caller's array or view of the shape of the result.
   template <class X, class View>
@@ -52,6 +55,7 @@ class all_to_all {
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (takes<Y>()) return moved_.adjoint(dy);
+    else return detail::no_result{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -60,6 +64,7 @@ class all_to_all {
   template <class Y>
   auto start_adjoint(const Y& dy) const {
     if constexpr (takes<Y>()) return moved_.start_adjoint(dy);
+    else return detail::no_result{};
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, cut in balance. Cost: no

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/make_group_movement.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
@@ -65,6 +66,7 @@ class repartition {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) return forward_(x, text());
+    else return detail::no_result{};
   }
   /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x
   /// must stay as it is. The next call of a kernel on this world ends it first.
@@ -84,6 +86,7 @@ class repartition {
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (takes_back<Y>()) return backward_(dy, text());
+    else return detail::no_result{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -92,6 +95,7 @@ class repartition {
   template <class Y>
   auto start_adjoint(const Y& dy) const {
     if constexpr (takes_back<Y>()) return begin_backward_(dy, text(), [] {});
+    else return detail::no_result{};
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, cut as given or in balance.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <partita/array/strided.hpp>
+#include <partita/core/left_out.hpp>
 #include <vector>
 
 namespace partita {
@@ -30,11 +31,12 @@ class activation {
   }
   template <class X>
     requires(!ranked_array<X>)
-  void operator()(const X&) {
+  auto operator()(const X&) {
     constexpr bool has_a_rank = ranked_array<X>;
     static_assert(has_a_rank,
                   "partita::activation<T>(x): requires an x whose rank is part of its type, as an xt::xtensor; give "
                   "as_rank<2>(x)");
+    return detail::no_result{};
   }
   /// dx = dy f'(x) for the last x. Requires dy of the shape of the last result [shape_error on this worker].
   template <ranked_array Y>

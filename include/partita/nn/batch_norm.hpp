@@ -30,7 +30,7 @@ struct batch_norm_options {
 /// Cost:     in training one all_reduce of three numbers a channel among the workers that share channels (count, mean
 ///           and deviations, joined pairwise); in evaluation none. The adjoint: one of two numbers a channel.
 /// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
-template <class T, std::size_t Rank>
+template <class T, std::size_t Rank = detail::rank_left_out>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
@@ -160,5 +160,21 @@ class batch_norm<detail::element_type_left_out, Rank> {
 };
 template <class P>
 batch_norm(const partition<P>&, const batch_norm_options& = {}) -> batch_norm<detail::element_type_left_out, P::rank()>;
+
+/// Without a rank: a sentence.
+template <class T>
+class batch_norm<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit batch_norm(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::batch_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                  "batch_norm<float, 4>(p, {.channels = ...})");
+  }
+  template <class P>
+  batch_norm(const P&, const batch_norm_options&) : batch_norm(nullptr) {}
+};
+template <class... Given>
+batch_norm(const Given&...) -> batch_norm<detail::element_type_left_out, detail::rank_left_out>;
 
 }  // namespace partita

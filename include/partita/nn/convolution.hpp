@@ -33,7 +33,7 @@ namespace partita {
 ///           weights. The adjoint reverses them and sums the gradients of each block of W in one all_sum_reduce.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), which are those of the whole
 ///           layer's block on every worker that keeps it.
-template <class T, std::size_t Features>
+template <class T, std::size_t Features = detail::rank_left_out>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
   using anywhere = dynamic_extents<rank>;

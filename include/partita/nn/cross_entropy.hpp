@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/loss.hpp>
 
 namespace partita {
@@ -22,7 +23,7 @@ struct cross_entropy_options {
 /// Requires: targets below the number of classes, or ignore_index, and blocks that fit [shape_error, on all workers].
 /// Cost:     two all_reduces along the classes of one and two numbers for each row, one of two numbers over the world.
 /// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x.
-template <class T, std::size_t Rank>
+template <class T, std::size_t Rank = detail::rank_left_out>
 class cross_entropy_loss {
   static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::cross_entropy_loss<T, Rank>: requires x of batch x classes x features, rank >= 2");
@@ -187,5 +188,21 @@ class cross_entropy_loss {
   double scale_ = 1;
   bool reduced_ = false;
 };
+
+/// Without a rank: a sentence.
+template <class T>
+class cross_entropy_loss<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit cross_entropy_loss(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::cross_entropy_loss<T, Rank>(p, options): requires an element type and the rank of x; write "
+                  "cross_entropy_loss<float, 2>(p)");
+  }
+  template <class P>
+  cross_entropy_loss(const P&, const cross_entropy_options&) : cross_entropy_loss(nullptr) {}
+};
+template <class... Given>
+cross_entropy_loss(const Given&...) -> cross_entropy_loss<detail::element_type_left_out, detail::rank_left_out>;
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/philox.hpp>
@@ -100,5 +101,19 @@ class dropout {
   std::uint64_t step_ = 0;
   bool training_ = true, drops_ = false, called_ = false;
 };
+
+/// Of anything else: a sentence.
+template <>
+class dropout<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit dropout(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::dropout(p, options): requires a partition, and options that say their names; write "
+                  "dropout(p, {.probability = 0.5})");
+  }
+};
+template <class... Given>
+dropout(const Given&...) -> dropout<detail::nothing_given>;
 
 }  // namespace partita

@@ -38,7 +38,7 @@ struct embedding_options {
 ///           block of W along the others.
 /// Adjoint:  adjoint(dy) adds to weight_gradient() the sums over all workers; numbers have no derivative: it returns
 ///           zeros of the shape of x.
-template <class T, std::size_t Rank>
+template <class T, std::size_t Rank = detail::rank_left_out>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::embedding<T, Rank>: requires a result of batch x columns, of rank 2 at least");
@@ -182,5 +182,21 @@ class embedding<detail::element_type_left_out, Rank> {
 };
 template <class P>
 embedding(const partition<P>&, const embedding_options& = {}) -> embedding<detail::element_type_left_out, P::rank()>;
+
+/// Without a rank: a sentence.
+template <class T>
+class embedding<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit embedding(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::embedding<T, Rank>(p, options): requires an element type and the rank of the result; write "
+                  "embedding<float, 3>(p, {.rows = ..., .columns = ...})");
+  }
+  template <class P>
+  embedding(const P&, const embedding_options&) : embedding(nullptr) {}
+};
+template <class... Given>
+embedding(const Given&...) -> embedding<detail::element_type_left_out, detail::rank_left_out>;
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/kernel/repartition.hpp>
 
@@ -77,5 +78,18 @@ class flatten {
   detail::member_if<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> balance_;
   std::array<std::size_t, rank> inner_{};
 };
+
+/// Of anything else than two partitions: a sentence.
+template <>
+class flatten<detail::nothing_given, detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit flatten(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::flatten(p_x, p_y): requires two partitions, that of x and one of rank 2 for the result");
+  }
+};
+template <class... Given>
+flatten(const Given&...) -> flatten<detail::nothing_given, detail::nothing_given>;
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
 
@@ -24,7 +25,7 @@ struct group_norm_options {
 /// Cost:     one all_reduce of three numbers a sample and group among the workers that share samples; the adjoint one
 ///           of two numbers there, and one of two numbers a channel among those that share channels.
 /// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
-template <class T, std::size_t Rank>
+template <class T, std::size_t Rank = detail::rank_left_out>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::group_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
@@ -111,5 +112,21 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   std::vector<double> counts_;
   bool forward_done_ = false;
 };
+
+/// Without a rank: a sentence.
+template <class T>
+class group_norm<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit group_norm(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::group_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                  "group_norm<float, 4>(p, {.groups = ..., .channels = ...})");
+  }
+  template <class P>
+  group_norm(const P&, const group_norm_options&) : group_norm(nullptr) {}
+};
+template <class... Given>
+group_norm(const Given&...) -> group_norm<detail::element_type_left_out, detail::rank_left_out>;
 
 }  // namespace partita

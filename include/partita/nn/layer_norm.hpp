@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <partita/core/left_out.hpp>
 #include <partita/core/product.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
@@ -141,11 +142,47 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 /// Cost:     one all_reduce of three numbers a row along the last K dimensions of p; the adjoint one of two numbers a
 ///           row along them, and one of two numbers a parameter along the others.
 /// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
-template <class T, std::size_t Rank, std::size_t K = 1>
-using layer_norm = detail::last_dimensions_norm<T, Rank, K, true>;
+template <class T, std::size_t Rank = detail::rank_left_out, std::size_t K = 1>
+class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
+ public:
+  using detail::last_dimensions_norm<T, Rank, K, true>::last_dimensions_norm;
+};
+/// Without a rank: a sentence.
+template <class T>
+class layer_norm<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit layer_norm(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::layer_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                  "layer_norm<float, 3>(p, {.shape = {512}})");
+  }
+  template <class P>
+  layer_norm(const P&, const layer_norm_options<1>&) : layer_norm(nullptr) {}
+};
+template <class... Given>
+layer_norm(const Given&...) -> layer_norm<detail::element_type_left_out, detail::rank_left_out>;
 
 /// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019); all else is as in layer_norm.
-template <class T, std::size_t Rank, std::size_t K = 1>
-using rms_norm = detail::last_dimensions_norm<T, Rank, K, false>;
+template <class T, std::size_t Rank = detail::rank_left_out, std::size_t K = 1>
+class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
+ public:
+  using detail::last_dimensions_norm<T, Rank, K, false>::last_dimensions_norm;
+};
+/// Without a rank: a sentence.
+template <class T>
+class rms_norm<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit rms_norm(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::rms_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
+                  "rms_norm<float, 3>(p, {.shape = {512}})");
+  }
+  template <class P>
+  rms_norm(const P&, const layer_norm_options<1>&) : rms_norm(nullptr) {}
+};
+template <class... Given>
+rms_norm(const Given&...) -> rms_norm<detail::element_type_left_out, detail::rank_left_out>;
 
 }  // namespace partita

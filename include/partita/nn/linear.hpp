@@ -92,6 +92,19 @@ class linear {
                   "{.in_features = ..., .out_features = ...}");
   }
 
+  template <class... Given>
+  explicit linear(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::linear<T>(p_x, p_y, p_w, options): requires three partitions, then options");
+  }
+  template <class A, class B>
+  linear(const A&, const B&, const linear_options&) : linear(nullptr) {}
+  template <class A, class B, class C>
+    requires(!detail::is_partition<A> || !detail::is_partition<B> || !detail::is_partition<C>)
+  linear(const A&, const B&, const C&, const linear_options&) : linear(nullptr) {}
+  template <class A, class B, class C>
+  linear(const linear_options&, const A&, const B&, const C&) : linear(nullptr) {}
+
   /// The layer's result on this worker, zero volume where it is not in p_y.
   template <detail::features_of<T> X>
   pooled_tensor<T, rank_of<X>> operator()(const X& x) {
@@ -124,7 +137,7 @@ class linear {
     return (*this)(x);
   }
   template <class X>
-  void operator()(const X&) {
+  auto operator()(const X&) {
     constexpr bool has_a_rank = ranked_array<X>;
     if constexpr (!has_a_rank)
       static_assert(has_a_rank,
@@ -135,6 +148,7 @@ class linear {
     else
       static_assert(std::is_same_v<element_of<X>, T>,
                     "partita::linear<T>(x): requires elements of type T; cast x first");
+    return detail::no_result{};
   }
 
   /// From dy, shaped as the last result, the gradient with respect to the last x; adds those of the weights and the

@@ -79,4 +79,46 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
   }
 };
 
+/// Of anything else: a sentence.
+template <>
+class sgd<detail::element_type_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit sgd(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::sgd(parameters, options): requires the parameters of layers, and options that say their "
+                  "names; write sgd(layer.parameters(), {.learning_rate = 0.01})");
+  }
+};
+template <class... Given>
+sgd(const Given&...) -> sgd<detail::element_type_left_out>;
+
+/// Of anything else: a sentence.
+template <>
+class adam<detail::element_type_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit adam(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::adam(parameters, options): requires the parameters of layers, and options that say their "
+                  "names; write adam(layer.parameters(), {.learning_rate = 0.01})");
+  }
+};
+template <class... Given>
+adam(const Given&...) -> adam<detail::element_type_left_out>;
+
+/// Of anything else: a sentence.
+template <>
+class adamw<detail::element_type_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit adamw(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::adamw(parameters, options): requires the parameters of layers, and options that say their "
+                  "names; write adamw(layer.parameters(), {.learning_rate = 0.01})");
+  }
+};
+template <class... Given>
+adamw(const Given&...) -> adamw<detail::element_type_left_out>;
+
 }  // namespace partita

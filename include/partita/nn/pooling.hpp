@@ -230,4 +230,60 @@ class adaptive_max_pooling
   }
 };
 
+/// Of anything else: a sentence.
+template <>
+class max_pooling<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit max_pooling(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::max_pooling(p, options): requires a partition, and options that say their names; write "
+                  "max_pooling(p, {.kernel = {2, 2}})");
+  }
+};
+template <class... Given>
+max_pooling(const Given&...) -> max_pooling<detail::nothing_given>;
+
+/// Of anything else: a sentence.
+template <>
+class average_pooling<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit average_pooling(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::average_pooling(p, options): requires a partition, and options that say their names; write "
+                  "average_pooling(p, {.kernel = {2, 2}})");
+  }
+};
+template <class... Given>
+average_pooling(const Given&...) -> average_pooling<detail::nothing_given>;
+
+/// Of anything else: a sentence.
+template <>
+class adaptive_average_pooling<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit adaptive_average_pooling(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::adaptive_average_pooling(p, options): requires a partition, and options that say their "
+                  "names; write adaptive_average_pooling(p, {.size = {1, 1}})");
+  }
+};
+template <class... Given>
+adaptive_average_pooling(const Given&...) -> adaptive_average_pooling<detail::nothing_given>;
+
+/// Of anything else: a sentence.
+template <>
+class adaptive_max_pooling<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit adaptive_max_pooling(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::adaptive_max_pooling(p, options): requires a partition, and options that say their names; "
+                  "write adaptive_max_pooling(p, {.size = {1, 1}})");
+  }
+};
+template <class... Given>
+adaptive_max_pooling(const Given&...) -> adaptive_max_pooling<detail::nothing_given>;
+
 }  // namespace partita

@@ -1,19 +1,31 @@
 // Layers one after the other.
 #pragma once
 
+#include <partita/array/expression.hpp>
 #include <partita/nn/parameter.hpp>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace partita {
+namespace detail {
+
+/// No number, pointer or array: what a layer takes is known only when it is called.
+template <class Layer>
+inline constexpr bool may_be_layer = std::is_class_v<Layer> && !array_expression<Layer>;
+
+}  // namespace detail
 
 /// The composition of layers: the first given acts first. Every worker calls it, active in a layer or not.
 /// Adjoint:  the layers' adjoints in reverse order; gradients add up in the layers.
 template <class... Layers>
 class sequential {
  public:
-  explicit sequential(Layers... layers) : layers_(std::move(layers)...) {}
+  explicit sequential(Layers... layers) : layers_(std::move(layers)...) {
+    static_assert((detail::may_be_layer<Layers> && ...),
+                  "partita::sequential(layers...): requires layers, which are called with a block and have an adjoint");
+  }
 
   template <class X>
   auto operator()(const X& x) {

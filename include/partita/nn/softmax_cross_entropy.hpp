@@ -9,6 +9,7 @@
 #include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/plan/cut.hpp>
 #include <vector>
 
@@ -156,5 +157,19 @@ class softmax_cross_entropy {
   interval mine_;
   xt::xtensor<T, 2> gradient_;
 };
+
+/// Of anything else: a sentence.
+template <>
+class softmax_cross_entropy<detail::element_type_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit softmax_cross_entropy(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::softmax_cross_entropy<T>(p): requires an element type and a partition of rank 2; write "
+                  "softmax_cross_entropy<float>(p)");
+  }
+};
+template <class... Given>
+softmax_cross_entropy(const Given&...) -> softmax_cross_entropy<detail::element_type_left_out>;
 
 }  // namespace partita

@@ -1,6 +1,7 @@
 // The distributed transposed convolution: the adjoint of a convolution as a layer, as it enlarges images.
 #pragma once
 
+#include <partita/core/left_out.hpp>
 #include <partita/nn/convolution.hpp>
 
 namespace partita {
@@ -43,7 +44,7 @@ struct transposed_convolution_options {
 ///           output_padding below the stride, an output of at least one cell [shape_error]; on all workers.
 /// Cost:     as of a convolution whose adjoint is called: outputs are summed where windows overlap.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), the same on all workers.
-template <class T, std::size_t Features>
+template <class T, std::size_t Features = detail::rank_left_out>
 class transposed_convolution {
   static constexpr std::size_t rank = Features + 2;
   using anywhere = dynamic_extents<rank>;
@@ -195,5 +196,39 @@ class transposed_convolution {
   pooled_tensor<T, rank> x_;
   shape_type window_{}, y_shape_{};
 };
+
+/// Without a rank: a sentence.
+template <class T>
+class convolution<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit convolution(const Given&...) {
+    static_assert(
+        detail::asked_for_nothing<Given...>,
+        "partita::convolution<T, Features>: requires an element type and how many dimensions of features there are; "
+        "write convolution<float, 2>(p, {.in_channels = ..., .out_channels = ..., .kernel = {3, 3}})");
+  }
+  template <class P>
+  convolution(const P&, const convolution_options<2>&) : convolution(nullptr) {}
+};
+template <class... Given>
+convolution(const Given&...) -> convolution<detail::element_type_left_out, detail::rank_left_out>;
+
+/// Without a rank: a sentence.
+template <class T>
+class transposed_convolution<T, detail::rank_left_out> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit transposed_convolution(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::transposed_convolution<T, Features>: requires an element type and how many dimensions of "
+                  "features there are; write transposed_convolution<float, 2>(p, {.in_channels = ..., .out_channels = "
+                  "..., .kernel = {2, 2}})");
+  }
+  template <class P>
+  transposed_convolution(const P&, const transposed_convolution_options<2>&) : transposed_convolution(nullptr) {}
+};
+template <class... Given>
+transposed_convolution(const Given&...) -> transposed_convolution<detail::element_type_left_out, detail::rank_left_out>;
 
 }  // namespace partita

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <partita/core/left_out.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
 namespace partita {
@@ -105,5 +106,19 @@ class upsampling
       : detail::windowed_layer<rule, Extents, detail::weighted_taps>(
             p, rule("partita::upsampling(p, options)", options)) {}
 };
+
+/// Of anything else: a sentence.
+template <>
+class upsampling<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit upsampling(const Given&...) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::upsampling(p, options): requires a partition, and options that say their names; write "
+                  "upsampling(p, {.scale = 2})");
+  }
+};
+template <class... Given>
+upsampling(const Given&...) -> upsampling<detail::nothing_given>;
 
 }  // namespace partita

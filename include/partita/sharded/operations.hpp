@@ -41,6 +41,7 @@ auto binary(const L& l, const R& r) {
                   "partita: requires operands of one rank, or a scalar; say by broadcast_dimensions<...> where the "
                   "smaller one stands");
     if constexpr (one_rank) return call(elements_op<F, 2>{}, l, r);
+    else return no_result{};
   } else {
     const auto c = [&] {
       if constexpr (any_tensor<L>) return static_cast<double>(r);

@@ -219,4 +219,30 @@ auto lookup(const Table& table, const Labels& labels) {
   else return go(table);
 }
 
+template <>
+class relu<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit relu(const Given&...) {
+    static_assert(
+        detail::asked_for_nothing<Given...>,
+        "partita::relu: requires a tensor or an array, relu(x), or as a layer an element type, relu<float>()");
+  }
+};
+template <class... Given>
+relu(const Given&...) -> relu<detail::nothing_given>;
+
+template <>
+class sigmoid<detail::nothing_given> : public detail::no_result {
+ public:
+  template <class... Given>
+  explicit sigmoid(const Given&...) {
+    static_assert(
+        detail::asked_for_nothing<Given...>,
+        "partita::sigmoid: requires a tensor or an array, sigmoid(x), or as a layer an element type, sigmoid<float>()");
+  }
+};
+template <class... Given>
+sigmoid(const Given&...) -> sigmoid<detail::nothing_given>;
+
 }  // namespace partita

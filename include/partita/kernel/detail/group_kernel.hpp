@@ -5,6 +5,7 @@
 #include <memory>
 #include <partita/array/strided.hpp>
 #include <partita/comm/pooled.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/group_call.hpp>
 #include <partita/kernel/detail/group_movement.hpp>
@@ -42,6 +43,7 @@ class group_kernel {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, nothing_to_object);
+    else return no_result{};
   }
   /// The same into a caller's array or view, which must have the shape of the result and no memory in common with x
   /// [shape_error, on all workers]; where all members get a sum it may be x itself.
@@ -56,10 +58,12 @@ class group_kernel {
   auto start(const X& x) const {
     if constexpr (Kernel::template takes<X>())
       return begun(x, [&](const auto& block) { return begin<Kernel::there>(block, {}, nothing_to_object, [] {}); });
+    else return no_result{};
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, nothing_to_object);
+    else return no_result{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -70,6 +74,7 @@ class group_kernel {
   auto start_adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>())
       return begun(dy, [&](const auto& block) { return begin<Kernel::back>(block, {}, nothing_to_object, [] {}); });
+    else return no_result{};
   }
 
   /// The memory that results come from; null before the first call. A block that lies there is read by the others in

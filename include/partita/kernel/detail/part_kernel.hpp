@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/part_movement.hpp>
 #include <partita/kernel/hooked.hpp>
 #include <utility>
@@ -18,12 +19,14 @@ class part_kernel {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, text());
+    else return no_result{};
   }
   /// Begins and returns what will give the result: `auto later = k.start(x); …; auto y = later.finish();`. Until then x
   /// must stay as it is. The next call of a kernel on this world ends it first.
   template <class X>
   auto start(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return begin_forward_(x, text());
+    else return no_result{};
   }
   /// The result into a caller's array or view, which must have its shape and share no memory with x [shape_error, on
   /// all workers].
@@ -36,6 +39,7 @@ class part_kernel {
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, text());
+    else return no_result{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -44,6 +48,7 @@ class part_kernel {
   template <class Y>
   auto start_adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return begin_backward_(dy, text(), [] {});
+    else return no_result{};
   }
 
   /// The memory that results come from; null before the first call.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/kernel/window_movement.hpp>
 #include <partita/plan/taps.hpp>
@@ -210,6 +211,7 @@ class windowed_layer {
   template <class X>
   auto operator()(const X& x) {
     if constexpr (takes_block<X, rank>()) return taken(x);
+    else return no_result{};
   }
   template <class X>
   auto forward(const X& x) {
@@ -218,6 +220,7 @@ class windowed_layer {
   template <class Y>
   auto adjoint(const Y& dy) {
     if constexpr (takes_block_back<Y, rank>()) return taken_back(dy);
+    else return no_result{};
   }
 
  protected:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/error.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/rule/sharding/axis_list.hpp>
 #include <partita/rule/sharding/written.hpp>
 #include <type_traits>
@@ -57,6 +58,15 @@ struct mesh {
     requires(sizeof...(Axis) > 0 && sizeof...(Axis) <= most_axes && (std::is_same_v<Axis, axis> && ...))
   constexpr explicit mesh(const Axis&... all) {
     (push_back(all), ...);
+  }
+  /// From anything else: a sentence.
+  template <class... Other>
+    requires(sizeof...(Other) > 0 && sizeof...(Other) <= most_axes && !(std::is_same_v<Other, axis> && ...))
+  constexpr explicit mesh(const Other&...) {
+    static_assert(
+        detail::asked_for_nothing<Other...>,
+        "partita::mesh{axes...}: requires axes with names; write mesh{axis{\"data\", 2}, axis{\"model\", 4}}, "
+        "or mesh::of_shape(sizes)");
   }
   /// From sizes alone, as process meshes are given elsewhere: the axes are named 0, 1, ….
   template <class Sizes>

@@ -1,0 +1,30 @@
+// The signs of the four operations, for tensors.
+#pragma once
+
+#include <partita/sharded/operations.hpp>
+
+namespace partita {
+
+/// `x + y` is add(x, y), and so on: element by element, of tensors of one rank, or of a tensor and a number.
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator+(L&& l, R&& r) {
+  return detail::binary<detail::element_function::add>(l, r);
+}
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator-(L&& l, R&& r) {
+  return detail::binary<detail::element_function::subtract>(l, r);
+}
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator*(L&& l, R&& r) {
+  return detail::binary<detail::element_function::multiply>(l, r);
+}
+template <class L, class R>
+  requires detail::tensor_operands<L, R>
+auto operator/(L&& l, R&& r) {
+  return detail::binary<detail::element_function::divide>(l, r);
+}
+
+}  // namespace partita
