@@ -39,7 +39,7 @@ double piece(std::size_t i) { return static_cast<double>(i / 1024 % 64); }
 /// a block that a kernel has given back while others still read it.
 void take_and_write(const world& everyone, std::size_t n) {
   const auto policy = partita::detail::transport_policy::from_environment();
-  auto& pool = partita::detail::arena::of(partita::detail::node::of(everyone.state()->communicator()),
+  auto& pool = partita::detail::arena::of(partita::detail::own_node::of(everyone.state()->communicator()),
                                           policy.shared ? policy.arena_bytes : 0);
   make_pooled<double, 1>(pool, {n}).fill(-3000.0);
 }
