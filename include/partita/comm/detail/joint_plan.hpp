@@ -127,7 +127,8 @@ class joint_planner {
       std::size_t elements = 0;
       for (next = k; next < all.size() && all[next].other_node == all[k].other_node; ++next) {
         elements += all[next].elements;
-        traffic.pairs += next == k || all[next].from != all[next - 1].from || all[next].to != all[next - 1].to ? 1 : 0;
+        traffic.pairs +=
+            next == k || all[next].from != all[next - 1].from || all[next].to != all[next - 1].to ? 1U : 0U;
       }
       traffic.bytes = elements * element_;
       traffic.senders = workers_of(all, k, next, &joint_box::from).size();
