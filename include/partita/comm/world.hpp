@@ -49,6 +49,16 @@ class world {
   explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree)
       : state_(std::make_shared<detail::world_state>(MPI_Comm(communicator), level)) {}
 
+  /// Of anything else: a sentence.
+  template <class Given>
+    requires(!std::is_convertible_v<const Given&, const boost::mpi::communicator&> && !std::is_same_v<Given, checks> &&
+             !std::is_null_pointer_v<Given>)
+  explicit world(const Given&, checks = checks::agree) {
+    static_assert(detail::refused<Given>,
+                  "partita::world(communicator): requires an MPI communicator, or nothing for all workers of the "
+                  "program; some of them are world().part(workers(0, n))");
+  }
+
   /// Whether this worker belongs to the world: always, but for a part() of the others.
   bool active() const { return state_ != nullptr; }
   std::size_t size() const { return there().size(); }
@@ -103,12 +113,20 @@ class world {
     return detail::named_after_a_refusal<partita::partition<dynamic_extents<sizeof...(Integer)>>>();
   }
   template <std::size_t... E, class Chosen>
-    requires(!std::is_integral_v<Chosen> && !is_extents<Chosen> && !std::is_convertible_v<const Chosen&, workers>)
+    requires((sizeof...(E) != 0 || !std::is_integral_v<Chosen>) && !is_extents<Chosen> &&
+             !std::is_convertible_v<const Chosen&, workers>)
   auto partition(const Chosen&) const {
     static_assert(detail::refused<Chosen>,
                   "partita::world::partition<E...>(chosen): requires its workers as partita::workers; write "
                   "partition<E...>(workers(first, last)), or partition<E...>(workers(ids)) for a container of ids");
     return detail::named_after_a_refusal<partita::partition<extents<E...>>>();
+  }
+  template <long long... E>
+    requires((E < 0) || ...)
+  auto partition() const {
+    static_assert(sizeof...(E) == 0,
+                  "partita::world::partition<E...>(): requires extents of 1 or more, got a negative one");
+    return detail::named_after_a_refusal<partita::partition<extents<static_cast<std::size_t>(E < 0 ? 1 : E)...>>>();
   }
   template <std::size_t... E, class Chosen>
     requires(!std::is_convertible_v<const Chosen&, workers>)

@@ -139,7 +139,7 @@ class all_to_all<detail::no_partitions, detail::no_partitions> {
   }
 };
 template <class... A>
-  requires(!detail::begins_with_two<A...>)
+  requires(!detail::begins_with_two<A...> || sizeof...(A) > 2)
 all_to_all(const A&...) -> all_to_all<detail::no_partitions, detail::no_partitions>;
 
 }  // namespace partita

@@ -210,11 +210,11 @@ class halo_exchange
   }
   template <class View, class X>
   static consteval bool fills() {
-    static_assert(detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<X>>(),
+    static_assert(detail::fits_view<View, std::remove_reference_t<X>>(),
                   "partita::halo_exchange(p, widths, boundary).into(x, view), .refresh(view): requires a view with "
                   "memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of x, which "
                   "is not const");
-    return detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<X>>();
+    return detail::fits_view<View, std::remove_reference_t<X>>();
   }
   template <class T, class Fill>
   static auto go(movement& m, const strided<const T, rank>& x, const detail::target<T, rank>& wanted,

@@ -125,10 +125,10 @@ class halo_exchanges {
   }
   template <class... View>
   static consteval bool fills() {
-    static_assert((detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<View>>() && ...),
+    static_assert((detail::fits_view<View, std::remove_reference_t<View>>() && ...),
                   "partita::halo_exchanges(h...).refresh(ghosted...): requires views with memory (an xt::xtensor, or "
                   "an xt::view of ranges of one) that are not const");
-    return (detail::fits_view<std::remove_reference_t<View>, std::remove_reference_t<View>>() && ...);
+    return (detail::fits_view<View, std::remove_reference_t<View>>() && ...);
   }
 
   template <class T>

@@ -25,6 +25,12 @@
 // lines NO_COORDINATES: 12
 // first NUMBER_AS_INDEX: partita::index: requires a position as a partita::index of that rank
 // lines NUMBER_AS_INDEX: 12
+// first NUMBER_FOR_WORKERS: partita::world::partition<E...>\(chosen\): requires its workers as partita::workers
+// lines NUMBER_FOR_WORKERS: 12
+// first NEGATIVE: partita::world::partition<E...>\(\): requires extents of 1 or more, got a negative one
+// lines NEGATIVE: 12
+// first WORLD_OF_A_NUMBER: partita::world\(communicator\): requires an MPI communicator, or nothing for all workers
+// lines WORLD_OF_A_NUMBER: 12
 #include <partita/comm/partition.hpp>
 
 using namespace partita;
@@ -57,5 +63,11 @@ void calls(const world& everyone, const std::vector<int>& ids) {
   static_cast<void>(everyone.partition<2>().worker({}));
 #elif defined(NUMBER_AS_INDEX)
   static_cast<void>(everyone.partition<2>().worker(1));
+#elif defined(NUMBER_FOR_WORKERS)
+  auto p = everyone.partition<2, 2>(4);
+#elif defined(NEGATIVE)
+  auto p = everyone.partition<2, -1>();
+#elif defined(WORLD_OF_A_NUMBER)
+  const world refused(4);
 #endif
 }

@@ -15,6 +15,10 @@
 // lines CONST_VIEW: 12
 // first PLAN: partita::all_to_all::plan\(extents\): requires extents of the rank of the partitions
 // lines PLAN: 12
+// first THREE: partita::all_to_all\(p_from, p_to\): requires two partitions
+// lines THREE: 12
+// first INTO_A_TEMPORARY: partita: kernel.into\(x, view\): requires a tensor that outlives the call, or a view of one
+// lines INTO_A_TEMPORARY: 14
 #include <partita/kernel/all_to_all.hpp>
 
 using namespace partita;
@@ -40,5 +44,9 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused
   legal.into(x, view);
 #elif defined(PLAN)
   static_cast<void>(legal.plan(extents<48>{}));
+#elif defined(THREE)
+  all_to_all refused(everyone.partition<2, 1>(), everyone.partition<1, 2>(), everyone.partition<1, 2>());
+#elif defined(INTO_A_TEMPORARY)
+  legal.into(x, xt::xtensor<float, 2>());
 #endif
 }

@@ -39,9 +39,20 @@ struct refused_member {
 template <bool Accepted, class Member>
 using member_if = std::conditional_t<Accepted, Member, refused_member>;
 
+/// A tensor of its own, of which a temporary one would take the result with it. Asked of a type as `View&&` finds it.
+template <class View>
+inline constexpr bool ends_with_the_call =
+    !std::is_reference_v<View> && requires(const std::remove_reference_t<View>* y) {
+      []<class S, std::size_t N, xt::layout_type L, class Tag>(const xt::xtensor_container<S, N, L, Tag>*) {}(y);
+    };
+
 /// View is writable memory for elements of X.
 template <class View, class X>
 constexpr bool fits_view() {
+  static_assert(
+      !ends_with_the_call<View>,
+      "partita: kernel.into(x, view): requires a tensor that outlives the call, or a view of one; a temporary "
+      "tensor takes the result with it");
   if constexpr (ranked_array<X> && strided_array<View>)
     return rank_of<View> == rank_of<X> && std::is_same_v<element_of<View>, element_of<X>> &&
            !std::is_const_v<std::remove_pointer_t<decltype(std::declval<View&>().data())>>;

@@ -95,7 +95,7 @@ class group_kernel {
 
   template <class View, class X>
   static consteval bool fills() {
-    constexpr bool fits = fits_view<std::remove_reference_t<View>, X>();
+    constexpr bool fits = fits_view<View, X>();
     static_assert(fits,
                   "partita: kernel.into(x, view): requires a view with memory (an xt::xtensor, or an xt::view of "
                   "ranges of one) of the rank and element type of x, which is not const");
