@@ -52,11 +52,11 @@ auto binary(const L& l, const R& r) {
     else if constexpr (F == e::multiply) return call(elements_op<e::scale>{c}, x);
     else if constexpr (F == e::subtract && any_tensor<L>) return call(elements_op<e::shift>{-c}, x);
     else if constexpr (F == e::subtract) return call(elements_op<e::shift>{c}, call(elements_op<e::scale>{-1}, x));
-    else if constexpr (F == e::divide && any_tensor<L>) return call(elements_op<e::scale>{1 / c}, x);
+    else if constexpr (F == e::divide && any_tensor<L>) return call(elements_op<e::over>{c}, x);
     else {
       static_assert(F == e::divide && any_tensor<R>,
                     "partita::maximum and minimum of sharded tensors: require two tensors; shard the number first");
-      return call(elements_op<e::scale>{c}, call(elements_op<e::power>{-1}, x));
+      return call(elements_op<e::number_over>{c}, x);
     }
   }
 }
@@ -273,13 +273,13 @@ template <class X>
   requires detail::tensor_value<X>
 auto mean(X&& x) {
   const double n = detail::elements_along<>(x);
-  return multiply(sum(x), 1 / n);
+  return divide(sum(x), n);
 }
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto mean(X&& x, dimensions_t<D...> along) {
   const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
-  return detail::binary<detail::element_function::multiply>(sum(x, along), 1 / n);
+  return detail::binary<detail::element_function::divide>(sum(x, along), n);
 }
 /// The largest along dimensions: `maximum(x, dimensions<1>)`.
 template <class X, std::size_t... D>

@@ -1,14 +1,12 @@
 // A bound program computes what its traced program does, bit for bit; a steady step allocates nothing and agrees once.
-#include "layouts.hpp"
+#include "check_bound.hpp"
 
 #include <partita/sharded/attention.hpp>
-#include <partita/sharded/bound_program.hpp>
-#include <partita/sharded/movements.hpp>
 #include <utility>
 #include <vector>
-#include "../support/allocation_count.hpp"
 
 using namespace partita;
+using test::check_bound, test::made;
 
 namespace {
 
@@ -25,50 +23,6 @@ const auto block = [](const auto& x, const auto& g, const auto& b, const auto& q
   return add(y, einsum<"btf,fc->btc">(gelu(einsum<"btc,cf->btf">(normalise(y, g, b), up)), down));
 };
 
-sharded_tensor<double> made(const world& everyone, const sharding& layout, const shape_list& extents, int salt) {
-  return shard<double>(everyone, layout, extents, [=](const auto& index) {
-    return static_cast<double>(test::numbered(index, salt) * 7 % 13 - 6) / 8;
-  });
-}
-bool same(const sharded_tensor<double>& a, const sharded_tensor<double>& b) {
-  bool all = a.layout().lies_as(b.layout()) && a.size() == b.size();
-  for (std::size_t k = 0; all && k < a.size(); ++k) all = a.data()[k] == b.data()[k];
-  return all;
-}
-
-/// Calls of all worlds that this worker has come to, each after one agreement.
-std::uint64_t calls() { return detail::worker_pages::instance().own().calls; }
-
-/// An argument, where completion has it.
-sharded_tensor<double> argument(const world& everyone, const traced_function& program, std::size_t k) {
-  sharding layout = program.complete()[program.input(k)];
-  layout.open = layout.kept_whole = 0;
-  return made(everyone, layout, program.operations()[program.input(k)].shape, static_cast<int>(k) + 1);
-}
-
-/// Runs the traced program forward and back as any function, and the bound one three times.
-template <std::size_t... I>
-void compare(const world& everyone, const traced_function& program, std::index_sequence<I...>) {
-  const std::vector<sharded_tensor<double>> x{detail::parameter_of(argument(everyone, program, I))...};
-  const auto y = program(x[I]...);
-  const auto dy = made(everyone, layout_of_cotangent(y.layout()), y.extents(), 99);
-  detail::run_backward(y, dy);
-  const auto bare = std::vector{stop_gradient(x[I])...};
-  auto step = program.bind<double>(everyone, {I...});
-  const std::uint64_t agreements = calls();
-  for (int round = 0; round < 3; ++round) {
-    const std::size_t before = test::allocations();
-    const auto& z = step(bare[I]...);
-    const auto& gradients = step.backward(dy);
-    const std::size_t allocated = test::allocations() - before;
-    if (round > 0) BOOST_TEST(allocated == 0U);
-    BOOST_TEST(same(z, y));
-    for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(same(gradients[k], detail::collected(x[k])));
-  }
-  BOOST_TEST(calls() - agreements == 6U);
-  if (dy.state()->active()) BOOST_TEST(step.bytes_held() < step.bytes_without_sharing());
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_steady_step_of_a_network_allocates_nothing) {
@@ -77,7 +31,7 @@ BOOST_AUTO_TEST_CASE(a_steady_step_of_a_network_allocates_nothing) {
     const sharding rows = sharding(m, 2).cut(0, axis_list(0)), last = sharding(m, 2).cut(1, axis_list(m.rank() - 1));
     auto program = trace(mlp, spec(rows, {5, 4}), spec({4, 6}), spec({6}), spec({6, 3}));
     if (m.rank() == 2) program.constrain(program.input(1), last);
-    compare(everyone, program, std::make_index_sequence<4>());
+    check_bound(everyone, program, std::make_index_sequence<4>());
   }
 }
 
@@ -88,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_steady_step_of_a_transformer_block_allocates_nothing) {
   auto program = trace(block, spec(m.layout("data", "", ""), {4, 3, 4}), spec({4}), spec({4}),
                        spec(m.layout("", "heads", ""), {4, 2, 3}), spec({4, 2, 3}), spec({4, 2, 2}), spec({2, 2, 4}),
                        spec(m.layout("", "heads"), {4, 6}), spec({6, 4}));
-  compare(everyone, program, std::make_index_sequence<9>());
+  check_bound(everyone, program, std::make_index_sequence<9>());
 }
 
 BOOST_AUTO_TEST_CASE(results_are_values_and_arguments_may_lie_elsewhere) {
@@ -101,14 +55,14 @@ BOOST_AUTO_TEST_CASE(results_are_values_and_arguments_may_lie_elsewhere) {
   const auto first = step(x, y);
   const auto dy = made(everyone, whole, {5, 3}, 3);
   const auto gradients = step.backward(dy);
-  BOOST_TEST(same(reshard(gradients[0], whole), dy));
-  BOOST_TEST(same(reshard(gradients[1], whole), dy));
+  BOOST_TEST(test::same_blocks(reshard(gradients[0], whole), dy));
+  BOOST_TEST(test::same_blocks(reshard(gradients[1], whole), dy));
   const auto& second = step(y, y);
-  BOOST_TEST(same(reshard(first, whole), add(x, reshard(y, whole))));
-  BOOST_TEST(same(reshard(second, whole), add(reshard(y, whole), reshard(y, whole))));
+  BOOST_TEST(test::same_blocks(reshard(first, whole), add(x, reshard(y, whole))));
+  BOOST_TEST(test::same_blocks(reshard(second, whole), add(reshard(y, whole), reshard(y, whole))));
   auto same_again = trace([](const auto& one) { return one; }, spec(rows, {5, 3})).bind<double>(everyone, {0});
-  BOOST_TEST(same(same_again(y), y));
-  BOOST_TEST(same(same_again.backward(y)[0], y));
+  BOOST_TEST(test::same_blocks(same_again(y), y));
+  BOOST_TEST(test::same_blocks(same_again.backward(y)[0], y));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {
@@ -134,5 +88,5 @@ BOOST_AUTO_TEST_CASE(no_gradient_goes_back_through_what_is_stopped) {
   const auto program = trace([](const auto& x) { return multiply(x, stop_gradient(x)); }, spec(m.layout("a"), {5}));
   const auto x = made(everyone, m.layout("a"), {5}, 1);
   const auto there = value_and_gradient([&](const auto& p) { return sum(program(p)); }, x);
-  BOOST_TEST(same(std::get<0>(there.gradients), x));
+  BOOST_TEST(test::same_blocks(std::get<0>(there.gradients), x));
 }

@@ -91,6 +91,10 @@ sharded_tensor<T> element_cotangent(const applied_operation& op, const std::vect
     }
     case e::scale:
       return of_elements<T>(e::scale, {dy}, op.number);
+    case e::over:
+      return of_elements<T>(e::over, {dy}, op.number);
+    case e::number_over:
+      return of_elements<T>(e::scale, {of_elements<T>(e::divide, {of_elements<T>(e::multiply, {dy, y}), x[0]})}, -1);
     case e::power:
       return of_elements<T>(e::power_gradient, {dy, x[0]}, op.number);
     case e::relu:

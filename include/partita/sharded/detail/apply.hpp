@@ -11,6 +11,7 @@
 #include <partita/sharded/detail/own_work.hpp>
 #include <partita/sharded/detail/read_by_adjoint.hpp>
 #include <partita/sharded/reshard.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita::detail {
@@ -177,6 +178,14 @@ template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                 const settled_layouts& settled = {}) {
   const auto on = common_mesh(op, operands);
+  if constexpr (std::is_integral_v<T>) {
+    if (op.work == block_work::elements && rounds<T>(op.function, op.number) && operands[0].layout().is_partial()) {
+      std::vector<sharded_tensor<T>> summed = operands;
+      summed[0] = reshard(operands[0], operands[0].layout().finished());
+      const auto y = run_operation<T>(op, summed);
+      return settled.result == nullptr ? y : reshard(y, *settled.result);
+    }
+  }
   const naming_operation name(op.how.name());
   const std::size_t n = operands.size();
   std::vector<sharding> needs(n);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/rule/sharding/rules/elementwise.hpp>
+#include <type_traits>
 
 namespace partita::detail {
 
@@ -20,7 +21,9 @@ enum class element_function : std::uint8_t {
   minimum,  // of two
   scale,
   shift,
-  power,  // of one, and a number
+  power,
+  over,
+  number_over,  // of one, and a number
   relu,
   exp,
   log,
@@ -64,6 +67,40 @@ T gaussian_share(T x) {
   return static_cast<T>(0.5 * std::erfc(-static_cast<double>(x) / root_two));
 }
 
+/// What an integer and a number that is none make: computed as numbers, and what is left of it as an integer.
+template <class Each>
+bool apply_fraction(element_function f, double c, const Each& each) {
+  using e = element_function;
+  const auto number = [&](auto function) {
+    each([=](auto a, auto, auto) { return function(static_cast<double>(a)); });
+    return true;
+  };
+  switch (f) {
+    case e::scale:
+      return number([c](double a) { return a * c; });
+    case e::shift:
+      return number([c](double a) { return a + c; });
+    case e::over:
+      return number([c](double a) { return a / c; });
+    case e::number_over:
+      return number([c](double a) { return c / a; });
+    case e::less_than_number:
+      return number([c](double a) { return a < c; });
+    case e::at_most_number:
+      return number([c](double a) { return a <= c; });
+    case e::greater_than_number:
+      return number([c](double a) { return a > c; });
+    case e::at_least_number:
+      return number([c](double a) { return a >= c; });
+    case e::equal_number:
+      return number([](double) { return false; });
+    case e::not_equal_number:
+      return number([](double) { return true; });
+    default:
+      return false;
+  }
+}
+
 /// y[k] = f(x[0][k], …) for a row of n elements; each array has its own step.
 template <class T>
 void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
@@ -82,6 +119,8 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
   };
   const T c = static_cast<T>(number);
   using e = element_function;
+  if constexpr (std::is_integral_v<T>)
+    if (static_cast<double>(c) != number && apply_fraction(f, number, each)) return;
   switch (f) {
     case e::add:
       return each([](T a, T b, T) { return a + b; });
@@ -101,6 +140,10 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
       return each([c](T a, T, T) { return a + c; });
     case e::power:
       return each([number](T a, T, T) { return std::pow(a, number); });
+    case e::over:
+      return each([c](T a, T, T) { return a / c; });
+    case e::number_over:
+      return each([c](T a, T, T) { return c / a; });
     case e::relu:
       return each([](T a, T, T) { return a > T(0) ? a : T(0); });
     case e::exp:
@@ -180,6 +223,13 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
 constexpr bool is_comparison(element_function f) {
   return f >= element_function::less && f <= element_function::not_equal_number;
 }
+/// Whether integers are rounded, so that what it makes of summands does not add up to what it makes of their sum.
+template <class T>
+constexpr bool rounds(element_function f, double number) {
+  using e = element_function;
+  return std::is_integral_v<T> &&
+         (f == e::divide || f == e::over || (f == e::scale && static_cast<double>(static_cast<T>(number)) != number));
+}
 /// The rule of a function: aligned dimension by dimension, with what may still be owed when it reads its operands.
 constexpr operation rule_of(element_function f) {
   using e = element_function;
@@ -187,6 +237,7 @@ constexpr operation rule_of(element_function f) {
     case e::add:
     case e::subtract:
     case e::scale:
+    case e::over:
       return rules::add;
     case e::multiply:
       return rules::multiply;
@@ -218,11 +269,12 @@ constexpr operation rule_of(element_function f) {
   }
 }
 constexpr const char* name_of(element_function f) {
-  constexpr const char* names[] = {
-      "add",          "subtract", "multiply",   "divide",  "maximum",       "minimum",  "scale",       "shift",
-      "power",        "relu",     "exp",        "log",     "tanh",          "sigmoid",  "sqrt",        "abs",
-      "square",       "gelu",     "where",      "where",   "where",         "less",     "less_equal",  "equal_to",
-      "not_equal_to", "less",     "less_equal", "greater", "greater_equal", "equal_to", "not_equal_to"};
+  constexpr const char* names[] = {"add",           "subtract", "multiply",     "divide",  "maximum",    "minimum",
+                                   "scale",         "shift",    "power",        "divide",  "divide",     "relu",
+                                   "exp",           "log",      "tanh",         "sigmoid", "sqrt",       "abs",
+                                   "square",        "gelu",     "where",        "where",   "where",      "less",
+                                   "less_equal",    "equal_to", "not_equal_to", "less",    "less_equal", "greater",
+                                   "greater_equal", "equal_to", "not_equal_to"};
   return f < element_function::relu_gradient ? names[static_cast<std::size_t>(f)] : "gradient of an element function";
 }
 

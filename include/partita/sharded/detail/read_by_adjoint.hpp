@@ -34,6 +34,7 @@ inline std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t 
     case e::subtract:
     case e::shift:
     case e::scale:
+    case e::over:
       return 0;
     case e::multiply:
       return ((asked & 1U) << 1U) | ((asked >> 1U) & 1U);

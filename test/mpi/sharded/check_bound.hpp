@@ -1,0 +1,61 @@
+// A traced program that is bound, held against the same program run as any function: bit for bit, without an
+// allocation, one agreement each way.
+#pragma once
+
+#include "layouts.hpp"
+
+#include <partita/sharded/bound_program.hpp>
+#include <partita/sharded/movements.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <utility>
+#include <vector>
+#include "../support/allocation_count.hpp"
+
+namespace test {
+
+using namespace partita;
+
+inline sharded_tensor<double> made(const world& everyone, const sharding& layout, const shape_list& extents, int salt) {
+  return shard<double>(everyone, layout, extents,
+                       [=](const auto& index) { return static_cast<double>(numbered(index, salt) * 7 % 13 - 6) / 8; });
+}
+inline bool same_blocks(const sharded_tensor<double>& a, const sharded_tensor<double>& b) {
+  bool all = a.layout().lies_as(b.layout()) && a.size() == b.size();
+  for (std::size_t k = 0; all && k < a.size(); ++k) all = a.data()[k] == b.data()[k];
+  return all;
+}
+
+/// Calls of all worlds that this worker has come to, each after one agreement.
+inline std::uint64_t calls() { return detail::worker_pages::instance().own().calls; }
+
+/// An argument, where completion has it.
+inline sharded_tensor<double> argument(const world& everyone, const traced_function& program, std::size_t k) {
+  sharding layout = program.complete()[program.input(k)];
+  layout.open = layout.kept_whole = 0;
+  return made(everyone, layout, program.operations()[program.input(k)].shape, static_cast<int>(k) + 1);
+}
+
+/// Runs the traced program forward and back as any function, and the bound one three times.
+template <std::size_t... I>
+void check_bound(const world& everyone, const traced_function& program, std::index_sequence<I...>) {
+  const std::vector<sharded_tensor<double>> x{detail::parameter_of(argument(everyone, program, I))...};
+  const auto y = program(x[I]...);
+  const auto dy = made(everyone, layout_of_cotangent(y.layout()), y.extents(), 99);
+  detail::run_backward(y, dy);
+  const auto bare = std::vector{stop_gradient(x[I])...};
+  auto step = program.bind<double>(everyone, {I...});
+  const std::uint64_t agreements = calls();
+  for (int round = 0; round < 3; ++round) {
+    const std::size_t before = allocations();
+    const auto& z = step(bare[I]...);
+    const auto& gradients = step.backward(dy);
+    const std::size_t allocated = allocations() - before;
+    if (round > 0) BOOST_TEST(allocated == 0U);
+    BOOST_TEST(same_blocks(z, y));
+    for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(same_blocks(gradients[k], detail::collected(x[k])));
+  }
+  BOOST_TEST(calls() - agreements == 6U);
+  if (dy.state()->active()) BOOST_TEST(step.bytes_held() < step.bytes_without_sharing());
+}
+
+}  // namespace test

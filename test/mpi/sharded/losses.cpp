@@ -1,0 +1,160 @@
+// Losses of sharded tensors are their definitions, one by one, as means and as sums, wherever the tensors lie; so are
+// their gradients.
+#include "layouts.hpp"
+
+#include <cmath>
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/detail/run_backward.hpp>
+#include <partita/sharded/losses.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+#include <random_cases.hpp>
+
+using namespace partita;
+
+namespace {
+
+using tensor = sharded_tensor<double>;
+
+/// A number between 0 and 1 for each element, and never near either.
+double number(std::size_t row, std::size_t column, std::size_t salt) {
+  return static_cast<double>(1 + (row * 31 + column * 17 + salt * 7) % 29) / 31;
+}
+
+struct cases {
+  const world& everyone;
+  std::mt19937& random;
+  shape_list extents{};
+  mesh m{};
+  tensor x{}, target{}, dy{};
+  double from = 0, by = 1, target_from = 0, target_by = 1;  // of the numbers
+
+  double x_at(std::size_t r, std::size_t c) const { return from + by * number(r, c, 1); }
+  double target_at(std::size_t r, std::size_t c) const { return target_from + target_by * number(r, c, 2); }
+  sharding anywhere() {
+    const auto all = test::layouts(m, 2);
+    return all[random() % all.size()];
+  }
+  void next() {
+    const auto known = test::meshes(everyone.size());
+    m = known[random() % known.size()];
+    extents = {1 + random() % 6, 1 + random() % 6};
+    const auto made = [&](auto f) {
+      return shard<double>(everyone, anywhere(), extents, [=](const auto& i) { return f(i[0], i[1]); });
+    };
+    x = made([this](std::size_t r, std::size_t c) { return x_at(r, c); });
+    target = made([this](std::size_t r, std::size_t c) { return target_at(r, c); });
+    dy = made([](std::size_t r, std::size_t c) { return number(r, c, 3); });
+  }
+  /// Whether y, brought together, is f(row, column) everywhere.
+  template <class F>
+  bool is(const tensor& y, F f) const {
+    const auto all = reshard(detail::untaped(y), sharding(m, 2));
+    bool equal = all.extents() == extents;
+    for (std::size_t k = 0; equal && k < all.size(); ++k) {
+      const double wanted = f(k / extents[1], k % extents[1]);
+      equal = std::abs(all.data()[k] - wanted) <= 1e-13 * (1 + std::abs(wanted));
+    }
+    return equal;
+  }
+  /// A loss, its definition and its derivative in x, both of x and its target.
+  template <class Loss, class Value, class Derivative>
+  void hold(const char* name, Loss loss, Value value, Derivative derivative) {
+    for (std::size_t k = 0; k < test::random_cases(16); ++k) {
+      next();
+      const auto at = [&](auto f) {
+        return [=, this](std::size_t r, std::size_t c) { return f(x_at(r, c), target_at(r, c)); };
+      };
+      const tensor p = detail::parameter_of(x), t = detail::parameter_of(target), each = loss(p, t);
+      BOOST_TEST(is(each, at(value)), name);
+      detail::run_backward(each, dy);
+      BOOST_TEST((t.state()->node->cotangent.state() == nullptr), name);
+      BOOST_TEST(is(p.state()->node->cotangent,
+                    [&](std::size_t r, std::size_t c) { return number(r, c, 3) * at(derivative)(r, c); }),
+                 name);
+      double all = 0;
+      const auto n = static_cast<double>(extents[0] * extents[1]);
+      for (std::size_t r = 0; r < extents[0]; ++r)
+        for (std::size_t c = 0; c < extents[1]; ++c) all += at(value)(r, c);
+      const auto of_sum = value_and_gradient([&](const auto& one) { return sum(loss(one, target)); }, x);
+      const auto of_mean = value_and_gradient([&](const auto& one) { return mean(loss(one, target)); }, x);
+      BOOST_TEST(is(std::get<0>(of_sum.gradients), at(derivative)), name);
+      BOOST_TEST(
+          is(std::get<0>(of_mean.gradients), [&](std::size_t r, std::size_t c) { return at(derivative)(r, c) / n; }),
+          name);
+      if (everyone.id() >= m.size()) continue;
+      BOOST_TEST(std::abs(of_sum.value - all) < 1e-12 * (1 + std::abs(all)), name);
+      BOOST_TEST(std::abs(of_mean.value - all / n) < 1e-12 * (1 + std::abs(all)), name);
+    }
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(losses_are_their_definitions) {
+  world everyone(test::workers());
+  std::mt19937 random(47);
+  cases c{everyone, random};
+  using std::exp, std::log, std::abs;
+  c.hold(
+      "mse", [](const auto& x, const auto& t) { return losses::mse(x, t); },
+      [](double x, double t) { return (x - t) * (x - t); }, [](double x, double t) { return 2 * x - 2 * t; });
+  c.hold(
+      "l1", [](const auto& x, const auto& t) { return losses::l1(x, t); },
+      [](double x, double t) { return abs(x - t); }, [](double x, double t) { return double(x > t) - double(x < t); });
+  c.hold(
+      "smooth l1", [](const auto& x, const auto& t) { return losses::smooth_l1(x, t, {.beta = 0.25}); },
+      [](double x, double t) { return abs(x - t) < 0.25 ? 2 * (x - t) * (x - t) : abs(x - t) - 0.125; },
+      [](double x, double t) { return abs(x - t) < 0.25 ? 4 * (x - t)
+                                      : x > t           ? 1.0
+                                                        : -1.0; });
+  c.hold(
+      "bce", [](const auto& x, const auto& t) { return losses::bce(x, t); },
+      [](double x, double t) { return -t * log(x) - (1 - t) * log(1 - x); },
+      [](double x, double t) { return (1 - t) / (1 - x) - t / x; });
+  c.hold(
+      "poisson nll of a rate",
+      [](const auto& x, const auto& t) { return losses::poisson_nll(x, t, {.log_input = false}); },
+      [](double x, double t) { return x - t * log(x + 1e-8); }, [](double x, double t) { return 1 - t / (x + 1e-8); });
+  c.from = -6, c.by = 12;
+  c.hold(
+      "bce with logits", [](const auto& x, const auto& t) { return losses::bce_with_logits(x, t); },
+      [](double x, double t) { return t * log(1 + exp(-x)) + (1 - t) * log(1 + exp(x)); },
+      [](double x, double t) { return 1 / (1 + exp(-x)) - t; });
+  c.hold(
+      "poisson nll", [](const auto& x, const auto& t) { return losses::poisson_nll(x, t); },
+      [](double x, double t) { return exp(x) - t * x; }, [](double x, double t) { return exp(x) - t; });
+  c.hold(
+      "kl", [](const auto& x, const auto& t) { return losses::kl(x, t); },
+      [](double x, double t) { return t * log(t) - t * x; }, [](double, double t) { return -t; });
+  c.target_from = -3, c.target_by = 3;
+  c.hold(
+      "kl of logarithms", [](const auto& x, const auto& t) { return losses::kl(x, t, {.log_target = true}); },
+      [](double x, double t) { return exp(t) * (t - x); }, [](double, double t) { return -exp(t); });
+}
+
+BOOST_AUTO_TEST_CASE(cross_entropy_is_its_definition) {
+  world everyone(test::workers());
+  std::mt19937 random(53);
+  cases c{everyone, random};
+  c.by = 9;
+  for (std::size_t k = 0; k < test::random_cases(32); ++k) {
+    c.next();
+    const std::size_t rows = c.extents[0], classes = c.extents[1];
+    xt::xtensor<int, 1> labels(std::array{rows});
+    for (std::size_t r = 0; r < rows; ++r) labels(r) = static_cast<int>((r * 5 + k) % classes);
+    std::vector<double> sums(rows, 0);
+    double all = 0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t j = 0; j < classes; ++j) sums[r] += std::exp(c.x_at(r, j));
+      all += std::log(sums[r]) - c.x_at(r, static_cast<std::size_t>(labels(r)));
+    }
+    const auto [value, gradients] =
+        value_and_gradient([&](const auto& scores) { return cross_entropy(scores, labels); }, c.x);
+    const auto n = static_cast<double>(rows);
+    BOOST_TEST(c.is(std::get<0>(gradients), [&](std::size_t r, std::size_t j) {
+      return (std::exp(c.x_at(r, j)) / sums[r] - (static_cast<std::size_t>(labels(r)) == j ? 1 : 0)) / n;
+    }));
+    if (everyone.id() < c.m.size()) BOOST_TEST(std::abs(value - all / n) < 1e-12);
+  }
+}
