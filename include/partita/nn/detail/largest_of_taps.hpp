@@ -14,8 +14,13 @@ class largest_of_taps {
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) {
     auto y = uninitialised<T, Rank>(by.outputs);
-    chosen_.assign(y.size(), none);
-    for (std::size_t k = 0; k < y.size(); ++k) {
+    forward(by, window, y.data());
+    return y;
+  }
+  template <class T, std::size_t Rank>
+  void forward(const local_taps<Rank>& by, const T* window, T* y) {
+    chosen_.assign(volume_of(by.outputs), none);
+    for (std::size_t k = 0; k < chosen_.size(); ++k) {
       const auto o = index_of(k, by.outputs);
       T best = maximum_t::identity<T>();
       std::array<std::size_t, Rank> tap{};
@@ -32,18 +37,20 @@ class largest_of_taps {
           tap[d - 1] = by.along[d - 1].first[o[d - 1]], --d;
         more = d > 0;
       }
-      y.data()[k] = best;
+      y[k] = best;
     }
-    return y;
   }
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> backward(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) const {
     auto of_window = uninitialised<T, Rank>(by.window);
-    of_window.fill(T(0));
-    for (std::size_t k = 0; k < dy.size(); ++k)
-      if (chosen_[k] != none)
-        of_window.data()[chosen_[k]] = static_cast<T>(of_window.data()[chosen_[k]] + dy.data()[k]);
+    backward(by, dy.data(), of_window.data());
     return of_window;
+  }
+  template <class T, std::size_t Rank>
+  void backward(const local_taps<Rank>& by, const T* dy, T* of_window) const {
+    for (std::size_t k = 0; k < volume_of(by.window); ++k) of_window[k] = T(0);
+    for (std::size_t k = 0; k < chosen_.size(); ++k)
+      if (chosen_[k] != none) of_window[chosen_[k]] = static_cast<T>(of_window[chosen_[k]] + dy[k]);
   }
 
  private:

@@ -104,12 +104,38 @@ class windowed {
   bool called_ = false;
 };
 
+/// Calls f(number of the output, the product of its divisors).
+template <std::size_t Rank, class F>
+void for_divisors(const local_taps<Rank>& by, F f) {
+  const std::size_t volume = volume_of(by.outputs);
+  for (std::size_t k = 0; k < volume; ++k) {
+    const auto i = index_of(k, by.outputs);
+    double divisor = 1;
+    for (std::size_t d = 0; d < Rank; ++d) divisor *= by.along[d].divisor[i[d]];
+    f(k, divisor);
+  }
+}
+
+/// What stands between two dimensions while taps are applied to one after the other. Kept, it is allocated once.
+template <class T>
+struct taps_room {
+  std::vector<T> from{}, to{};
+
+  template <std::size_t Rank>
+  void reserve(const local_taps<Rank>& by) {
+    std::size_t most = 1;
+    for (std::size_t d = 0; d < Rank; ++d) most *= by.window[d] > by.outputs[d] ? by.window[d] : by.outputs[d];
+    from.reserve(most), to.reserve(most);
+  }
+};
+
 /// y = the product of what is said along each dimension, applied to x (dense); one dimension after the other, and the
 /// divisions at the end.
 template <class T, std::size_t Rank>
-xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
+void apply(const local_taps<Rank>& by, const T* x, taps_room<T>& room, T* y) {
+  auto& [from, to] = room;
+  room.reserve(by);
   std::array<std::size_t, Rank> shape = by.window;
-  std::vector<T> from, to;
   for (std::size_t d = Rank; d-- > 0;) {
     const taps& t = by.along[d];
     std::size_t outer = 1, inner = 1;
@@ -128,30 +154,27 @@ xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
     shape[d] = t.outputs();
     from.swap(to);
   }
-  auto y = uninitialised<T, Rank>(shape);
-  for_divisors(by,
-               [&](std::size_t k, double divisor) { y.data()[k] = static_cast<T>(from[k] / static_cast<T>(divisor)); });
-  return y;
+  const T* const sums = from.data();
+  for_divisors(by, [=](std::size_t k, double divisor) { y[k] = static_cast<T>(sums[k] / static_cast<T>(divisor)); });
 }
-
-/// Calls f(number of the output, the product of its divisors).
-template <std::size_t Rank, class F>
-void for_divisors(const local_taps<Rank>& by, F f) {
-  const std::size_t volume = volume_of(by.outputs);
-  for (std::size_t k = 0; k < volume; ++k) {
-    const auto i = index_of(k, by.outputs);
-    double divisor = 1;
-    for (std::size_t d = 0; d < Rank; ++d) divisor *= by.along[d].divisor[i[d]];
-    f(k, divisor);
-  }
+template <class T, std::size_t Rank>
+xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
+  taps_room<T> room;
+  auto y = uninitialised<T, Rank>(by.outputs);
+  apply(by, x, room, y.data());
+  return y;
 }
 
 /// The adjoint of apply: from dy the gradient on the window.
 template <class T, std::size_t Rank>
-xt::xtensor<T, Rank> apply_back(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
+void apply_back(const local_taps<Rank>& by, const T* dy, taps_room<T>& room, T* dx) {
+  auto& [from, to] = room;
+  room.reserve(by);
   std::array<std::size_t, Rank> shape = by.outputs;
-  std::vector<T> from(dy.data(), dy.data() + dy.size()), to;
-  for_divisors(by, [&](std::size_t k, double divisor) { from[k] = static_cast<T>(from[k] / static_cast<T>(divisor)); });
+  from.assign(dy, dy + volume_of(shape));
+  T* const given = from.data();
+  for_divisors(by,
+               [=](std::size_t k, double divisor) { given[k] = static_cast<T>(given[k] / static_cast<T>(divisor)); });
   for (std::size_t d = 0; d < Rank; ++d) {
     const taps& t = by.along[d];
     std::size_t outer = 1, inner = 1;
@@ -169,8 +192,13 @@ xt::xtensor<T, Rank> apply_back(const local_taps<Rank>& by, const xt::xtensor<T,
     shape[d] = by.window[d];
     from.swap(to);
   }
-  auto dx = uninitialised<T, Rank>(shape);
-  std::copy(from.begin(), from.end(), dx.data());
+  std::copy(from.begin(), from.end(), dx);
+}
+template <class T, std::size_t Rank>
+xt::xtensor<T, Rank> apply_back(const local_taps<Rank>& by, const xt::xtensor<T, Rank>& dy) {
+  taps_room<T> room;
+  auto dx = uninitialised<T, Rank>(by.window);
+  apply_back(by, dy.data(), room, dx.data());
   return dx;
 }
 

@@ -131,11 +131,8 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
     const tensor_part<T> made{y.data(), shape, to.box, to.extents};
     const auto& own = own_work_for<T>(*op.own, op.how.name());
     if (auto* const steps = step_list<T>::in_use)
-      steps->add(x, y, [keep = op.own, &own, parts, part = made](const T* const* from, T* memory) mutable {
-        for (std::size_t i = 0; i < parts.size(); ++i) parts[i].memory = from[i];
-        part.memory = memory;
-        own.compute(parts, part);
-      });
+      steps->add(x, y,
+                 [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* to) { run(from, to); });
     else own.compute(parts, made);
   } else {
     compute_by_label(op, x[0], at[0].box, y, to.box, at[0].extents, to.extents);

@@ -138,10 +138,17 @@ struct convolve_operation {
     return all;
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
+  auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
     const auto p = of.product_of(x.box, y.box, w.shape[1]);
-    std::vector<T> room;
-    convolver<T, D>(p.sizes).forward(of.windowed(p, x, room), w.memory, nullptr, y.memory);
+    return [p, by = convolver<T, D>(p.sizes), part = x, room = std::vector<T>()](const T* images, const T* filters,
+                                                                                 T* to) mutable {
+      part.memory = images;
+      by.forward(convolution_of_blocks<D, Groups>::windowed(p, part, room), filters, nullptr, to);
+    };
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
+    prepared(x, w, y)(x.memory, w.memory, y.memory);
   }
   template <class X>
   X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {
@@ -173,14 +180,20 @@ struct convolve_back_operation {
     return all;
   }
   template <class T>
-  void local(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
+  auto prepared(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
     const auto p = of.product_of(x.box, y.box, w.shape[1]);
-    std::vector<T> room(volume_in(p.shape));
-    convolver<T, D>(p.sizes).adjoint(y.memory, w.memory, room.data());
-    for (T& element : x) element = T(0);
-    const auto h = of.held_of(p, x.box);
-    if (volume_in(h.shape) > 0)
-      copy_elements(tensor_part<const T>{room.data(), p.shape, {}, {}}, h.in_window, x, h.in_block, h.shape);
+    return [p, h = of.held_of(p, x.box), by = convolver<T, D>(p.sizes), part = x,
+            room = std::vector<T>(volume_in(p.shape))](const T* results, const T* filters, T* to) mutable {
+      part.memory = to;
+      by.adjoint(results, filters, room.data());
+      for (T& element : part) element = T(0);
+      if (volume_in(h.shape) > 0)
+        copy_elements(tensor_part<const T>{room.data(), p.shape, {}, {}}, h.in_window, part, h.in_block, h.shape);
+    };
+  }
+  template <class T>
+  void local(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
+    prepared(y, w, x)(y.memory, w.memory, x.memory);
   }
   template <class X>
   X adjoint(std::size_t i, const X& dx, const X& y, const X& w, const X&) const {
@@ -210,11 +223,18 @@ struct convolve_filters_operation {
     return convolve_operation<D, Groups>{of}.window(0, y, {});
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
+  auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
     const auto p = of.product_of(x.box, y.box, w.shape[1]);
-    std::vector<T> room;
-    for (T& element : w) element = T(0);
-    convolver<T, D>(p.sizes).gradients(of.windowed(p, x, room), y.memory, w.memory, nullptr);
+    return [p, by = convolver<T, D>(p.sizes), part = x, n = w.size(), room = std::vector<T>()](
+               const T* images, const T* results, T* to) mutable {
+      part.memory = images;
+      for (std::size_t k = 0; k < n; ++k) to[k] = T(0);
+      by.gradients(convolution_of_blocks<D, Groups>::windowed(p, part, room), results, to, nullptr);
+    };
+  }
+  template <class T>
+  void local(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
+    prepared(x, y, w)(x.memory, y.memory, w.memory);
   }
   template <class X>
   X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <partita/sharded/detail/tape.hpp>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ template <class T>
 struct own_work_on {
   virtual ~own_work_on() = default;
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
+  /// The same, many times, for blocks whose memory comes with each call: what depends on no element is worked out now.
+  virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
+                                                            const tensor_part<T>& y) const = 0;
   /// Empty if none is declared.
   virtual pull_back<T> adjoint(const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
 };
@@ -62,6 +66,10 @@ struct own_step : own_work_on<T> {
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
     compute(x, y, std::make_index_sequence<Operands>());
   }
+  std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
+                                                    const tensor_part<T>& y) const override {
+    return prepared(x, y, std::make_index_sequence<Operands>());
+  }
   pull_back<T> adjoint(const std::vector<tensor>& x, const tensor& y) const override {
     return adjoint(x, y, std::make_index_sequence<Operands>());
   }
@@ -71,6 +79,18 @@ struct own_step : own_work_on<T> {
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y, std::index_sequence<I...>) const {
     if constexpr (takes_each<Op, T, I...>) op.local(x[I]..., y);
     else op.local(x, y);
+  }
+  template <std::size_t... I>
+  std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
+                                                    std::index_sequence<I...>) const {
+    if constexpr (requires { op.prepared(x[I]..., y); })
+      return [run = op.prepared(x[I]..., y)](const T* const* from, T* to) mutable { run(from[I]..., to); };
+    else
+      return [this, parts = x, part = y](const T* const* from, T* to) mutable {
+        ((parts[I].memory = from[I]), ...);
+        part.memory = to;
+        compute(parts, part);
+      };
   }
   template <std::size_t... I>
   pull_back<T> adjoint(const std::vector<tensor>& x, const tensor& y, std::index_sequence<I...>) const {

@@ -101,10 +101,14 @@ struct sample_operation {
     return of.inputs(y);
   }
   template <class T>
+  auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    return [by = of.between(y.box, x.box), n = y.size(), room = taps_room<T>()](const T* from, T* to) mutable {
+      if (n > 0) apply(by, from, room, to);
+    };
+  }
+  template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    if (y.size() == 0) return;
-    const auto made = apply<T, Rank>(of.between(y.box, x.box), x.memory);
-    for (std::size_t k = 0; k < y.size(); ++k) y[k] = made.data()[k];
+    prepared(x, y)(x.memory, y.memory);
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
@@ -123,11 +127,18 @@ struct sample_back_operation {
     return of.outputs(x);
   }
   template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
+  auto prepared(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
     const auto cells = of.under(dy.box);
-    xt::xtensor<T, Rank> block = uninitialised<T, Rank>(shape_array<Rank>(dy.shape));
-    for (std::size_t k = 0; k < dy.size(); ++k) block.data()[k] = dy[k];
-    set_from(dx, cells, apply_back<T, Rank>(of.between(dy.box, cells), block).data());
+    return [cells, by = of.between(dy.box, cells), part = dx, room = taps_room<T>(),
+            window = std::vector<T>(volume_in(shape_of_box(cells)))](const T* from, T* to) mutable {
+      part.memory = to;
+      apply_back(by, from, room, window.data());
+      set_from(part, cells, window.data());
+    };
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
+    prepared(dy, dx)(dy.memory, dx.memory);
   }
   template <class X>
   X adjoint(std::size_t, const X& dx, const X&, const X&) const {
@@ -153,10 +164,14 @@ struct largest_operation {
     return of.inputs(y);
   }
   template <class T>
+  auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+    return [by = of.between(y.box, x.box), n = y.size(), largest = largest_of_taps()](const T* from, T* to) mutable {
+      if (n > 0) largest.forward(by, from, to);
+    };
+  }
+  template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    if (y.size() == 0) return;
-    const auto made = largest_of_taps().forward<T, Rank>(of.between(y.box, x.box), x.memory);
-    for (std::size_t k = 0; k < y.size(); ++k) y[k] = made.data()[k];
+    prepared(x, y)(x.memory, y.memory);
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
@@ -182,20 +197,27 @@ struct largest_back_operation {
     return of.inputs(y);
   }
   template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
+  auto prepared(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
     // of dy there may be more outputs than those that look at dx, whose inputs x may lack
     short_list<interval> y{dx.box[0], dx.box[1]};
     for (const interval one : of.outputs(dx.box)) y.push_back(one);
-    const auto by = of.between(y, x.box);
-    xt::xtensor<T, Rank> block = uninitialised<T, Rank>(by.outputs);
+    const shape_list shape = shape_of_box(y);
     shape_list from;
-    for (std::size_t d = 0; d < Rank; ++d) from.push_back(block.size() == 0 ? 0 : y[d].start - dy.box[d].start);
-    if (block.size() > 0)
-      copy_elements(dy, from, tensor_part<T>{block.data(), shape_of_box(y), {}, {}}, shape_list::filled(Rank, 0),
-                    shape_of_box(y));
-    largest_of_taps largest;
-    largest.forward<T, Rank>(by, x.memory);
-    set_from(dx, x.box, largest.backward(by, block).data());
+    for (std::size_t d = 0; d < Rank; ++d) from.push_back(volume_in(shape) == 0 ? 0 : y[d].start - dy.box[d].start);
+    return [=, by = of.between(y, x.box), part = dx, given = dy, box = x.box, largest = largest_of_taps(),
+            block = std::vector<T>(volume_in(shape)), best = std::vector<T>(volume_in(shape)),
+            window = std::vector<T>(x.size())](const T* dy_memory, const T* x_memory, T* to) mutable {
+      part.memory = to, given.memory = dy_memory;
+      if (!block.empty())
+        copy_elements(given, from, tensor_part<T>{block.data(), shape, {}, {}}, shape_list::filled(Rank, 0), shape);
+      largest.forward(by, x_memory, best.data());
+      largest.backward(by, block.data(), window.data());
+      set_from(part, box, window.data());
+    };
+  }
+  template <class T>
+  void local(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
+    prepared(dy, x, dx)(dy.memory, x.memory, dx.memory);
   }
 };
 
