@@ -1,16 +1,15 @@
-// A convolution that is cut by rows against its local product alone, forward and backward; and the local product
-// against oneDNN where that is installed.
+// A convolution that is cut by rows against its local product alone, forward and backward. The local product by columns
+// against oneDNN where that is installed: its kernel alone, and the product that layers take with -Donednn=enabled.
 #include <partita/nn/convolution.hpp>
+#ifdef BENCH_ONEDNN
+#include <partita/nn/detail/onednn_convolver.hpp>
+#endif
 
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-#ifdef BENCH_ONEDNN
-#include <oneapi/dnnl/dnnl.hpp>
-#endif
-
 #include "machine.hpp"
 
 namespace {
@@ -100,12 +99,13 @@ bool measure(const world& everyone, const shape_of_layer& l, int iterations) {
   std::vector<float> window(l.batch * l.in * s.window[0] * s.window[1]), result(y.size()), dx(window.size());
   for (std::size_t k = 0; k < window.size(); ++k) window[k] = static_cast<float>(k % 11) - 5;
   std::vector<float> dw(layer.weight().size());
-  detail::convolver<float, 2> product(s);
+  detail::column_convolver<float, 2> product(s);
   const float* const w = layer.weight().data();
 
-  std::vector<double> whole, local, back, local_back, onednn;
+  std::vector<double> whole, local, back, local_back, onednn, taken, taken_back;
 #ifdef BENCH_ONEDNN
   by_onednn other(s, window.data(), w, l.stride);
+  detail::onednn_convolver<2> chosen(s);
 #endif
   for (int k = -2; k < iterations; ++k) {
     const double a = bench::timed([&] { layer(x); });
@@ -118,11 +118,17 @@ bool measure(const world& everyone, const shape_of_layer& l, int iterations) {
     if (k >= 0) whole.push_back(a), local.push_back(b), back.push_back(c), local_back.push_back(d);
 #ifdef BENCH_ONEDNN
     const double e = bench::timed([&] { other(); });
-    if (k >= 0) onednn.push_back(e);
+    const double f = bench::timed([&] { chosen.forward(window.data(), w, nullptr, result.data()); });
+    const double g = bench::timed([&] {
+      chosen.adjoint(y.data(), w, dx.data());
+      chosen.gradients(window.data(), y.data(), dw.data(), nullptr);
+    });
+    if (k >= 0) onednn.push_back(e), taken.push_back(f), taken_back.push_back(g);
 #endif
   }
   double apart = 0, largest = 1;
 #ifdef BENCH_ONEDNN
+  product.forward(window.data(), w, nullptr, result.data());
   const float* const theirs = other.result();
   for (std::size_t k = 0; k < result.size(); ++k) {
     apart = std::max(apart, std::abs(static_cast<double>(theirs[k] - result[k])));
@@ -133,11 +139,14 @@ bool measure(const world& everyone, const shape_of_layer& l, int iterations) {
     std::printf(
         "{\"bench\": \"convolution\", \"case\": \"%s\", \"workers\": %zu, \"seconds\": %.9f, \"seconds_local\": %.9f, "
         "\"seconds_back\": %.9f, \"seconds_local_back\": %.9f, \"seconds_onednn\": %.9f, \"to_local\": %.3f, "
-        "\"back_to_local\": %.3f, \"local_to_onednn\": %.2f, \"apart\": %.1e}\n",
+        "\"back_to_local\": %.3f, \"local_to_onednn\": %.2f, \"local_to_chosen\": %.2f, \"back_to_chosen\": %.2f, "
+        "\"apart\": %.1e}\n",
         l.name, everyone.size(), bench::median(whole), bench::median(local), bench::median(back),
         bench::median(local_back), bench::median(onednn), bench::median(whole) / bench::median(local),
         bench::median(back) / bench::median(local_back),
-        onednn.empty() ? 0 : bench::median(local) / bench::median(onednn), apart / largest);
+        onednn.empty() ? 0 : bench::median(local) / bench::median(onednn),
+        taken.empty() ? 0 : bench::median(local) / bench::median(taken),
+        taken.empty() ? 0 : bench::median(local_back) / bench::median(taken_back), apart / largest);
   return apart <= 1e-5 * largest;
 }
 

@@ -172,11 +172,12 @@ def halo_step():
 
 
 def convolution():
-    print("| layer, workers | forward, ms | over the local product | back, ms | over the local product | local product over oneDNN |")
-    print("|---|---|---|---|---|---|")
+    print("| layer, workers | forward, ms | over the local product | back, ms | over the local product | local product over oneDNN | over ours by oneDNN | back |")
+    print("|---|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["bench"] == "convolution"):
         print("|", " | ".join([f'{r["case"]}, {r["workers"]}', f'{r["seconds"] * 1e3:.2f}', f'{r["to_local"]:.2f}',
-                               f'{r["seconds_back"] * 1e3:.2f}', f'{r["back_to_local"]:.2f}', f'{r["local_to_onednn"]:.2f}']), "|")
+                               f'{r["seconds_back"] * 1e3:.2f}', f'{r["back_to_local"]:.2f}', f'{r["local_to_onednn"]:.2f}',
+                               f'{r["local_to_chosen"]:.2f}', f'{r["back_to_chosen"]:.2f}']), "|")
 
 
 def gnuplot():

@@ -21,11 +21,11 @@ def run(*command, **more):
     return done.stdout
 
 
-def install(source, folder):
+def install(source, folder, *options):
     """Installs into a prefix of its own and answers what it is."""
     prefix = folder / "prefix"
     run("meson", "setup", folder / "build", source, f"--prefix={prefix}", "-Dtests=disabled", "-Dexamples=disabled",
-        "-Dbenchmarks=disabled")
+        "-Dbenchmarks=disabled", *options)
     run("meson", "install", "-C", folder / "build")
     installed = {f.relative_to(prefix / "include") for f in (prefix / "include").rglob("*.hpp")}
     headers = {f.relative_to(source / "include") for f in (source / "include").rglob("*.hpp")}
@@ -55,6 +55,18 @@ def by_pkg_config(source, folder, here, compiler):
             sys.exit(f"pkg-config {package} gives {unwanted}")
         run(*compiler, "-std=c++20", here / f"{name}.cpp", "-o", folder / name, *flags)
         programs.append(folder / name)
+    # with oneDNN its macro and its library come along, without it neither does, whatever is installed here
+    if "dnnl" in " ".join(flags).lower():
+        sys.exit(f"pkg-config partita-nn gives {flags}, and nobody asked for oneDNN")
+    if subprocess.run([*compiler, "-fsyntax-only", "-x", "c++", "-"], input="#include <oneapi/dnnl/dnnl.hpp>\n", text=True,
+                      capture_output=True).returncode == 0:
+        (folder / "with").mkdir()
+        other = os.environ | {"PKG_CONFIG_PATH": str(install(source, folder / "with", "-Donednn=enabled") / "share" / "pkgconfig")}
+        flags = run("pkg-config", "--cflags", "--libs", "partita-nn", env=other).split()
+        run(*compiler, "-std=c++20", here / "layers.cpp", "-o", folder / "layers_with_onednn", *flags)
+        programs.append(folder / "layers_with_onednn")
+        if not {"-DPARTITA_ONEDNN", "-ldnnl"} <= set(flags):
+            sys.exit(f"pkg-config partita-nn gives {flags} after -Donednn=enabled")
     # the program of the README by the README's own line
     shutil.copy(source / "examples" / "00_first.cpp", folder / "first.cpp")
     line = re.search(r"^g\+\+ (.*first\.cpp.*)$", (source / "README.md").read_text(), re.M)[1]

@@ -11,6 +11,7 @@ LISTS = {
     "test/reject": ("test/reject/meson.build", ".cpp"),
     "test/unit": ("test/unit/meson.build", ".cpp"),
     "test/mpi": ("test/mpi/meson.build", ".cpp"),
+    "test/onednn": ("test/onednn/meson.build", ".cpp"),
     "test/laws": ("test/laws/meson.build", ".cpp"),
     "test/conformance": ("test/meson.build", ".cpp"),
     "test/fuzz": ("test/meson.build", ".cpp"),

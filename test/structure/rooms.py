@@ -29,6 +29,7 @@ XTENSOR = re.compile(r"xtensor/|xtl/|xsimd/")
 BLAS = re.compile(r"xtensor-blas/|xflens/|cblas")
 MPI = re.compile(r"boost/mpi|mpi\.h$|mpi\.hpp$")
 MPI_WRITTEN = re.compile(r"\b(MPI_[A-Za-z]|boost::mpi\b)")
+ONEDNN_DOOR = "nn/detail/onednn_convolver.hpp"  # what nn/local_convolution.hpp includes if it is told to
 HDF5_DOOR = "io/hdf5.hpp"  # of its own, not the front door's: hdf5.h is not everywhere
 NAMED_AFTER_OPERATIONS = "rules"  # its headers have the names of what they are the rules of
 OTHER = re.compile(r"[/.]")  # a header of the standard library has neither a folder nor a suffix
@@ -89,6 +90,9 @@ def wrong_arrows(root):
             elif name == "hdf5.h":
                 if here != HDF5_DOOR:
                     yield f"{where}: HDF5 enters through {HDF5_DOOR}"
+            elif name.startswith("oneapi/"):
+                if here != ONEDNN_DOOR:
+                    yield f"{where}: oneDNN enters through {ONEDNN_DOOR}"
             elif MPI.match(name):
                 if room != "comm":
                     yield f"{where}: MPI enters through comm, not {room} ({name})"
@@ -126,6 +130,8 @@ PLANTED = {  # file: (an include, what the complaint must say; None if there mus
     "nn/a.hpp": ("<partita/kernel/a.hpp>", None),
     "nn/b.hpp": ('"a.hpp"', "is written <partita/room/file.hpp>"),
     "nn/c.hpp": ("<partita/partita.hpp>", "is for programs"),
+    "nn/e.hpp": ("<oneapi/dnnl/dnnl.hpp>", "oneDNN enters through nn/detail/onednn_convolver.hpp"),
+    "nn/detail/onednn_convolver.hpp": ("<oneapi/dnnl/dnnl.hpp>", None),
     "io/hdf5.hpp": ("<hdf5.h>", None),
     "io/a.hpp": ("<hdf5.h>", "HDF5 enters through io/hdf5.hpp"),
     "io/b.hpp": ("<partita/io/hdf5.hpp>", "is for programs"),

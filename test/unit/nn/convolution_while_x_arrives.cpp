@@ -24,7 +24,7 @@ std::size_t computed_early(std::mt19937& random, const sizes& s, const std::arra
   const std::size_t cells = s.window[0] * s.window[1];
   const auto x = random_numbers(random, s.batch * s.in * cells), w = random_numbers(random, s.out * s.rows());
   const auto bias = random_numbers(random, s.out);
-  detail::convolver<float, 2> local(s);
+  detail::column_convolver<float, 2> local(s);
   std::vector<float> whole(s.batch * s.out * s.columns()), y = whole;
   local.forward(x.data(), w.data(), bias.data(), whole.data());
 

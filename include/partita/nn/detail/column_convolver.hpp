@@ -1,0 +1,201 @@
+// The convolution of one worker by BLAS: patches of x are laid out as columns, a tile at a time that stays in the
+// cache, and multiplied.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <partita/array/gemm.hpp>
+#include <partita/plan/cut.hpp>
+#include <vector>
+
+namespace partita::detail {
+
+/// Sizes of one worker's convolution. Channels of a group follow each other in x, weights and y.
+template <std::size_t Features>
+struct local_convolution {
+  std::size_t batch = 0, in = 0, out = 0;       ///< samples, channels of the window and of the block of y
+  std::size_t in_of_group = 0;                  ///< channels of x that one output is made of: those of the weights
+  std::size_t first_out = 0, out_of_group = 1;  ///< the first channel of y in the whole layer, and a group's channels
+  std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
+
+  static std::size_t product(const std::array<std::size_t, Features>& a) {
+    std::size_t all = 1;
+    for (const std::size_t n : a) all *= n;
+    return all;
+  }
+  std::size_t rows() const { return in_of_group * product(kernel); }
+  std::size_t columns() const { return product(places); }
+  bool empty() const { return batch == 0 || out == 0 || columns() == 0; }
+
+  friend bool operator==(const local_convolution&, const local_convolution&) = default;
+};
+
+template <class T, std::size_t Features>
+class column_convolver {
+  using sizes = local_convolution<Features>;
+
+ public:
+  explicit column_convolver(const sizes& s) : s_(s), cells_(sizes::product(s.window)) {
+    // chosen: half a megabyte of columns stays in a second-level cache beside the weights
+    const std::size_t row = std::max<std::size_t>(1, s.rows()) * sizeof(T);
+    tile_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
+    std::size_t step = 1;
+    for (std::size_t f = Features; f-- > 0;) steps_[f] = step, step *= s.window[f];
+    for (std::size_t c = 0; c < s.in_of_group; ++c)
+      for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
+        std::size_t offset = c * cells_, rest = t;
+        for (std::size_t f = Features; f-- > 0; rest /= s.kernel[f])
+          offset += rest % s.kernel[f] * s.dilation[f] * steps_[f];
+        taps_.push_back(offset);
+      }
+  }
+
+  /// y = W x + b; no bias where it is null. Everything dense, in C order.
+  void forward(const T* x, const T* w, const T* bias, T* y) {
+    forward(x, w, bias, y, {}, [] {});
+  }
+  /// The same while x is on its way: first the tiles that need only cells of the window that are `there` along each
+  /// feature, then arrive(), then the other tiles. They are the same tiles in any case, so no bit of y depends on it.
+  template <class Arrive>
+  void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& there,
+               Arrive arrive) {
+    const std::size_t n = s_.columns();
+    if (s_.empty()) return arrive();
+    for (std::size_t row = 0; row < s_.batch * s_.out; ++row)
+      std::fill_n(y + row * n, n, bias == nullptr ? T(0) : bias[row % s_.out]);
+    if (s_.rows() == 0) return arrive();
+    const auto product = [&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
+      gather(x + (sample * s_.in + g.in) * cells_, count);
+      multiply<T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()}), columns(count), T(1),
+                  block_of_y(y, sample, g, from, count));
+    };
+    for_tiles(product, [&](std::size_t from, std::size_t count) { return needs_only(there, from, count); });
+    arrive();
+    for_tiles(product, [&](std::size_t from, std::size_t count) { return !needs_only(there, from, count); });
+  }
+  /// dx = W^T dy. The whole window is written.
+  void adjoint(const T* dy, const T* w, T* dx) {
+    std::fill_n(dx, s_.batch * s_.in * cells_, T(0));
+    if (s_.empty() || s_.rows() == 0) return;
+    for_tiles([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
+      columns_.resize(s_.rows() * count);
+      multiply<T>(transposed<const T>(dense_block<const T, 2>(w + g.out * s_.rows(), {g.size, s_.rows()})),
+                  block_of_y(dy, sample, g, from, count), T(0), dense_block<T, 2>(columns_.data(), {s_.rows(), count}));
+      scatter(dx + (sample * s_.in + g.in) * cells_, count);
+    });
+  }
+  /// dw += dy x^T, db += the sums of dy; db is left where it is null.
+  void gradients(const T* x, const T* dy, T* dw, T* db) {
+    if (s_.empty()) return;
+    if (db != nullptr) bias_gradients(dy, db);
+    if (s_.rows() == 0) return;
+    for_tiles([&](std::size_t sample, const group& g, std::size_t from, std::size_t count) {
+      gather(x + (sample * s_.in + g.in) * cells_, count);
+      multiply<T>(block_of_y(dy, sample, g, from, count), transposed<const T>(columns(count)), T(1),
+                  dense_block<T, 2>(dw + g.out * s_.rows(), {g.size, s_.rows()}));
+    });
+  }
+  /// db += the sums of dy.
+  void bias_gradients(const T* dy, T* db) const {
+    const std::size_t n = s_.columns();
+    for (std::size_t row = 0; row < s_.batch * s_.out; ++row)
+      for (std::size_t k = 0; k < n; ++k) db[row % s_.out] += dy[row * n + k];
+  }
+
+ private:
+  /// The channels of one group that are here: where they begin in the blocks of y and of x.
+  struct group {
+    std::size_t out, size, in;
+  };
+  /// Places that follow each other along the last dimension: `count` of them, from column `at` on.
+  struct run {
+    std::size_t cell, at, count;
+  };
+
+  template <class F>
+  void for_tiles(F f) {
+    for_tiles(f, [](std::size_t, std::size_t) { return true; });
+  }
+  template <class F, class Chosen>
+  void for_tiles(F f, Chosen chosen) {
+    for (std::size_t from = 0; from < s_.columns(); from += tile_) {
+      const std::size_t count = std::min(tile_, s_.columns() - from);
+      if (!chosen(from, count)) continue;
+      find_runs(from, count);
+      for (std::size_t sample = 0; sample < s_.batch; ++sample)
+        for (std::size_t o = 0; o < s_.out;) {
+          const std::size_t g = (s_.first_out + o) / s_.out_of_group;
+          const std::size_t end = std::min(s_.out, (g + 1) * s_.out_of_group - s_.first_out);
+          f(sample, group{o, end - o, (g - s_.first_out / s_.out_of_group) * s_.in_of_group}, from, count);
+          o = end;
+        }
+    }
+  }
+  /// Whether the taps of these columns all lie in the cells `there`: of the box around their places.
+  bool needs_only(const std::array<interval, Features>& there, std::size_t from, std::size_t count) const {
+    std::array<std::size_t, Features> first{}, last{};
+    for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])
+      first[f] = a % s_.places[f], last[f] = b % s_.places[f];
+    bool whole = false;  // several places of an outer dimension: all of the inner ones
+    for (std::size_t f = 0; f < Features; ++f) {
+      if (whole) first[f] = 0, last[f] = s_.places[f] - 1;
+      whole = whole || first[f] != last[f];
+      const std::size_t reach = s_.dilation[f] * (s_.kernel[f] - 1) + 1;
+      if (first[f] * s_.stride[f] < there[f].start || last[f] * s_.stride[f] + reach > there[f].stop) return false;
+    }
+    return true;
+  }
+  void find_runs(std::size_t from, std::size_t count) {
+    runs_.clear();
+    const std::size_t last = s_.places[Features - 1];
+    for (std::size_t at = 0; at < count;) {
+      std::size_t rest = from + at, cell = 0;
+      const std::size_t here = std::min(count - at, last - rest % last);
+      for (std::size_t f = Features; f-- > 0; rest /= s_.places[f])
+        cell += rest % s_.places[f] * s_.stride[f] * steps_[f];
+      runs_.push_back({cell, at, here});
+      at += here;
+    }
+  }
+  void gather(const T* x, std::size_t count) {
+    columns_.resize(s_.rows() * count);
+    const std::size_t stride = s_.stride[Features - 1];
+    T* row = columns_.data();
+    for (const std::size_t tap : taps_) {
+      for (const run& r : runs_) {
+        const T* const from = x + tap + r.cell;
+        if (stride == 1) std::copy_n(from, r.count, row + r.at);
+        else
+          for (std::size_t k = 0; k < r.count; ++k) row[r.at + k] = from[k * stride];
+      }
+      row += count;
+    }
+  }
+  void scatter(T* dx, std::size_t count) {
+    const std::size_t stride = s_.stride[Features - 1];
+    const T* row = columns_.data();
+    for (const std::size_t tap : taps_) {
+      for (const run& r : runs_)
+        for (std::size_t k = 0; k < r.count; ++k) dx[tap + r.cell + k * stride] += row[r.at + k];
+      row += count;
+    }
+  }
+  strided<const T, 2> columns(std::size_t count) const {
+    return dense_block<const T, 2>(columns_.data(), {s_.rows(), count});
+  }
+  template <class Y>
+  strided<Y, 2> block_of_y(Y* y, std::size_t sample, const group& g, std::size_t from, std::size_t count) const {
+    const std::size_t n = s_.columns();
+    return {y + (sample * s_.out + g.out) * n + from, {g.size, count}, {static_cast<std::ptrdiff_t>(n), 1}};
+  }
+
+  sizes s_;
+  std::size_t cells_, tile_ = 1;
+  std::array<std::size_t, Features> steps_{};
+  std::vector<std::size_t> taps_;
+  std::vector<run> runs_;
+  std::vector<T> columns_;
+};
+
+}  // namespace partita::detail

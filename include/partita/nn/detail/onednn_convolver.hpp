@@ -1,0 +1,255 @@
+// The convolution of one worker by oneDNN, for floats: its direct kernels, with weights and images laid out as they
+// like them. What oneDNN does not take goes by columns and BLAS.
+#pragma once
+
+#if !__has_include(<oneapi/dnnl/dnnl.hpp>)
+#error "partita/nn: PARTITA_ONEDNN asks for convolutions by oneDNN, whose headers are not here: libdnnl-dev"
+#endif
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <partita/nn/detail/column_convolver.hpp>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+static_assert(DNNL_VERSION_MAJOR == 2, "partita/nn: requires oneDNN 2.x for convolutions by oneDNN");
+
+namespace partita::detail {
+
+/// What a convolution is asked for: y, y with a bias, the gradient of x, that of W.
+enum class convolution_task : std::size_t { forward, forward_with_bias, images, filters };
+
+/// One task of one convolution: oneDNN's kernel, and the layouts that it chose.
+template <std::size_t Features>
+class onednn_task {
+  using sizes = local_convolution<Features>;
+
+ public:
+  onednn_task(const dnnl::engine& engine, const sizes& s, std::size_t groups, convolution_task task) : engine_(engine) {
+    try {
+      choose(s, groups, task);
+    } catch (const dnnl::error&) {
+      kernel_ = {};  // not supported: columns are
+    }
+  }
+  bool usable() const { return static_cast<bool>(kernel_); }
+
+  /// `to` from `a` and `b`, all in C order. `room` are buffers that are kept for other layouts.
+  void operator()(dnnl::stream& stream, const float* a, const float* b, const float* bias, float* to,
+                  std::array<std::vector<float>, 3>& room) {
+    std::unordered_map<int, dnnl::memory> all{{a_.role, laid_out(stream, a_, a, room[0])},
+                                              {b_.role, laid_out(stream, b_, b, room[1])}};
+    if (bias != nullptr) all.insert({DNNL_ARG_BIAS, dnnl::memory(bias_, engine_, const_cast<float*>(bias))});
+    const dnnl::memory plain(to_.plain, engine_, to);
+    const dnnl::memory result = to_.as_it_is() ? plain : dnnl::memory(to_.chosen, engine_, aligned(to_, room[2]));
+    all.insert({to_.role, result});
+    kernel_.execute(stream, all);
+    if (!to_.as_it_is())
+      to_.change.execute(stream, const_cast<dnnl::memory&>(result), const_cast<dnnl::memory&>(plain));
+    stream.wait();
+  }
+
+ private:
+  /// An operand or the result.
+  struct argument {
+    int role = 0;
+    dnnl::memory::desc plain, chosen;
+    dnnl::reorder change;
+    bool as_it_is() const { return plain == chosen; }
+  };
+
+  void choose(const sizes& s, std::size_t groups, convolution_task task) {
+    using namespace dnnl;
+    const auto n = [](std::size_t k) { return static_cast<memory::dim>(k); };
+    memory::dims x{n(s.batch), n(s.in)}, w{n(s.out / groups), n(s.in_of_group)}, y{n(s.batch), n(s.out)}, stride, holes,
+        none(Features, 0);
+    if (groups > 1) w.insert(w.begin(), n(groups));
+    for (std::size_t f = 0; f < Features; ++f) {
+      x.push_back(n(s.window[f])), w.push_back(n(s.kernel[f])), y.push_back(n(s.places[f]));
+      stride.push_back(n(s.stride[f])), holes.push_back(n(s.dilation[f] - 1));
+    }
+    const auto any = [](const memory::dims& d) {
+      return memory::desc(d, memory::data_type::f32, memory::format_tag::any);
+    };
+    const auto plain = [](const memory::dims& d) {
+      using tag = memory::format_tag;
+      constexpr tag of[] = {tag::a, tag::ab, tag::abc, tag::abcd, tag::abcde, tag::abcdef};
+      return memory::desc(d, memory::data_type::f32, of[d.size() - 1]);
+    };
+    // direct: what Winograd's algorithm saves it pays for with digits
+    const algorithm direct = algorithm::convolution_direct;
+    const bool with_bias = task == convolution_task::forward_with_bias,
+               forward = with_bias || task == convolution_task::forward;
+    bias_ = plain({n(s.out)});
+    const convolution_forward::primitive_desc there(
+        with_bias ? convolution_forward::desc(prop_kind::forward_training, direct, any(x), any(w), bias_, any(y),
+                                              stride, holes, none, none)
+                  : convolution_forward::desc(prop_kind::forward_training, direct, any(x), any(w), any(y), stride,
+                                              holes, none, none),
+        engine_);
+    if (forward) {
+      a_ = {DNNL_ARG_SRC, plain(x), there.src_desc(), {}};
+      b_ = {DNNL_ARG_WEIGHTS, plain(w), there.weights_desc(), {}};
+      to_ = {DNNL_ARG_DST, plain(y), there.dst_desc(), {}};
+      kernel_ = convolution_forward(there);
+    } else if (task == convolution_task::images) {
+      const convolution_backward_data::primitive_desc back(
+          convolution_backward_data::desc(direct, any(x), any(w), any(y), stride, holes, none, none), engine_, there);
+      a_ = {DNNL_ARG_DIFF_DST, plain(y), back.diff_dst_desc(), {}};
+      b_ = {DNNL_ARG_WEIGHTS, plain(w), back.weights_desc(), {}};
+      to_ = {DNNL_ARG_DIFF_SRC, plain(x), back.diff_src_desc(), {}};
+      kernel_ = convolution_backward_data(back);
+    } else {
+      const convolution_backward_weights::primitive_desc back(
+          convolution_backward_weights::desc(direct, any(x), any(w), any(y), stride, holes, none, none), engine_,
+          there);
+      a_ = {DNNL_ARG_SRC, plain(x), back.src_desc(), {}};
+      b_ = {DNNL_ARG_DIFF_DST, plain(y), back.diff_dst_desc(), {}};
+      to_ = {DNNL_ARG_DIFF_WEIGHTS, plain(w), back.diff_weights_desc(), {}};
+      kernel_ = convolution_backward_weights(back);
+    }
+    for (argument* given : {&a_, &b_})
+      if (!given->as_it_is())
+        given->change = reorder(reorder::primitive_desc(engine_, given->plain, engine_, given->chosen));
+    if (!to_.as_it_is()) to_.change = reorder(reorder::primitive_desc(engine_, to_.chosen, engine_, to_.plain));
+  }
+
+  dnnl::memory laid_out(dnnl::stream& stream, const argument& wanted, const float* data, std::vector<float>& room) {
+    dnnl::memory plain(wanted.plain, engine_, const_cast<float*>(data));  // only read
+    if (wanted.as_it_is()) return plain;
+    dnnl::memory chosen(wanted.chosen, engine_, aligned(wanted, room));
+    wanted.change.execute(stream, plain, chosen);
+    return chosen;
+  }
+  /// Room for the layout, from a cache line on.
+  static float* aligned(const argument& a, std::vector<float>& room) {
+    constexpr std::size_t line = 64;
+    const std::size_t bytes = a.chosen.get_size();
+    if (room.size() * sizeof(float) < bytes + line) room.resize(bytes / sizeof(float) + line);
+    void* from = room.data();
+    std::size_t left = room.size() * sizeof(float);
+    return static_cast<float*>(std::align(line, bytes, from, left));
+  }
+
+  dnnl::engine engine_;
+  argument a_, b_, to_;
+  dnnl::memory::desc bias_;
+  dnnl::primitive kernel_;
+};
+
+/// The tasks that a thread did last, and what they share. oneDNN takes milliseconds to make its kernels.
+template <std::size_t Features>
+class onednn_tasks {
+  using sizes = local_convolution<Features>;
+
+ public:
+  static onednn_tasks& of_this_thread() {
+    thread_local onednn_tasks all;
+    return all;
+  }
+  onednn_task<Features>& find(const sizes& s, std::size_t groups, convolution_task task) {
+    const key wanted{s, groups, task};
+    auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& e) { return e.first == wanted; });
+    if (known == all_.end()) {
+      if (all_.size() == most) all_.erase(all_.begin());
+      all_.emplace_back(wanted, std::make_unique<onednn_task<Features>>(engine_, s, groups, task));
+      known = all_.end() - 1;
+    }
+    return *known->second;
+  }
+  dnnl::stream& stream() { return stream_; }
+  std::array<std::vector<float>, 3>& room() { return room_; }
+  std::vector<float>& sums() { return sums_; }
+
+ private:
+  static constexpr std::size_t most = 256;  // chosen: three tasks for each layer of a deep network
+  struct key {
+    sizes s;
+    std::size_t groups;
+    convolution_task task;
+    friend bool operator==(const key&, const key&) = default;
+  };
+
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> all_;
+  std::array<std::vector<float>, 3> room_;
+  std::vector<float> sums_;
+};
+
+/// As column_convolver<float, Features>, with the same results to rounding.
+template <std::size_t Features>
+class onednn_convolver {
+  using sizes = local_convolution<Features>;
+  using task = convolution_task;
+
+ public:
+  explicit onednn_convolver(const sizes& s) : s_(s), groups_(groups_of(s)), columns_(s) {}
+
+  /// Whether oneDNN computes all of it.
+  bool by_onednn() const {
+    return usable(task::forward) && usable(task::forward_with_bias) && usable(task::images) && usable(task::filters);
+  }
+
+  void forward(const float* x, const float* w, const float* bias, float* y) {
+    forward(x, w, bias, y, {}, [] {});
+  }
+  /// The whole of it after arrive(): oneDNN is given no part of an image.
+  template <class Arrive>
+  void forward(const float* x, const float* w, const float* bias, float* y, const std::array<interval, Features>& there,
+               Arrive arrive) {
+    auto* const t = usable(bias == nullptr ? task::forward : task::forward_with_bias);
+    if (t == nullptr) return columns_.forward(x, w, bias, y, there, arrive);
+    arrive();
+    auto& all = onednn_tasks<Features>::of_this_thread();
+    (*t)(all.stream(), x, w, bias, y, all.room());
+  }
+  void adjoint(const float* dy, const float* w, float* dx) {
+    auto* const t = usable(task::images);
+    if (t == nullptr) return columns_.adjoint(dy, w, dx);
+    auto& all = onednn_tasks<Features>::of_this_thread();
+    (*t)(all.stream(), dy, w, nullptr, dx, all.room());
+  }
+  void gradients(const float* x, const float* dy, float* dw, float* db) {
+    auto* const t = usable(task::filters);
+    if (t == nullptr) return columns_.gradients(x, dy, dw, db);
+    if (db != nullptr) columns_.bias_gradients(dy, db);
+    auto& all = onednn_tasks<Features>::of_this_thread();
+    all.sums().resize(s_.out * s_.rows());
+    (*t)(all.stream(), x, dy, nullptr, all.sums().data(), all.room());
+    for (std::size_t k = 0; k < s_.out * s_.rows(); ++k) dw[k] += all.sums()[k];
+  }
+
+ private:
+  /// The task if oneDNN does it.
+  onednn_task<Features>* usable(task t) const {
+    // few channels are filled up with zeros: of 3, gradients took 1.9 times as long as by columns (bench/convolution)
+    const bool filled_up = groups_ == 1 && s_.in < 8;
+    if (groups_ == 0 || (filled_up && (t == task::images || t == task::filters))) return nullptr;
+    auto& found = onednn_tasks<Features>::of_this_thread().find(s_, groups_, t);
+    return found.usable() ? &found : nullptr;
+  }
+  /// How many whole groups these channels are; 0 if they are none, or if a window is not what its outputs need.
+  static std::size_t groups_of(const sizes& s) {
+    if (s.empty() || s.rows() == 0) return 0;
+    for (std::size_t f = 0; f < Features; ++f)
+      if ((s.places[f] - 1) * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) + 1 > s.window[f] ||
+          s.places[f] * s.stride[f] + s.dilation[f] * (s.kernel[f] - 1) < s.window[f])
+        return 0;
+    const bool one = s.first_out / s.out_of_group == (s.first_out + s.out - 1) / s.out_of_group;
+    if (!one && (s.first_out % s.out_of_group != 0 || s.out % s.out_of_group != 0)) return 0;
+    const std::size_t groups = one ? 1 : s.out / s.out_of_group;
+    return s.in == groups * s.in_of_group ? groups : 0;
+  }
+
+  sizes s_;
+  std::size_t groups_;
+  column_convolver<float, Features> columns_;
+};
+
+}  // namespace partita::detail
