@@ -131,8 +131,9 @@ tensor_block<T> local_result(const applied_operation& op, const std::vector<tens
     const tensor_part<T> made{y.data(), shape, to.box, to.extents};
     const auto& own = own_work_for<T>(*op.own, op.how.name());
     if (auto* const steps = step_list<T>::in_use)
-      steps->add(x, y,
-                 [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* to) { run(from, to); });
+      steps->add(x, y, [keep = op.own, run = own.prepared(parts, made)](const T* const* from, T* memory) {
+        run(from, memory);
+      });
     else own.compute(parts, made);
   } else {
     compute_by_label(op, x[0], at[0].box, y, to.box, at[0].extents, to.extents);
