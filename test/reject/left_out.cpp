@@ -4,6 +4,9 @@
 // lines LINEAR: 12
 // first LINEAR_OF_NUMBERS: partita::linear<T>\(p_x, p_y, p_w, options\): requires options that say their names
 // lines LINEAR_OF_NUMBERS: 12
+// first DROPOUT_OF_ELEMENTS: partita::partition<Extents>: requires extents
+// lines DROPOUT_OF_ELEMENTS: 12
+// first HALO_OF_ELEMENTS: partita::partition<Extents>: requires extents
 // first HALO: partita::halo_exchange\(p, widths, boundaries\): requires widths
 // lines HALO: 12
 // first HALO_OF_THREE: partita::halo_exchange\(p, widths, boundaries\): requires widths
@@ -95,6 +98,10 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   embedding refused(p);
 #elif defined(ADAM)
   adam<double> refused(x);
+#elif defined(DROPOUT_OF_ELEMENTS)
+  dropout<float> refused(p);
+#elif defined(HALO_OF_ELEMENTS)
+  halo_exchange<float> refused(p, {});
 #elif defined(WORKERS)
   auto refused = workers("a");
 #endif

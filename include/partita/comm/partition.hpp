@@ -17,11 +17,12 @@ template <class NoExtents>
 class partition {
   static_assert(is_extents<NoExtents>,
                 "partita::partition<Extents>: requires extents, as in partition<extents<2, 3>>; "
-                "everyone.partition<2, 3>() makes one");
+                "everyone.partition<2, 3>() makes one; kernels and layers of partitions take none, as in dropout d(p)");
 
  public:
   template <class... Anything>
   partition(const Anything&...) {}
+  static constexpr std::size_t rank() { return 1; }
 };
 
 /// Workers of a world in a Cartesian arrangement, one for each block of a tensor. A value: equal if workers, order and

@@ -33,7 +33,7 @@ outside_function<Rank> outside_of(F f) {
 template <class Extents>
 class halo_planner {
  public:
-  static constexpr std::size_t rank = Extents::rank();
+  static constexpr std::size_t rank = partition<Extents>::rank();
 
   halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond,
                halo_way way = halo_way::by_cost, outside_function<rank> outside = {})
@@ -127,7 +127,7 @@ class halo_exchange
   friend base;
   template <class...>
   friend class halo_exchanges;
-  static constexpr std::size_t rank = Extents::rank();
+  static constexpr std::size_t rank = partition<Extents>::rank();
 
  public:
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,

@@ -23,7 +23,7 @@ struct dropout_options {
 /// Adjoint:  dy by the mask of the last call, which is a function of seed, step() and the element's global index alone.
 template <class Extents>
 class dropout {
-  static constexpr std::size_t rank = Extents::rank();
+  static constexpr std::size_t rank = partition<Extents>::rank();
   static_assert(rank >= 1, "partita::dropout(p, options): requires p of rank 1 at least");
 
  public:

@@ -31,7 +31,7 @@ enum class known_cuts { any, balanced };
 template <class Extents>
 class part_movement {
  public:
-  static constexpr std::size_t rank = Extents::rank();
+  static constexpr std::size_t rank = partition<Extents>::rank();
   using shape_type = std::array<std::size_t, rank>;
 
   part_movement(const partition<Extents>& p, const std::array<bool, rank>& kept, const char* name, known_cuts cuts)
