@@ -79,6 +79,10 @@ text convolution_objection(const convolution_options<Features>& o) {
     if (o.padding[f] > most)
       return problem << "requires a padding of at least 0, got " << o.padding[f] << " along dimension " << f
                      << " of the features; a negative padding is none";
+    if (o.kernel[f] > most / o.dilation[f])
+      return problem << "requires a kernel that reaches over at most " << most << " cells, got a kernel of "
+                     << o.kernel[f] << " and a dilation of " << o.dilation[f] << " along dimension " << f
+                     << " of the features";
   }
   constexpr std::size_t most_weights = std::size_t{1} << 40U;  // chosen: an array of as many can be asked for
   std::size_t weights = 0;
@@ -108,6 +112,15 @@ text convolution_objection(const convolution_options<Features>& o,
                      << f << " of the features of extents " << extents;
   }
   return problem;
+}
+
+/// How many cells a kernel meets that slides to n places, with `more` of them at the end and without the padding: the
+/// extent of a transposed convolution's result. 0 if there is none, or a number that cannot be counted.
+constexpr std::size_t cells_met(const sliding& along, std::size_t n, std::size_t more) {
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // as above, and the reach besides
+  if (n == 0 || more >= along.stride || n - 1 > (most - along.reach() - more) / along.stride) return 0;
+  const std::size_t all = (n - 1) * along.stride + along.reach() + more;
+  return all > 2 * along.padding ? all - 2 * along.padding : 0;
 }
 
 /// What the padding is for the cells of a window.

@@ -157,15 +157,14 @@ class transposed_convolution {
     shape_type y{x[0], options_.out_channels};
     for (std::size_t f = 0; f < Features; ++f) {
       const sliding along = jobs_.options().along(f);
-      const std::size_t cells =
-          x[2 + f] == 0 ? 0 : (x[2 + f] - 1) * along.stride + along.reach() + options_.output_padding[f];
-      if (cells <= 2 * along.padding)
-        throw shape_error(text("partita::transposed_convolution(x): requires an output of at least one cell, got "
-                               "x of extents ")
-                          << x << " and a padding of " << along.padding << " along dimension " << f
-                          << " of the features");
-      y[2 + f] = cells - 2 * along.padding;
+      y[2 + f] = cells_met(along, x[2 + f], options_.output_padding[f]);
+      if (y[2 + f] == 0)
+        throw shape_error(text("partita::transposed_convolution(x): requires an output of at least one cell, and of no "
+                               "more than can be counted, got x of extents ")
+                          << x << ", a stride of " << along.stride << " and a padding of " << along.padding
+                          << " along dimension " << f << " of the features");
     }
+    product_of(y, "partita::transposed_convolution(x)");
     return y;
   }
   text objection_to_weights() const {

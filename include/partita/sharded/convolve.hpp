@@ -112,15 +112,13 @@ auto convolve_transposed(const X& x, const W& w, const convolve_transposed_optio
                                    << filters);
     for (std::size_t f = 0; f < D; ++f) {
       const sliding along = of.with.along(f);
-      const std::size_t more = options.output_padding[f],
-                        all = shape[2 + f] == 0 ? 0 : (shape[2 + f] - 1) * along.stride + along.reach() + more;
-      if (more >= along.stride || all <= 2 * along.padding)
+      of.cells[f] = cells_met(along, shape[2 + f], options.output_padding[f]);
+      if (of.cells[f] == 0)
         throw shape_error(text(call) << ": requires an output_padding below the stride and an output of at least one "
                                         "cell, got an output_padding of "
-                                     << more << ", a stride of " << along.stride << " and a padding of "
-                                     << along.padding << " along dimension " << f << " of the features of extents "
-                                     << shape);
-      of.cells[f] = all - 2 * along.padding;
+                                     << options.output_padding[f] << ", a stride of " << along.stride
+                                     << " and a padding of " << along.padding << " along dimension " << f
+                                     << " of the features of extents " << shape);
     }
     return operate(detail::convolve_back_operation<D, Groups>{of}, x, w);
   }

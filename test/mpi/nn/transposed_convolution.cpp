@@ -93,6 +93,14 @@ BOOST_AUTO_TEST_CASE(what_it_cannot_map_is_refused_on_all_workers) {
   };
   BOOST_TEST(says(test::refused<shape_error>([&] { layer(zeros(2)); }), "requires 1 channels"));
   BOOST_TEST(says(test::refused<shape_error>([&] { layer.adjoint(zeros(1)); }), "requires a forward call before"));
+  constexpr std::size_t huge = static_cast<std::size_t>(-1) / 8;
+  layer_type far(p, {.in_channels = 1, .out_channels = 1, .kernel = {2}, .stride = {huge}});
+  const xt::xtensor<double, 3> ten = xt::zeros<double>(std::array<std::size_t, 3>{1, 1, 10});
+  BOOST_TEST(says(test::refused<shape_error>([&] { far(ten); }), "no more than can be counted"));  // nor wrap around
+  BOOST_TEST(says(test::refused<shape_error>([&] {
+                    layer_type l(p, {.in_channels = 1, .out_channels = 1, .kernel = {9}, .dilation = {huge}});
+                  }),
+                  "requires a kernel that reaches over at most"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,169 @@
+// Layers over three dimensions of features, cut along two of them: convolutions and their adjoints, pooling and
+// upsampling are what loops over the whole tensors give.
+#include "layer_twin.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <partita/nn/layer.hpp>
+#include <partita/nn/pooling.hpp>
+#include <partita/nn/transposed_convolution.hpp>
+#include <partita/nn/upsampling.hpp>
+
+#include "convolution_oracle.hpp"
+
+namespace {
+
+using namespace partita;
+using shape = std::array<std::size_t, 5>;
+using block = xt::xtensor<double, 5>;
+using p5 = dynamic_extents<5>;
+static_assert(layer<convolution<double, 3>, block> && layer<transposed_convolution<double, 3>, block>);
+static_assert(layer<max_pooling<p5>, block> && layer<average_pooling<p5>, block> && layer<upsampling<p5>, block>);
+
+/// All workers, along the first and the last feature.
+partition<p5> over_features(const world& everyone) {
+  const std::size_t n = everyone.size(), first = n % 2 == 0 ? 2 : 1;
+  return everyone.partition(p5(1, 1, first, 1, n / first));
+}
+/// The last worker of a line holds a cell more than its share, and the first one less.
+decomposition<5> uneven(const shape& extents, const partition<p5>& p) {
+  return decomposition<5>::make([&](std::size_t d) {
+    const std::size_t parts = p.grid().shape()[d];
+    std::vector<std::size_t> sizes;
+    for (std::size_t k = 0; k < parts; ++k) sizes.push_back(balanced_part(extents[d], parts, k).size());
+    if (parts > 1 && sizes.front() > 0) --sizes.front(), ++sizes.back();
+    return cut::at(sizes);
+  });
+}
+block cut_out(const block& whole, const decomposition<5>& cuts, const partition<p5>& p) {
+  return test::part<5>(whole, cuts.block(p.index()));
+}
+shape shape_of(const block& b) { return test::whole_convolution<3>::shape_of(b); }
+
+/// The layer, on the block of x and of dy, against y and dx.
+template <class Layer>
+void expect_as_whole(const partition<p5>& p, Layer& l, const block& x, const block& y, const block& dy,
+                     const block& dx) {
+  const auto of_x = uneven(shape_of(x), p), of_y = decomposition<5>::balanced(shape_of(y), p.grid().shape());
+  for (int times = 0; times < 2; ++times) {
+    BOOST_TEST((l(cut_out(x, of_x, p)) == cut_out(y, of_y, p)));
+    BOOST_TEST((l.adjoint(cut_out(dy, of_y, p)) == cut_out(dx, of_x, p)));
+  }
+}
+
+/// y[o] = sum over i of by(o, i) x[i] along each feature, dx its adjoint; or the largest where `by` is not 0.
+struct windows_of_cubes {
+  shape of_x, of_y;
+  double (*by)(std::size_t feature, std::size_t o, std::size_t i);
+  bool largest = false;
+
+  void operator()(const block& x, block& y, const block& dy, block& dx) const {
+    y = xt::zeros<double>(of_y), dx = xt::zeros<double>(of_x);
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const auto o = index_of(k, of_y);
+      double best = -std::numeric_limits<double>::infinity();
+      std::size_t at = 0;
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        const auto i = index_of(j, of_x);
+        double weight = o[0] == i[0] && o[1] == i[1] ? 1 : 0;
+        for (std::size_t f = 0; f < 3 && weight != 0; ++f) weight *= by(f, o[2 + f], i[2 + f]);
+        if (weight == 0) continue;
+        if (largest && x.data()[j] > best) best = x.data()[j], at = j;
+        if (!largest) y.data()[k] += weight * x.data()[j], dx.data()[j] += weight * dy.data()[k];
+      }
+      if (largest) y.data()[k] = best, dx.data()[at] += dy.data()[k];
+    }
+  }
+};
+
+template <class Layer>
+void expect_windows(const world& everyone, Layer l, const windows_of_cubes& windows) {
+  const block x = test::small_integers<5>(windows.of_x, 1), dy = test::small_integers<5>(windows.of_y, 2);
+  block y, dx;
+  windows(x, y, dy, dx);
+  expect_as_whole(over_features(everyone), l, x, y, dy, dx);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(three_dimensions)
+
+BOOST_AUTO_TEST_CASE(a_convolution_of_cubes_is_that_of_the_whole) {
+  const world everyone(test::workers());
+  const auto p = over_features(everyone);
+  for (const padding_mode mode : {padding_mode::zeros, padding_mode::circular}) {
+    const convolution_options<3> o{.in_channels = 4,
+                                   .out_channels = 2,
+                                   .kernel = {3, 1, 2},
+                                   .stride = {1, 2, 1},
+                                   .padding = {1, 0, 1},
+                                   .dilation = {1, 1, 2},
+                                   .groups = 2,
+                                   .mode = mode};
+    const test::whole_convolution<3> oracle{o, test::small_integers<5>(o.weight_shape(), 1),
+                                            test::small_integers<1>({2}, 2)};
+    const block x = test::small_integers<5>({2, 4, 5, 3, 7}, 3);
+    const block y = oracle.forward(x), dy = test::small_integers<5>(shape_of(y), 4);
+    block dw;
+    xt::xtensor<double, 1> db;
+    const block dx = oracle.adjoint(x, dy, dw, db);
+    convolution<double, 3> l(p, o);
+    l.weight() = oracle.w, l.bias() = oracle.b;
+    expect_as_whole(p, l, x, y, dy, dx);
+    BOOST_TEST((l.weight_gradient() == 2 * dw));
+    BOOST_TEST((l.bias_gradient() == 2 * db));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_transposed_convolution_of_cubes_is_the_adjoint_of_the_whole) {
+  const world everyone(test::workers());
+  const auto p = over_features(everyone);
+  const transposed_convolution_options<3> o{.in_channels = 2,
+                                            .out_channels = 1,
+                                            .kernel = {2, 1, 3},
+                                            .stride = {2, 1, 3},
+                                            .padding = {0, 0, 1},
+                                            .output_padding = {1, 0, 2},
+                                            .bias = false};
+  const test::whole_convolution<3> oracle{o.convolution(), test::small_integers<5>(o.convolution().weight_shape(), 1),
+                                          xt::zeros<double>({0})};
+  const block x = test::small_integers<5>({1, 2, 4, 2, 5}, 3), dy = test::small_integers<5>({1, 1, 9, 2, 15}, 4);
+  block dw;
+  xt::xtensor<double, 1> none;
+  const block y = oracle.adjoint(dy, x, dw, none);
+  transposed_convolution<double, 3> l(p, o);
+  l.weight() = oracle.w;
+  expect_as_whole(p, l, x, y, dy, oracle.forward(dy));
+  BOOST_TEST((l.weight_gradient() == 2 * dw));
+}
+
+BOOST_AUTO_TEST_CASE(pooling_of_cubes_is_that_of_the_whole) {
+  const world everyone(test::workers());
+  const auto p = over_features(everyone);
+  const auto under = [](std::size_t f, std::size_t o, std::size_t i) {  // kernels 2, 1, 2 at strides 1, 1, 3
+    return i == o * (f == 2 ? 3 : 1) || (f != 1 && i == o * (f == 2 ? 3 : 1) + 1) ? (f == 1 ? 1 : 0.5) : 0.0;
+  };
+  const std::array<std::size_t, 3> kernel{2, 1, 2}, stride{1, 1, 3};
+  expect_windows(everyone, average_pooling(p, {.kernel = kernel, .stride = stride}),
+                 {{2, 1, 4, 3, 8}, {2, 1, 3, 3, 3}, under});
+  expect_windows(everyone, max_pooling(p, {.kernel = kernel, .stride = stride}),
+                 {{2, 1, 4, 3, 8}, {2, 1, 3, 3, 3}, under, true});
+}
+
+BOOST_AUTO_TEST_CASE(upsampling_of_cubes_is_that_of_the_whole) {
+  const world everyone(test::workers());
+  const auto p = over_features(everyone);
+  expect_windows(everyone, upsampling(p, {.scale = 2}),
+                 {{1, 2, 3, 2, 4}, {1, 2, 6, 4, 8}, [](std::size_t, std::size_t o, std::size_t i) {
+                    return o / 2 == i ? 1.0 : 0.0;
+                  }});
+  expect_windows(everyone, upsampling(p, {.scale = 2, .mode = upsampling_mode::linear}),
+                 {{1, 1, 3, 2, 4}, {1, 1, 6, 4, 8}, [](std::size_t f, std::size_t o, std::size_t i) {
+                    const std::size_t last = f == 0 ? 2 : f == 1 ? 1 : 3;
+                    if (o == 0 || o == 2 * last + 1) return i == o / 2 ? 1.0 : 0.0;
+                    const std::size_t left = (o - 1) / 2;
+                    return i == o / 2 ? 0.75 : i == left || i == left + 1 ? 0.25 : 0.0;
+                  }});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
