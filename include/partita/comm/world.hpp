@@ -17,6 +17,7 @@ template <class Extents>
 class partition;
 
 namespace detail {
+struct world_of_nobody;  // for who plans on a mesh before there are workers
 template <class...>
 inline constexpr bool refused = false;
 /// The type that a refused call would have had, so that the refusal stays the only error. Never defined.
@@ -183,6 +184,7 @@ class world {
   friend bool operator==(const world& a, const world& b) { return a.state_ == b.state_; }
 
  private:
+  friend struct detail::world_of_nobody;
   explicit world(std::nullptr_t) {}
   static boost::mpi::communicator initialised() {
     detail::process::expect_worker("partita::world");

@@ -124,7 +124,8 @@ prose explain(const completion_of<Graph>& done, value v) {
   return all;
 }
 
-/// All that moves, in the order of the program: where, what, by which steps, and the bytes that come to a worker.
+/// All that moves, in the order of the program and then on its way back: where, what, by which steps, and the bytes
+/// that come to a worker.
 template <class Graph>
 prose to_text(const completion_of<Graph>& done) {
   const Graph& g = *done.program;
@@ -135,7 +136,16 @@ prose to_text(const completion_of<Graph>& done) {
         << detail::name_of(g, value{move.of}) << " " << detail::said(move.from) << "\n"
         << detail::steps_of(done.plan(move), "  ");
   }
-  return all << done.reshards.size() << " moves, " << done.bytes() << " bytes to each worker\n";
+  all << done.reshards.size() << " moves, " << done.bytes() << " bytes to each worker\n";
+  std::size_t bytes = 0;
+  for (const backward_reshard& move : done.back) {
+    const reshard_plan plan = plan_reshard(g.on(), move.from, move.to, move.shape);
+    all << "back, " << move.operation << ", " << detail::said(move.shape) << " " << detail::said(move.from) << "\n"
+        << detail::steps_of(plan, "  ");
+    bytes += plan.bytes();
+  }
+  if (!done.back.empty()) all << "back: " << done.back.size() << " moves, " << bytes << " bytes to each worker\n";
+  return all;
 }
 
 }  // namespace partita

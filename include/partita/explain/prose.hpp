@@ -64,11 +64,7 @@ class prose {
   }
 
   friend bool operator==(const prose& a, const prose& b) { return a.characters_ == b.characters_; }
-  friend bool operator==(const prose& a, const char* b) {
-    std::size_t k = 0;
-    while (k < a.size() && b[k] != '\0' && a.characters_[k] == b[k]) ++k;
-    return k == a.size() && b[k] == '\0';
-  }
+  friend bool operator==(const prose& a, const char* b) { return a == prose(b); }
 
  private:
   std::vector<char> characters_ = std::vector<char>(1, '\0');

@@ -8,15 +8,11 @@ namespace partita::detail {
 
 /// Three figures of a number below 1000: 1.93, 25.7, 320.
 inline prose three_figures(double number) {
-  const std::size_t decimals = number < 10 ? 2 : number < 100 ? 1 : 0;
-  const std::size_t scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
+  const std::size_t scale = number < 10 ? 100 : number < 100 ? 10 : 1;
   const auto figures = static_cast<std::size_t>(number * static_cast<double>(scale) + 0.5);
-  prose all;
-  all << figures / scale;
-  if (decimals == 0) return all;
-  all << '.';
-  if (decimals == 2 && figures % scale < 10) all << '0';
-  return all << figures % scale;
+  prose all = prose() << figures / scale;
+  if (scale > 1) all << (scale == 100 && figures % scale < 10 ? ".0" : ".") << figures % scale;
+  return all;
 }
 /// A number with the unit that keeps it from 1 to 1000 where there is one.
 inline prose in_units(double number, const char* const* units, std::size_t count) {

@@ -58,12 +58,10 @@ template <class Graph>
 prose what_binds(const search_answer_of<Graph>& found) {
   const step_cost& cost = found.best.cost;
   prose all("what binds: ");
-  if (found.without_limit.is_there) {
-    all << "memory. Without the limit of " << in_bytes(found.memory) << " a step would take "
-        << in_seconds(found.without_limit.cost.seconds()) << ", and hold " << in_bytes(found.without_limit.cost.peak)
-        << "\n";
-    return all;
-  }
+  if (found.without_limit.is_there)
+    return all << "memory. Without the limit of " << in_bytes(found.memory) << " a step would take "
+               << in_seconds(found.without_limit.cost.seconds()) << ", and hold "
+               << in_bytes(found.without_limit.cost.peak) << "\n";
   const double sending = cost.moving - cost.starting;
   const char* most = cost.computing >= sending && cost.computing >= cost.starting ? "computing"
                      : sending >= cost.starting                                   ? "the bytes that move"
@@ -86,8 +84,7 @@ prose to_text(const step_plan_of<Graph>& plan) {
   for (const step_event& one : plan.events) {
     if (one.backward && !backward) all << "backward\n";
     backward = one.backward;
-    prose line("  ");
-    line << detail::said_event(plan, one);
+    prose line = prose("  ") << detail::said_event(plan, one);
     line.pad(wide) << detail::in_seconds(one.seconds);
     line.pad(wide + 10);
     if (one.bytes > 0) line << detail::in_bytes(one.bytes);

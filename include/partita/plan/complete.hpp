@@ -37,12 +37,20 @@ struct graph_reshard {
   friend constexpr bool operator==(const graph_reshard&, const graph_reshard&) = default;
 };
 
+/// A move on the way back: of a cotangent, or of what a gradient reads.
+struct backward_reshard {
+  text operation{};  ///< for which it is made
+  shape_list shape{};
+  sharding from{}, to{};
+};
+
 /// A program with all its shardings. Refers to its graph, which must live as long.
 template <class Graph>
 struct completion_of {
   const Graph* program = nullptr;
   std::vector<sharding> layouts{};        ///< how each value lies when it is read; may be partial for its one reader
   std::vector<graph_reshard> reshards{};  ///< in the order of the program
+  std::vector<backward_reshard> back{};   ///< of a traced program, whose operations say what goes back
   std::vector<cut_origin> origins{};
   std::vector<std::uint32_t> first_origin{};  ///< of each value, or nobody
   policy by{};

@@ -20,9 +20,8 @@ struct movement_cost {
   /// How much longer the busiest worker is busy than if all were equally busy: 1 is even.
   double imbalance() const {
     const std::size_t most = most_sent > most_received ? most_sent : most_received;
-    return elements_moved == 0
-               ? 1.0
-               : static_cast<double>(most) * static_cast<double>(workers) / static_cast<double>(elements_moved);
+    const auto all = static_cast<double>(elements_moved);
+    return elements_moved == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(workers) / all;
   }
   /// Seconds by the simplest model there is: what the busiest worker's messages and bytes take.
   double seconds(std::size_t element_bytes, double seconds_per_message, double bytes_per_second) const {
@@ -44,9 +43,7 @@ movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& d
     const auto plan = plan_repartition(src, from, dst, to, worker, axes);
     const std::size_t sent = plan.elements_sent(), received = plan.elements_received(), kept = plan.elements_kept();
     const std::size_t out = plan.messages_sent(), in = plan.messages_received();
-    cost.elements_moved += sent;
-    cost.elements_kept += kept;
-    cost.messages += out;
+    cost.elements_moved += sent, cost.elements_kept += kept, cost.messages += out;
     if (sent > cost.most_sent) cost.most_sent = sent;
     if (received > cost.most_received) cost.most_received = received;
     if (out > cost.most_messages) cost.most_messages = out;

@@ -2,34 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <partita/sharded/detail/dry_run.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace partita {
-namespace detail {
-
-class logging {
- public:
-  explicit logging(movement_log& log) : before_(log_in_use) { log_in_use = &log; }
-  ~logging() { log_in_use = before_; }
-  logging(const logging&) = delete;
-  logging& operator=(const logging&) = delete;
-
- private:
-  movement_log* before_;
-};
-
-/// The cotangent of a value of which nothing is known but how it lies.
-template <class T>
-sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
-  const auto& s = *y.state();
-  const sharding lies = s.on ? place_of_cotangent(s.layout) : s.layout;
-  return tensor_of(s.on, lies, s.extents, shape_alone<T>(s.on ? shape_of_box(s.on->box(lies, s.extents)) : s.extents));
-}
-
-}  // namespace detail
 
 /// How the cotangent of a value lies: it follows from how the value lies, and from nothing else.
 inline sharding layout_of_cotangent(const sharding& layout) { return detail::place_of_cotangent(layout); }

@@ -1,11 +1,14 @@
 // A program as a function: traced into a graph, completed from what is annotated, and executed as completion says.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <partita/plan/complete.hpp>
-#include <partita/sharded/call.hpp>
+#include <partita/sharded/detail/dry_run.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
 #include <utility>
 #include <vector>
 
@@ -109,10 +112,23 @@ class traced_function {
     completed_ = nullptr;
     return *this;
   }
-  /// How all values lie and what moves: found once, for explain, to_text and to_svg.
+  /// Of which arguments gradients are asked, by number: what `complete()` says of the way back is for these. Nothing
+  /// said, it is for all.
+  template <class = void>
+  traced_function& differentiate_by(const std::vector<std::size_t>& arguments) {
+    for (const std::size_t i : arguments) input(i);
+    gradients_of_ = arguments;
+    completed_ = nullptr;
+    return *this;
+  }
+  /// How all values lie and what moves, forward and back: found once, for explain, to_text and to_svg.
   template <class = void>
   const completion& complete() const {
-    if (!completed_) completed_ = std::make_shared<completion>(partita::complete(program_->operations));
+    if (!completed_) {
+      const auto done = std::make_shared<completion>(partita::complete(program_->operations));
+      completed_ = done;
+      done->back = moves_back<double>();
+    }
     return *completed_;
   }
 
@@ -156,6 +172,34 @@ class traced_function {
     closed.priority = 0;
     return closed;
   }
+  /// The moves of the way back, from a run without elements; none of a program that cannot be differentiated.
+  template <class T>
+  std::vector<backward_reshard> moves_back() const {
+    detail::movement_log log;
+    log.is_dry = true;
+    const detail::logging now(log);
+    const auto on = std::make_shared<detail::bound_mesh>(operations().on());
+    std::vector<sharded_tensor<T>> arguments;
+    for (const value v : inputs_) {
+      const sharding lies = laid((*completed_)[v]);
+      const shape_list& shape = operations()[v].shape;
+      arguments.push_back(
+          detail::tensor_of(on, lies, shape, detail::shape_alone<T>(detail::shape_of_box(on->box(lies, shape)))));
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (!gradients_of_ || std::count(gradients_of_->begin(), gradients_of_->end(), i) > 0)
+        arguments[i] = detail::parameter_of(arguments[i]);
+    try {
+      const auto y = run(arguments);
+      detail::run_backward(y, detail::cotangent_of(y));
+    } catch (const error&) {
+      return {};
+    }
+    std::vector<backward_reshard> all;
+    for (const movement& one : log.all)
+      if (one.backward) all.push_back({one.operation, one.extents, one.from, one.to});
+    return all;
+  }
   /// Of as many arguments as the program has, of its extents.
   template <class T>
   sharded_tensor<T> run(const std::vector<sharded_tensor<T>>& arguments) const {
@@ -190,6 +234,7 @@ class traced_function {
   std::shared_ptr<detail::traced_program> program_;
   std::vector<value> inputs_;
   value result_;
+  std::optional<std::vector<std::size_t>> gradients_of_{};
   mutable std::shared_ptr<const completion> completed_;
 };
 

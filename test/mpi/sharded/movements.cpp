@@ -1,6 +1,7 @@
 // Movements are foretold as they are made: forward and back, of functions and of completed programs.
 #include "check_operation.hpp"
 
+#include <partita/explain/completion_text.hpp>
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/movements.hpp>
@@ -82,6 +83,24 @@ BOOST_AUTO_TEST_CASE(a_completed_program_says_how_cotangents_lie_and_what_goes_b
              w2 = make(m.layout("model", ""), {6, 2});
   const auto all = movements_of(program, x, w1, w2);
   BOOST_TEST(check_movements(program, x, w1, w2) == all.size());
+  // the completion names all that goes back, as it is made
+  const auto& told = program.complete().back;
+  std::vector<movement> made;
+  for (const movement& one : all)
+    if (one.backward) made.push_back(one);
+  BOOST_TEST(told.size() == made.size());
+  for (std::size_t k = 0; k < told.size() && k < made.size(); ++k) {
+    BOOST_TEST(std::string(told[k].operation.c_str()) == made[k].operation.c_str());
+    BOOST_TEST((told[k].from == made[k].from && told[k].to == made[k].to && told[k].shape == made[k].extents));
+    const std::size_t bytes = plan_reshard(m, told[k].from, told[k].to, told[k].shape, {}, sizeof(double)).bytes();
+    if (everyone.id() < 4) BOOST_TEST(made[k].bytes == bytes);
+  }
+  const std::string text_of_all = to_text(program.complete());
+  BOOST_TEST(text_of_all.find("back, cotangent, [4, 6] (, model) partial sum over data") != std::string::npos,
+             text_of_all);
+  auto of_weights = program;
+  of_weights.differentiate_by({1, 2});
+  BOOST_TEST(of_weights.complete().back.size() < told.size());
   // weights are whole over data: what is collected there is reduced over it, going back
   std::size_t back = 0;
   for (const movement& one : all) back += one.backward;

@@ -17,6 +17,10 @@
 
 namespace partita::detail {
 
+struct world_of_nobody {
+  static world made() { return world(nullptr); }
+};
+
 /// All that a movement on a mesh needs. Shared by all tensors that lie there; found again by `of`.
 template <class = void>
 class basic_bound_mesh {
@@ -29,6 +33,8 @@ class basic_bound_mesh {
                             << world_.size() << ", but the mesh " << where_.mesh() << " reaches worker "
                             << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
   }
+  /// A mesh without a world, seen from its first place: for dry runs.
+  explicit basic_bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
   /// The one of this world, mesh and workers. The same on all workers that make the same calls.
   static std::shared_ptr<basic_bound_mesh> of(const world& everyone, const placed_mesh& where) {
     thread_local std::vector<std::weak_ptr<basic_bound_mesh>> known;

@@ -11,6 +11,7 @@ namespace partita::detail {
 /// Adds a contribution to a node's cotangent, where the value's layout says that cotangents lie.
 template <class T>
 void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
+  const naming_operation name("cotangent");
   sharded_tensor<T> more = dx.state()->on ? reshard(untaped(dx), place_of_cotangent(node.layout)) : untaped(dx);
   if (node.cotangent.state() == nullptr) {
     node.cotangent = std::move(more);
