@@ -236,6 +236,8 @@ int main(int argc, char** argv) {
   int all = 0;
   MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_Comm(world));
   if (world.rank() == 0 && test::random_calls() > 0) std::cout << "random calls: " << test::random_calls() << std::endl;
+  if (world.rank() == 0 && test::random_operations() > 0)
+    std::cout << "random operations: " << test::random_operations() << std::endl;
   if (world.rank() == 0) test::write_closing_line(std::cout, passed, failed, skipped);
   world.barrier();  // mpirun may end the others as soon as one has a status other than 0
   return all != 0 ? all : test::status_of(passed, failed, skipped);  // the same on every worker

@@ -19,4 +19,11 @@ inline std::size_t& random_calls() {
   return made;
 }
 
+/// How many random operations on sharded tensors this program has compared with the same on whole arrays so far: over
+/// MPI, or on simulated devices. Said and added up in the same way.
+inline std::size_t& random_operations() {
+  static std::size_t made = 0;
+  return made;
+}
+
 }  // namespace test

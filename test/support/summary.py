@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""summary.py [--left-out MESON_INFO SUITE SHARE] [--random-calls N] TESTLOG_JSON...: what the runs of Meson's tests
-add up to, by suite and in one closing line; before it, if asked for, what a run of one suite with one in SHARE random
-cases left out. With --random-calls, fewer than N random calls compared with an oracle over all runs are one failure more.
+"""summary.py [--left-out MESON_INFO SUITE SHARE] [--random-calls N] [--random-operations N] [--simulated-operations N]
+TESTLOG_JSON...: what the runs of Meson's tests add up to, by suite and in one closing line; before it, if asked for, what
+a run of one suite with one in SHARE random cases left out. With the other options, fewer random cases than N over all
+runs are one failure more: calls compared with an oracle, operations on sharded tensors over MPI and on simulated devices.
 
 A test that closes with a line 'N passed, N failed, N skipped' counts as that many; any other counts as one. One that
 failed without saying so (a crash, a time limit) counts as one more failure."""
@@ -11,7 +12,14 @@ import re
 import sys
 
 closing = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
-random_calls = re.compile(r"^random calls: (\d+)$", re.M)
+# What programs say of the random cases that they compared: the option that demands some, the line, and how it is told.
+counted = {
+    "--random-calls": (re.compile(r"^random calls: (\d+)$", re.M), "random calls compared with an oracle"),
+    "--random-operations": (re.compile(r"^random operations: (\d+)$", re.M),
+                            "random operations on sharded tensors compared with whole arrays"),
+    "--simulated-operations": (re.compile(r"^random operations on simulated devices: (\d+)$", re.M),
+                               "random operations on simulated devices compared with whole arrays"),
+}
 
 
 def count(test):
@@ -51,20 +59,21 @@ def left_out(info, suite, share):
 
 def main():
     suites, failures, unseen = {}, [], []
-    calls = fewest_calls = 0
+    made, fewest = {}, {}
     logs = sys.argv[1:]
     if logs[:1] == ["--left-out"]:
         unseen, logs = list(left_out(*logs[1:4])), logs[4:]
-    if logs[:1] == ["--random-calls"]:
-        fewest_calls, logs = int(logs[1]), logs[2:]
+    while logs and logs[0] in counted:
+        fewest[logs[0]], logs = int(logs[1]), logs[2:]
     for log in logs:
-        for line in open(log):
-            test = json.loads(line)
+        for record in open(log):
+            test = json.loads(record)
             name = test["name"]
             suite, _, title = name.rpartition(" / ")
             suite = suite.split(":")[-1].split("+")[0].strip() or "other"
             counts = count(test)
-            calls += sum(map(int, random_calls.findall(test.get("stdout") or "")))
+            for option, (line, _) in counted.items():
+                made[option] = made.get(option, 0) + sum(map(int, line.findall(test.get("stdout") or "")))
             total = suites.setdefault(suite, [0, 0, 0, 0.0])
             for k in range(3):
                 total[k] += counts[k]
@@ -77,11 +86,13 @@ def main():
     width = max((len(s) for s in suites), default=0)
     for suite, (passed, failed, skipped, duration) in sorted(suites.items()):
         print(f"  {suite:{width}}  {passed:6} passed {failed:4} failed {skipped:4} skipped {duration:8.1f} s")
-    if calls > 0 or fewest_calls > 0:
-        print(f"random calls compared with an oracle: {calls}")
-    if calls < fewest_calls:
-        failures.append(f"oracle: {calls} random calls, fewer than {fewest_calls}")
-        suites["oracle"] = [0, 1, 0, 0.0]
+    for option, (_, told) in counted.items():
+        number = made.get(option, 0)
+        if number > 0 or option in fewest:
+            print(f"{told}: {number}")
+        if number < fewest.get(option, 0):
+            failures.append(f"{told}: {number}, fewer than {fewest[option]}")
+            suites[option] = [0, 1, 0, 0.0]
     for failure in failures:
         print(f"failed: {failure}")
     if unseen:

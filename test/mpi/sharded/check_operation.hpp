@@ -48,6 +48,7 @@ inline long long dot(const tensor& x, const tensor& y) {
 template <class F>
 void check(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents, F f,
            bool linear = false) {
+  ++random_operations();
   const auto known = meshes(everyone.size());
   const mesh m = known[random() % known.size()];
   std::vector<tensor> whole, parts;

@@ -159,6 +159,7 @@ BOOST_AUTO_TEST_CASE(operations_on_simulated_devices_are_the_sequential_ones) {
   const std::size_t cases = test::random_cases(48000);
   for (std::size_t k = 0; k < cases; ++k) {
     const operation_case c = random_operation(random);
+    ++test::random_operations();
     const mesh m = random_mesh(random);
     std::vector<simulated::tensor> x;
     std::vector<spec> specs;
@@ -192,6 +193,7 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
   random_numbers random(2027);
   const auto holds = [&](const auto& op, const shape_list& extents, const shape_list& made) {
     const auto c = of<1>(op, {extents});
+    ++test::random_operations();
     const mesh m = random_mesh(random);
     const sharding s = simulated::random_sharding(m, extents.size(), random);
     const auto x = simulated::random_tensor(extents, random);
