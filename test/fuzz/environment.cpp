@@ -14,6 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t n)
   if (sharing_said(value) && room_said(value) == 0 && nodes_said(value) > 1) std::abort();
   const double patience = patience_said(value);
   if (!std::isfinite(patience) || patience < 0) std::abort();
+  const link_said link(value);
+  if (link.given && !(link.latency > 0 && link.message > 0 && link.byte > 0 && link.at_once > 0)) std::abort();
+  if (link_said(nullptr).given) std::abort();
   const std::string quoted = in_json(said);
   const auto read = nlohmann::json::parse("\"" + quoted + "\"");  // throws if it is none
   if (in_json(read.get<std::string>()) != quoted) std::abort();

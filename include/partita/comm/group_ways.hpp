@@ -67,6 +67,8 @@ class basic_group_ways {
   }
   /// The next call begins before all agree on it.
   void begins_ahead() { moved_ = {}, is_ahead_ = true; }
+  /// What messages between nodes take.
+  const measured_link& link() const { return members_.link(); }
   /// Whether all workers live on one node, whoever is in these groups.
   bool all_on_one_node() const { return !members_.is_one_of_many(); }
   /// They did not.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <initializer_list>
 
 namespace partita::detail {
 
@@ -15,6 +16,26 @@ inline int nodes_said(const char* said) {
 inline bool sharing_said(const char* said) { return said == nullptr || std::strtol(said, nullptr, 10) != 0; }
 /// PARTITA_SHARED_FREE: how many bytes shared memory pretends to have room for.
 inline std::size_t room_said(const char* said) { return std::strtoull(said, nullptr, 10); }
+/// PARTITA_LINK: what messages between nodes take, `latency,message,byte` in seconds, and perhaps `,bytes` that leave
+/// without being asked for; not given if a number is missing or not above 0.
+struct link_said {
+  double latency = 0, message = 0, byte = 0;
+  std::size_t at_once = 2048;
+  bool given = false;
+
+  explicit link_said(const char* said) {
+    for (double* const number : {&latency, &message, &byte}) {
+      if (said == nullptr) return;
+      char* end = nullptr;
+      *number = std::strtod(said, &end);
+      if (end == said || !(*number > 0 && *number < 1e9)) return;
+      said = *end == ',' ? end + 1 : nullptr;
+    }
+    given = true;
+    const unsigned long long bytes = said == nullptr ? 0 : std::strtoull(said, nullptr, 10);
+    if (bytes >= 1 && bytes < (1ULL << 30U)) at_once = static_cast<std::size_t>(bytes);
+  }
+};
 /// PARTITA_PATIENCE: seconds until waiting is an error; 0 is never.
 inline double patience_said(const char* said) {
   const double seconds = said == nullptr ? 0 : std::strtod(said, nullptr);

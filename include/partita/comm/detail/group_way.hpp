@@ -121,11 +121,11 @@ struct basic_group_way {
     const std::size_t to = by_message.sends_first_to(across, b.n);
     if (to != across.position) by_message.send_ahead(sent, own, b.n, across.members[to]);
   }
-  /// They did not agree: what was sent, which is short, is nobody's.
+  /// They did not agree: what was sent is nobody's.
   void began_for_nothing() {
     if (!std::exchange(is_ahead, false)) return;
     if (on_one_node) shared->take_back();
-    else sent.wait();
+    else sent.give_up();
   }
 
   /// Begins a sum: shows the members on this node what this one gives, and waits for nobody. `y` is where the sum goes,

@@ -111,7 +111,7 @@ class basic_group_movement {
       const bool root = g.position == 0;
       const std::size_t n = root ? call.x.size() : elements;
       if (n == 0) continue;
-      const element_messages messages(*world_, *call.of, tag::block, ways_->moved());
+      const element_messages messages(*world_, *call.of, tag::block, ways_->moved(), ways_->link());
       lent_header* const got =
           ways_->way(k).share(messages, ways_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
       if (got != nullptr) block = got;
@@ -143,7 +143,11 @@ class basic_group_movement {
       if (!movement_->ways_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
       const bool alone = movement_->ways_->all_on_one_node();  // then others look at the block themselves
       if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
-      const std::size_t most = alone ? group_page::small : 2048;  // what every MPI sends at once
+      const measured_link& link = movement_->ways_->link();
+      const std::size_t most = alone                                     ? group_page::small
+                               : call_->where == group_direction::spread ? link.most_at_once()
+                               : link.at_once < group_page::small        ? link.at_once
+                                                                         : group_page::small;
       const std::size_t bytes = call_->x.size() * call_->of->bytes;
       return bytes != 0 && bytes <= most ? this : nullptr;
     }

@@ -106,7 +106,8 @@ class group_transfer {
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], ways_->way(k));
   }
   element_messages messages(const group_way& way) {
-    return {*world_, *job_->of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved()};
+    return {*world_, *job_->of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved(),
+            ways_->link()};
   }
   template <class = void>
   char* buffer(std::size_t slot, std::size_t n) {

@@ -14,13 +14,14 @@ namespace partita::detail {
 template <class = void>
 class basic_element_messages {
  public:
-  basic_element_messages(const world_state& world, const element_kind& of, tag about, traffic& count)
-      : world_(&world), of_(&of), about_(about), count_(&count) {}
+  basic_element_messages(const world_state& world, const element_kind& of, tag about, traffic& count,
+                         const measured_link& link)
+      : world_(&world), of_(&of), about_(about), count_(&count), link_(&link) {}
 
   const element_kind& of() const { return *of_; }
   std::size_t bytes(std::size_t n) const { return n * of_->bytes; }
   void send(const char* data, std::size_t n, std::size_t worker) const {
-    in_messages_of(*of_, n, [&](std::size_t first, int elements) {
+    in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
       check(MPI_Send(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
                      world_->communicator()),
             "MPI_Send");
@@ -29,10 +30,10 @@ class basic_element_messages {
     });
   }
   void send_ahead(posted_messages& sent, const char* data, std::size_t n, std::size_t worker) const {
-    sent.send(*world_, *of_, data, n, worker, about_, *count_);
+    sent.send(*world_, *of_, data, n, message_bytes(n), worker, about_, *count_);
   }
   void receive(char* data, std::size_t n, std::size_t worker) const {
-    in_messages_of(*of_, n, [&](std::size_t first, int elements) {
+    in_messages_of(*of_, n, message_bytes(n), [&](std::size_t first, int elements) {
       check(MPI_Recv(data + first, elements, of_->datatype(), static_cast<int>(worker), static_cast<int>(about_),
                      world_->communicator(), MPI_STATUS_IGNORE),
             "MPI_Recv");
@@ -62,7 +63,7 @@ class basic_element_messages {
   /// says. `under_way` is empty afterwards.
   void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const {
     const std::size_t me = group.position;
-    const block_routes routes{group.members.size(), bytes(n)};
+    const block_routes routes = routes_of(group, n);
     const block_route route = routes.spread();
     if (route == block_route::in_parts) {
       if (me == 0) spread_ahead(under_way, group, data, n);
@@ -76,7 +77,7 @@ class basic_element_messages {
   }
   /// The root's part of that, left under way.
   void spread_ahead(posted_messages& sent, const worker_group& group, const char* data, std::size_t n) const {
-    const block_routes routes{group.members.size(), bytes(n)};
+    const block_routes routes = routes_of(group, n);
     const block_route route = routes.spread();
     if (route != block_route::in_parts) return send_below(sent, group, route, data, n);
     for (std::size_t k = 0, pieces = routes.pieces(); k < pieces; ++k) {
@@ -91,7 +92,7 @@ class basic_element_messages {
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& how, const char* mine, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
-    if (block_routes{group.members.size(), bytes(n)}.sum() == block_route::directly)
+    if (routes_of(group, n).sum() == block_route::directly)
       return collect_blocks(group, how, mine, into, n, blocks, incoming);
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
@@ -110,7 +111,7 @@ class basic_element_messages {
   std::size_t sends_first_to(const worker_group& group, std::size_t n) const {
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
-    if (me == 0 || block_routes{group.members.size(), bytes(n)}.sum() == block_route::directly) return 0;
+    if (me == 0 || routes_of(group, n).sum() == block_route::directly) return 0;
     return tree.is_leaf(me) ? tree.above(me) : me;
   }
 
@@ -120,7 +121,7 @@ class basic_element_messages {
   void collect_to_all(const worker_group& group, const element_operation& how, const char* mine, char* into,
                       std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
                       bool given = false) const {
-    switch (block_routes{group.members.size(), bytes(n)}.sum_to_all()) {
+    switch (routes_of(group, n).sum_to_all()) {
       case block_route::directly:
         return exchange_blocks(group, how, mine, into, n, under_way, blocks, incoming, given);
       case block_route::in_parts:
@@ -134,7 +135,7 @@ class basic_element_messages {
   /// The messages of that which need nothing from others, left under way, for a block of one piece.
   void give_to_all(const worker_group& group, const char* mine, std::size_t n, posted_messages& sent) const {
     const std::size_t size = group.members.size();
-    const block_route route = block_routes{size, bytes(n)}.sum_to_all();
+    const block_route route = routes_of(group, n).sum_to_all();
     for (std::size_t turn = 1; turn < size && route != block_route::along_tree; ++turn) {
       const std::size_t to = (group.position + turn) % size;
       const interval part = route == block_route::directly ? interval{0, n} : block_routes::part(n, size, to);
@@ -173,6 +174,10 @@ class basic_element_messages {
   }
 
  private:
+  block_routes routes_of(const worker_group& group, std::size_t n) const {
+    return {group.members.size(), bytes(n), link_->cost};
+  }
+  std::size_t message_bytes(std::size_t n) const { return link_->message_bytes(bytes(n)); }
   void send_below(posted_messages& sent, const worker_group& group, block_route route, const char* data,
                   std::size_t n) const {
     const std::size_t size = group.members.size();
@@ -181,7 +186,7 @@ class basic_element_messages {
     for (std::size_t k = 1; k < size; ++k) give(k);
   }
   void await(posted_messages& under_way, char* data, std::size_t n, std::size_t worker) const {
-    under_way.receive(*world_, *of_, data, n, worker, about_);
+    under_way.receive(*world_, *of_, data, n, message_bytes(n), worker, about_);
   }
   /// Everybody but the root: the pieces that it is to pass on come from the root, the others from who passes them on.
   void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
@@ -200,7 +205,7 @@ class basic_element_messages {
     });
     each(true, [&](std::size_t, interval part) {
       const std::size_t first = next;
-      in_messages_of(*of_, part.size(), [&](std::size_t, int) { ++next; });
+      in_messages_of(*of_, part.size(), message_bytes(part.size()), [&](std::size_t, int) { ++next; });
       under_way.wait(first, next);
       for (std::size_t turn = 1; turn + 1 < group.members.size(); ++turn) {
         const std::size_t other = 1 + (me - 1 + turn) % (group.members.size() - 1);
@@ -226,8 +231,8 @@ class basic_element_messages {
       }
       return under_way.size();
     };
-    under_way.wait();
-    std::size_t first = 0, last = n == 0 ? 0 : begin(0), next = last;  // of what was posted for a piece
+    // of what was posted for a piece; what was given before may need that the others' blocks are awaited
+    std::size_t first = under_way.size(), last = n == 0 ? first : begin(0), next = last;
     for (std::size_t at = 0; at < n; at += piece, first = last, last = next) {
       if (at + piece < n) next = begin(at + piece);
       under_way.wait(first, last);
@@ -279,6 +284,7 @@ class basic_element_messages {
   const element_kind* of_;
   tag about_;
   traffic* count_;
+  const measured_link* link_;
 };
 using element_messages = basic_element_messages<>;
 

@@ -14,10 +14,11 @@ struct traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
-/// Calls f(first byte, count) for consecutive pieces that an int can count and MPI can take in one message.
+/// Calls f(first byte, count) for consecutive pieces of so many bytes at most, which an int can count and MPI can take
+/// in one message.
 template <class F>
-void in_messages_of(const element_kind& of, std::size_t n, F f) {
-  const std::size_t most = (std::size_t{1} << 30U) / of.bytes;
+void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_bytes, F f) {
+  const std::size_t most = most_bytes < of.bytes ? 1 : most_bytes / of.bytes;
   for (std::size_t first = 0; first < n; first += most)
     f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
 }
@@ -31,9 +32,9 @@ class posted_messages {
   }
   std::size_t size() const { return requests_.size(); }
   template <class = void>
-  void send(const world_state& world, const element_kind& of, const char* data, std::size_t n, std::size_t worker,
-            tag about, traffic& count) {
-    in_messages_of(of, n, [&](std::size_t first, int elements) {
+  void send(const world_state& world, const element_kind& of, const char* data, std::size_t n, std::size_t most_bytes,
+            std::size_t worker, tag about, traffic& count) {
+    in_messages_of(of, n, most_bytes, [&](std::size_t first, int elements) {
       requests_.push_back(MPI_REQUEST_NULL);
       check(MPI_Isend(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
                       world.communicator(), &requests_.back()),
@@ -43,9 +44,9 @@ class posted_messages {
     });
   }
   template <class = void>
-  void receive(const world_state& world, const element_kind& of, char* data, std::size_t n, std::size_t worker,
-               tag about) {
-    in_messages_of(of, n, [&](std::size_t first, int elements) {
+  void receive(const world_state& world, const element_kind& of, char* data, std::size_t n, std::size_t most_bytes,
+               std::size_t worker, tag about) {
+    in_messages_of(of, n, most_bytes, [&](std::size_t first, int elements) {
       requests_.push_back(MPI_REQUEST_NULL);
       check(MPI_Irecv(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(about),
                       world.communicator(), &requests_.back()),
@@ -61,6 +62,17 @@ class posted_messages {
   template <class = void>
   void wait() {
     wait(0, requests_.size());
+    requests_.clear();
+  }
+  /// For messages that nobody comes for, where they leave at once; one that does not is left to MPI.
+  template <class = void>
+  void give_up() {
+    int left = 0;
+    for (const double start = MPI_Wtime(); left == 0 && MPI_Wtime() - start < 0.1;)
+      check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &left, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+    for (MPI_Request& request : requests_)
+      if (request != MPI_REQUEST_NULL) check(MPI_Request_free(&request), "MPI_Request_free");
     requests_.clear();
   }
 

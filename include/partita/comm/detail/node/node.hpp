@@ -7,6 +7,7 @@
 #include <memory>
 #include <partita/comm/detail/environment.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/node/measured_link.hpp>
 #include <partita/comm/mpi.hpp>
 #include <utility>
 #include <vector>
@@ -71,8 +72,9 @@ class basic_node {
     if (found != 0) return *static_cast<basic_node*>(known);
     int worker = 0;
     MPI_Comm_rank(everyone, &worker);
-    const int pretended = worker % nodes_said(std::getenv("PARTITA_NODES"));
-    auto made = std::make_unique<basic_node>(everyone, pretended);
+    const int nodes = nodes_said(std::getenv("PARTITA_NODES"));
+    auto made = std::make_unique<basic_node>(everyone, worker % nodes);
+    if (made->is_one_of_many()) made->link_ = learn_link(everyone, made->firsts(), nodes > 1, made->oversubscribed());
     check(MPI_Comm_set_attr(everyone, key, made.get()), "MPI_Comm_set_attr");
     return *made.release();
   }
@@ -111,6 +113,8 @@ class basic_node {
       if (first_[k] == static_cast<int>(k)) all.push_back(first_[k]);
     return all;
   }
+  /// What messages to other nodes take; the same on all workers.
+  const measured_link& link() const { return link_; }
   /// The arenas that were found for these workers, by the most that each worker may take.
   std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
   /// What the kernels of the communicator share to carry messages that nodes share, once it is made.
@@ -127,6 +131,7 @@ class basic_node {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   unsigned tags_ = 0;
   int place_ = 0, on_machine_ = 1;
+  measured_link link_;
   std::vector<int> members_, first_;  // first_: by worker, if there are several nodes
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
   mutable std::shared_ptr<joint_ways> joint_;

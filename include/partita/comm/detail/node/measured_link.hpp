@@ -1,0 +1,197 @@
+// What messages between nodes take: tried once a job between the first workers of two of them, or told by the
+// environment. Routes follow from it, results do not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <partita/comm/detail/environment.hpp>
+#include <partita/comm/detail/finish_collective.hpp>
+#include <partita/comm/detail/mpi_call.hpp>
+#include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/spin_lock.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/plan/between_nodes.hpp>
+#include <thread>
+#include <vector>
+
+namespace partita::detail {
+
+/// The same on all workers of a world.
+struct measured_link {
+  link_cost cost{};
+  std::size_t at_once = 2048;  ///< bytes that leave a worker before the other asks for them; so many every MPI sends
+
+  /// Blocks that are a few times as long are cut into such messages, which then wait for no answer either.
+  std::size_t message_bytes(std::size_t block) const {
+    return block > at_once && block <= most_at_once() ? at_once : std::size_t{1} << 30U;
+  }
+  std::size_t most_at_once() const { return at_once < 8192 ? at_once : 4 * at_once; }
+};
+
+/// A trial between two workers: one of them asks and measures, the other answers. Some tens of messages, two to four ms
+/// at 1 to 100 Gbit and some tens of latencies where those are longer.
+template <class = void>
+class basic_link_trial {
+ public:
+  basic_link_trial(MPI_Comm everyone, int other, bool oversubscribed)
+      : everyone_(everyone), other_(other), oversubscribed_(oversubscribed) {}
+
+  measured_link ask() {
+    measured_link link;
+    ask(0, 0), ask(0, 0);  // makes the connection
+    double round_trip = ask(0, 0), spent = round_trip;
+    for (int k = 1; k < 10 && (k < 3 || spent < 2e-3); ++k) {
+      const double took = ask(0, 0);
+      spent += took;
+      if (took < round_trip) round_trip = took;
+    }
+    link.cost.latency = within(round_trip / 2, 1e-7, 1);
+    constexpr std::uint64_t burst = 16;
+    link.cost.message = within((best_of_two(burst, 8) - round_trip) / double{burst}, 1e-7, link.cost.latency);
+    const double long_enough = round_trip > 1e-3 ? round_trip : 1e-3;
+    for (std::uint64_t bytes = 32768; bytes <= most_bytes; bytes *= 2) {
+      const double took = best_of_two(1, bytes) - round_trip;
+      link.cost.byte = within(took / static_cast<double>(bytes), 1e-12, 1e-5);
+      if (took > long_enough) break;
+    }
+    for (std::uint64_t bytes = 32768; bytes > link.at_once; bytes /= 2)
+      if (leaves_at_once(bytes)) link.at_once = static_cast<std::size_t>(bytes);
+    const command end{stop, 0, 0};
+    send(&end, sizeof end);
+    return link;
+  }
+  void answer() {
+    for (;;) {
+      const command c = hear();
+      if (c.what == stop) return;
+      if (c.what == later) hear();
+      room_.resize(static_cast<std::size_t>(c.bytes));
+      for (std::uint64_t k = 0; k < c.messages; ++k) receive(room_.data(), room_.size(), about_blocks);
+      send(nullptr, 0);
+    }
+  }
+
+ private:
+  enum : std::uint64_t { now, later, stop };
+  struct command {
+    std::uint64_t what, messages, bytes;
+  };
+  static constexpr int about_commands = 31003, about_blocks = 31004;
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;
+
+  static double within(double value, double least, double most) {
+    return value > least ? (value < most ? value : most) : least;  // least where it is no number
+  }
+
+  /// Seconds until so many messages have arrived and that was heard of.
+  double ask(std::uint64_t messages, std::uint64_t bytes) {
+    room_.resize(static_cast<std::size_t>(bytes));
+    const command c{now, messages, bytes};
+    const double start = MPI_Wtime();
+    send(&c, sizeof c);
+    std::vector<MPI_Request> sent(static_cast<std::size_t>(messages), MPI_REQUEST_NULL);
+    for (MPI_Request& request : sent) start_to_send(request);
+    for (MPI_Request& request : sent) wait(request);
+    receive(nullptr, 0, about_commands);
+    return MPI_Wtime() - start;
+  }
+  double best_of_two(std::uint64_t messages, std::uint64_t bytes) {
+    const double first = ask(messages, bytes), second = ask(messages, bytes);
+    return first < second ? first : second;
+  }
+  /// Whether such a message is off this worker's hands although the other has not asked for it.
+  bool leaves_at_once(std::uint64_t bytes) {
+    room_.resize(static_cast<std::size_t>(bytes));
+    const command c{later, 1, bytes}, go{now, 0, 0};
+    send(&c, sizeof c);
+    MPI_Request request = MPI_REQUEST_NULL;
+    start_to_send(request);
+    int left = 0;
+    const double start = MPI_Wtime();
+    while (left == 0 && MPI_Wtime() - start < 1e-3) {
+      check(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
+      std::this_thread::yield();
+    }
+    send(&go, sizeof go);
+    receive(nullptr, 0, about_commands);
+    wait(request);
+    return left != 0;
+  }
+
+  void wait(MPI_Request& request) const {
+    int done = 0;
+    for (backoff p(oversubscribed_);; p.pause()) {
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (done != 0) return;
+    }
+  }
+  void start_to_send(MPI_Request& request) const {
+    check(MPI_Isend(room_.data(), static_cast<int>(room_.size()), MPI_BYTE, other_, about_blocks, everyone_, &request),
+          "MPI_Isend");
+  }
+  void send(const void* data, std::size_t bytes) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_, about_commands, everyone_, &request), "MPI_Isend");
+    wait(request);
+  }
+  void receive(void* data, std::size_t bytes, int about) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_, about, everyone_, &request), "MPI_Irecv");
+    wait(request);
+  }
+  command hear() const {
+    command c{};
+    receive(&c, sizeof c, about_commands);
+    return c;
+  }
+
+  MPI_Comm everyone_;
+  int other_;
+  bool oversubscribed_;
+  std::vector<char> room_;
+};
+
+/// The link between the nodes of a communicator, of which `firsts` are the first workers, ascending, worker 0 among
+/// them. Collective over it. Worker 0 knows it from the environment or from an earlier world, or asks; all believe him.
+/// Nodes that are pretended have no link of their own.
+inline measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool pretended,
+                                bool oversubscribed) {
+  struct knowledge {
+    measured_link link{};
+    bool known = false;
+  };
+  static spin_lock several_threads;
+  static knowledge of_job;  // of who was worker 0 before
+  int worker = 0;
+  MPI_Comm_rank(everyone, &worker);
+  auto told = std::make_unique<knowledge>();
+  const auto tell_all = [&] {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(told.get(), static_cast<int>(sizeof *told), MPI_BYTE, 0, everyone, &request), "MPI_Ibcast");
+    finish_collective(request, told);
+  };
+  if (worker == 0) {
+    const link_said said(std::getenv("PARTITA_LINK"));
+    const std::lock_guard<spin_lock> here(several_threads);
+    if (said.given) *told = {{{said.latency, said.message, said.byte}, said.at_once}, true};
+    else if (pretended) told->known = true;
+    else *told = of_job;
+  }
+  tell_all();
+  if (told->known) return told->link;
+  const int other = firsts[1];
+  basic_link_trial<> trial(everyone, worker == 0 ? other : 0, oversubscribed);
+  if (worker == 0) told->link = trial.ask();
+  else if (worker == other) trial.answer();
+  tell_all();
+  if (worker == 0) {
+    const std::lock_guard<spin_lock> here(several_threads);
+    of_job = {told->link, true};
+  }
+  return told->link;
+}
+
+}  // namespace partita::detail
