@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear, bench/plan, bench/transpose, bench/hosts and bench/model into tables.
+"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear, bench/plan, bench/transpose, bench/hosts, bench/model,
+bench/sharded and bench/search_order into tables.
 
 rows.py FILE [REGIME]                 for gnuplot: a row for each case, ratios to memcpy, a column for each way
 rows.py FILE... [REGIME] --markdown   for a page: ours beside the others; files of several runs stand in one table
@@ -180,6 +181,33 @@ def convolution():
                                f'{r["local_to_chosen"]:.2f}', f'{r["back_to_chosen"]:.2f}']), "|")
 
 
+def sharded():
+    """Each way beside the first of its case; in brackets the least of all samples."""
+    print("| case, workers | way | us | over the first way |")
+    print("|---|---|---|---|")
+    of = [r for r in rows if r["bench"] == "sharded"]
+    for case, workers in unique((r["case"], r["workers"]) for r in of):
+        ways = [r for r in of if (r["case"], r["workers"]) == (case, workers)]
+        for k, r in enumerate(ways):
+            us, least = (f"{seconds * 1e6:.{2 if seconds < 1e-5 else 0}f}" for seconds in (r["seconds_median"], r["seconds_min"]))
+            ratio = f'{r["ratio"]:.2f} ({r["seconds_min"] / ways[0]["seconds_min"]:.2f})' if k > 0 else ""
+            print(f'| {f"{case}, {workers}" if k == 0 else ""} | {r["peer"]} | {us} ({least}) | {ratio} |')
+
+
+def search_order():
+    of = [r for r in rows if r["bench"] == "search_order"]
+    for r in (r for r in of if "without_ties" in r):
+        print(f'| annotations of the ten {r["which"]} | estimated, ms | measured, ms |')
+        print("|---|---|---|")
+        for one in (one for one in of if "seconds_estimated" in one and one["which"] == r["which"]):
+            print(f'| {one["case"]} | {one["seconds_estimated"] * 1e3:.2f} | {one["seconds_median"] * 1e3:.2f} |')
+        print(f'\nRank correlation {r["value"]:.2f}, what differs by less than 2 % being a tie; {r["without_ties"]:.2f} without ties.\n')
+    for r in (r for r in of if "candidates" in r):
+        print(f'{r["candidates"]} candidates that are not estimated alike. Measured for the model, on all workers at once:\n'
+              f'{r["multiply_adds"]:.2g} multiply-adds and {r["memory_bytes"]:.2g} bytes a second, '
+              f'{r["latency"] * 1e6:.0f} us and {r["byte"] * 1e9:.2f} ns for each byte of a movement.')
+
+
 def gnuplot():
     chosen = [r for r in rows if r["bench"] == "repartition"]
     alike = len({r["workers"] for r in chosen}) == 1
@@ -197,4 +225,5 @@ else:
         if number:
             print()
         {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model,
-         "transpose": transpose, "halo": halo, "halo step": halo_step, "convolution": convolution}[kind]()
+         "transpose": transpose, "halo": halo, "halo step": halo_step, "convolution": convolution, "sharded": sharded,
+         "search_order": search_order}[kind]()
