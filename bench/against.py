@@ -2,18 +2,23 @@
 """Runs the benchmarks of two builds in turn, and says how the second compares with the first.
 
 against.py run OLD_BUILD NEW_BUILD ROWS [--workers 2,4] [--rounds N] [--seconds N] [--only BENCH,...]
-against.py table ROWS...                    the table for docs/performance-history.md
+against.py table ROWS... [--update]         the table; with --update also into docs/performance.md, between its markers
 
-A run adds its rows to the file ROWS, so that several runs stand in one table. Old and new take turns, the order changes
-with the round. Calls that are the same program code in both (memcpy, plain MPI, products alone) are measured as well:
+A run adds its rows to the file ROWS, so that several runs stand in one table; each row names the commit it was built from.
+Old and new take turns, the order changes with the round. Calls that are the same program code in both (memcpy, plain MPI, products alone) are measured as well:
 how far those are apart is the noise of the comparison.
 """
 import argparse
+import datetime
 import json
 import os
+import pathlib
 import statistics
 import subprocess
 import time
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+MARKERS = ("<!-- made by bench/against.py -->\n\n", "\n<!-- so far bench/against.py -->\n")
 
 REPARTITIONS = ("256^2", "1024^2", "2048^2", "uneven 1021 x 2039", "scatter 2048^2", "gather 2048^2",
                 "batch 64 then 96", "transpose 4096^2", "pencils 256^3", "64^4")
@@ -33,8 +38,21 @@ def measured(build, bench, workers, arguments):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+def commit(build):
+    """The commit that a build is of, as its Meson says where the sources are; with + where they were changed since."""
+    try:
+        source = json.loads((pathlib.Path(build) / "meson-info/meson-info.json").read_text())["directories"]["source"]
+        said = subprocess.run(["git", "-C", source, "describe", "--always", "--exclude=*", "--dirty=+"], check=True,
+                              capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return said.stdout.strip()
+
+
 def run(options):
     end = time.monotonic() + options.seconds
+    origin = {side: {"commit": commit(build), "date": datetime.date.today().isoformat()}
+              for side, build in (("old", options.old), ("new", options.new))}
     sides = (("old", options.old), ("new", options.new))
     chosen = options.only.split(",") if options.only else list(BENCHES)
     with open(options.rows, "a") as kept:
@@ -48,7 +66,7 @@ def run(options):
                         rows = [(side, measured(build, bench, workers, arguments)) for side, build in pairs]
                         for side, found in rows:
                             for row in found:
-                                kept.write(json.dumps({"side": side} | row) + "\n")
+                                kept.write(json.dumps({"side": side} | origin[side] | row) + "\n")
                         kept.flush()
 
 
@@ -73,26 +91,53 @@ def ratios(rows):
         yield key, new[0] / old[0], new[1] / old[1], apart, old[0]
 
 
-def table(options):
-    rows = [json.loads(line) for name in options.rows for line in open(name)]
+def origins(rows):
+    """What was compared, and when."""
+    def of(side):
+        return ", ".join(sorted({row["commit"] for row in rows if row["side"] == side and "commit" in row})) or "unknown"
+
+    dates = sorted({row["date"] for row in rows if "date" in row})
+    when = (" to ".join(sorted({dates[0], dates[-1]})) + ", " if dates else "")
+    return f"Commit {of('new')} over {of('old')}, {when}{os.cpu_count()} cores."
+
+
+def table_lines(rows):
     groups, slower = {}, []
     for key, ratio, of_minima, apart, old in ratios(rows):
         ours = is_ours({"peer": key[4]})
         groups.setdefault(key[:2], {True: [], False: []})[ours].append(ratio)
         if ours and ratio > 1.05:
             slower.append((ratio, of_minima, apart, old, key))
-    print("| benchmark | workers | cases | median | worst | the same code, worst | beyond noise |")
-    print("|---|---|---|---|---|---|---|")
+    yield origins(rows)
+    yield ""
+    yield "| benchmark | workers | cases | median | worst | the same code | slower beyond noise |"
+    yield "|---|---|---|---|---|---|---|"
     for (bench, workers), group in sorted(groups.items()):
         ours, peers = group[True], group[False]
         noise = f"{min(peers):.2f} to {max(peers):.2f}" if peers else "-"
         beyond = sum(apart for _, _, apart, _, key in slower if key[:2] == (bench, workers))
-        print(f"| `{bench}` | {workers} | {len(ours)} | {statistics.median(ours):.2f} | {max(ours):.2f} | {noise} | {beyond} |")
-    print()
-    for ratio, of_minima, apart, old, (bench, workers, case, size, peer, regime) in sorted(slower, reverse=True):
-        mark = "in every run" if apart else "not in every run"
-        print(f"* {bench}, {workers} workers, {case}, {size}, {peer} {regime}: {ratio:.2f} of {old * 1e6:.2f} us, "
-              f"minima {of_minima:.2f}, {mark}")
+        yield f"| `{bench}` | {workers} | {len(ours)} | {statistics.median(ours):.2f} | {max(ours):.2f} | {noise} | {beyond} |"
+    yield ""
+    in_every_run = sorted((one for one in slower if one[2]), reverse=True)
+    yield ("Slower by more than a twentieth, and in every run of the new than in any of the old:" if in_every_run else
+           "Nothing is slower by more than a twentieth in every run of the new than in any of the old.")
+    if in_every_run:
+        yield ""
+        yield "| benchmark | workers | case | bytes | way, regime of the machine | over the old | minima | old, us |"
+        yield "|---|---|---|---|---|---|---|---|"
+    for ratio, of_minima, _, old, (bench, workers, case, size, peer, regime) in in_every_run:
+        way = f"{peer}, {regime}" if regime else peer
+        yield f"| `{bench}` | {workers} | {case} | {size} | {way} | {ratio:.2f} | {of_minima:.2f} | {old * 1e6:.2f} |"
+
+
+def table(options):
+    rows = [json.loads(line) for name in options.rows for line in open(name)]
+    made = "\n".join(table_lines(rows)) + "\n"
+    print(made, end="")
+    if options.update:
+        page = PAGE.read_text()
+        begin, end = page.index(MARKERS[0]) + len(MARKERS[0]), page.index(MARKERS[1])
+        PAGE.write_text(page[:begin] + made + page[end:])
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,6 +153,7 @@ command.add_argument("--only", default="")
 command.set_defaults(do=run)
 command = commands.add_parser("table")
 command.add_argument("rows", nargs="+")
+command.add_argument("--update", action="store_true", help="write it into docs/performance.md as well")
 command.set_defaults(do=table)
 chosen = parser.parse_args()
 chosen.do(chosen)
