@@ -61,6 +61,8 @@ BOOST_AUTO_TEST_CASE(movements_are_foretold_as_they_are_made) {
           return sum(multiply(softmax(matmul(a, b)), cumsum(matmul(a, b), dimensions<1>)));
         },
         x, w);
+    movements += check_movements(  // operands that no gradient goes back to have no elements either
+        [](const auto& a) { return sum(multiply(multiply(stop_gradient(a), stop_gradient(a)), a)); }, x);
     movements += check_movements(
         [](const auto& a) {
           return maximum(slice(cumsum(a, dimensions<0>), dimensions<0>, {1, 4}), dimensions<1>);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/sharded/detail/element_function.hpp>
+#include <partita/sharded/detail/movement_log.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 #include <utility>
 #include <vector>
@@ -15,7 +16,7 @@ namespace partita::detail {
 template <class T, std::size_t N>
 bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
-  if (first.node != nullptr || !first.active()) return false;
+  if (first.node != nullptr || !first.active() || is_dry_run()) return false;  // a dry run has no elements
   for (std::size_t i = 1; i < N; ++i)
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
