@@ -95,11 +95,18 @@ class basic_box_exchange {
   }
   /// The second half, which waits for the others to expect.
   void give(const void* x, const std::ptrdiff_t* x_strides) {
-    for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
-    x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};       // carriers only read it
+    take(x, x_strides);
     for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give(x_);  // what goes farthest leaves first
     if (!kept_by_a_way_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
     advance();
+  }
+  /// Before all agree: see carrier. Start with the same x follows, or take_back.
+  void give_ahead(const void* x, const std::ptrdiff_t* x_strides) {
+    take(x, x_strides);
+    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give_ahead(x_);
+  }
+  void take_back() {
+    for (const auto& c : carriers_) c->take_back();
   }
   /// Ends: afterwards y is complete and x may change.
   void finish() {
@@ -109,6 +116,10 @@ class basic_box_exchange {
   }
 
  private:
+  void take(const void* x, const std::ptrdiff_t* x_strides) {
+    for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
+    x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};  // carriers only read it
+  }
   /// What is not part of every exchange stands behind one branch, and a trace there costs nothing when it is off.
   [[gnu::noinline]] void expect_more() {
     if (trace::on()) traced_ = trace::current();

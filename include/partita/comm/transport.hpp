@@ -53,7 +53,7 @@ class basic_transport {
         memory_(arena::of(members_, policy.shared ? policy.arena_bytes : 0)),
         channel_(members_, memory_, tag_),
         memory_way_(members_, channel_),
-        message_way_(everyone, tag_, policy.message, members_.oversubscribed()),
+        message_way_(everyone, tag_, policy.message, members_.oversubscribed(), &own_node::of(everyone)),
         ways_{&memory_way_, &message_way_} {
     if (policy.refuse_messages) expect_one_memory();
   }

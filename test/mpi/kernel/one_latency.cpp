@@ -4,8 +4,10 @@
 #include "pretended.hpp"
 
 #include <cstdlib>
+#include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
 namespace {
@@ -70,6 +72,69 @@ BOOST_AUTO_TEST_CASE(small_blocks_leave_before_other_nodes_agree, *test::at_leas
       from(1, 0, "all_sum_reduce");
       BOOST_TEST((a(x) == sum(n, P)));
     }
+}
+
+BOOST_AUTO_TEST_CASE(boxes_that_left_for_a_call_that_fails_or_for_another_cut_are_nobodys, *test::at_least(2)) {
+  for (const char* const nodes : {"2", "3"}) {
+    const test::pretended apart("PARTITA_NODES", nodes);
+    const world everyone(test::workers());
+    const std::size_t P = everyone.size(), me = everyone.id();
+    const auto rows = everyone.partition(extents<dynamic, 1>(P));
+    const auto columns = everyone.partition(extents<1, dynamic>(P));
+    const repartition turn(rows, columns), other(rows, columns);
+    const all_gather gather(rows, dimensions<0>);
+    using matrix = xt::xtensor<double, 2>;
+    // a whole of `extra` more rows, all of them on the last worker, and what it should become
+    const auto block = [&](std::size_t first, std::size_t n, std::size_t columns_from, std::size_t to,
+                           std::size_t salt) {
+      matrix x(std::array<std::size_t, 2>{n, to - columns_from});
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < x.shape(1); ++j)
+          x(i, j) = static_cast<double>(1000 * salt + 100 * (first + i) + columns_from + j);
+      return x;
+    };
+    const auto right = [&](std::size_t extra, std::size_t salt) {
+      const std::size_t own = me + 1 == P ? 2 + extra : 2, all = 2 * P + extra;
+      const matrix x = block(2 * me, own, 0, 2 * P, salt);
+      BOOST_TEST((turn(x) == block(0, all, 2 * me, 2 * me + 2, salt)));
+      BOOST_TEST((turn.adjoint(turn(x)).shape(1) == 2 * P));
+      BOOST_TEST((other(x) == block(0, all, 2 * me, 2 * me + 2, salt)));
+      BOOST_TEST((gather(x) == block(0, all, 0, 2 * P, salt)));
+    };
+    right(0, 1), right(0, 2);
+    for (std::size_t trial = 3; trial < 9; ++trial) {
+      const std::size_t odd = trial % P;
+      const matrix x = block(2 * me, 2, 0, 2 * P, 50 + trial);
+      BOOST_CHECK_THROW(me == odd ? other(x) : turn(x), disagreement_error);
+      BOOST_CHECK_THROW(me == odd ? turn(x) : gather(x), disagreement_error);
+      matrix view = matrix::from_shape({me == odd ? 3 : 2 * P, std::size_t{2}});
+      BOOST_CHECK_THROW(turn.into(x, view), shape_error);
+      right(0, trial);
+      for (std::size_t k = 0; k < 3; ++k) right((trial + k) % 3, trial + k);  // the others know another cut, or none
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_box_leaves_before_other_nodes_agree, *test::at_least(2)) {
+  if (!is_in_order()) return;
+  const test::pretended apart("PARTITA_NODES", "2");
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id();
+  const auto all = everyone.partition(extents(P));
+  const all_gather gather(all, dimensions<0>);
+  for (int call = 0; call < 4; ++call) {
+    if (call > 1 && me == 1) {  // worker 0 has said nothing to this node but its own part
+      const double start = MPI_Wtime();
+      int there = 0;
+      MPI_Status status;
+      for (status.MPI_TAG = 0; MPI_Wtime() - start < 5 && there == 0;)
+        for (int tag = 1000; tag < 1000 + 32 && there == 0; ++tag)
+          MPI_Iprobe(0, tag, everyone.state()->communicator(), &there, &status);
+      BOOST_TEST(there != 0);
+    }
+    const vector whole = gather(numbers(1, me));
+    for (std::size_t k = 0; k < P; ++k) BOOST_TEST(whole(k) == static_cast<double>(10 * k));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_left_for_a_call_that_fails_is_not_taken_for_another, *test::at_least(2)) {

@@ -15,7 +15,8 @@ class ahead_of_agreement : private shared_flags::listener {
 
  protected:
   ~ahead_of_agreement() = default;
-  virtual void begin() = 0;
+  /// `choices`: those that the workers of this node have in common.
+  virtual void begin(std::uint64_t choices) = 0;
   /// Must be something that this worker alone can take back.
   virtual void begin_alone() = 0;
 
@@ -24,7 +25,7 @@ class ahead_of_agreement : private shared_flags::listener {
   friend class basic_common_words;
   void hear_nobody_yet() final { begin_alone(); }
   void hear_node(const shared_flags::words& all) final {
-    if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin();
+    if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin(all[2] & ~nothing);
   }
 };
 

@@ -25,7 +25,7 @@ class basic_joint_ways {
         members_(&members),
         collecting_(everyone, members, tags, memory),
         handing_out_(everyone, members, tags, memory),
-        between_(everyone, tags.next_tag(), {}, members.oversubscribed()) {}
+        between_(everyone, tags.next_tag(), {}, members.oversubscribed(), &tags) {}
 
   arena& memory() { return *memory_; }
   const own_node& members() const { return *members_; }
@@ -87,30 +87,33 @@ class basic_joint_messages : public carrier {
 
   void expect(const block_memory& y) override {
     y_ = y;
-    stage_ = stage::collecting;
-    if (leaving_bytes_ != 0) leaving_area_ = static_cast<char*>(memory_->allocate(leaving_bytes_));
+    if (stage_ != stage::collected) begin_to_collect();
     if (arriving_bytes_ != 0) arriving_area_ = static_cast<char*>(memory_->allocate(arriving_bytes_));
-    collecting_->expect({leaving_area_, nullptr});
     handing_out_->expect(y);
     arriving_->expect({arriving_area_, nullptr});
     arriving_->give({});
   }
   void give(const block_memory& x) override {
-    collecting_->give(x);
-    for (std::size_t k = 0; k < own_leaving_.size(); ++k) {
-      const listed_box b = own_leaving_[k];
-      pack_box(kind_, b, rank_, x, leaving_area_ + b.stage, true, stores::cached);
-    }
+    if (stage_ == stage::collected) leave();
+    else write(x);
+  }
+  void give_ahead(const block_memory& x) override {
+    begin_to_collect();
+    write(x);
+    collect();
+    leaving_->give_ahead({leaving_area_, nullptr});
+  }
+  void take_back() override {
+    leaving_->take_back();
+    release();
+    stage_ = stage::arrived;
   }
   /// The first time it waits for what the workers of the node give in the same call, so that messages leave now: they
   /// wait for nothing else in it.
   bool advance() override {
     if (stage_ == stage::collecting) {
-      for (backoff p(oversubscribed_); !collecting_->advance();) p.pause();
-      collecting_->finish();
-      leaving_->expect({});
-      leaving_->give({leaving_area_, nullptr});
-      stage_ = stage::under_way;
+      collect();
+      leave();
     }
     const bool left = leaving_->advance();
     if (stage_ == stage::under_way) {
@@ -137,13 +140,36 @@ class basic_joint_messages : public carrier {
   }
 
  private:
+  void begin_to_collect() {
+    stage_ = stage::collecting;
+    if (leaving_bytes_ != 0) leaving_area_ = static_cast<char*>(memory_->allocate(leaving_bytes_));
+    collecting_->expect({leaving_area_, nullptr});
+  }
+  /// To the owners of messages.
+  void write(const block_memory& x) {
+    collecting_->give(x);
+    for (std::size_t k = 0; k < own_leaving_.size(); ++k) {
+      const listed_box b = own_leaving_[k];
+      pack_box(kind_, b, rank_, x, leaving_area_ + b.stage, true, stores::cached);
+    }
+  }
+  void collect() {
+    for (backoff p(oversubscribed_); !collecting_->advance();) p.pause();
+    collecting_->finish();
+    stage_ = stage::collected;
+  }
+  void leave() {
+    leaving_->expect({});
+    leaving_->give({leaving_area_, nullptr});
+    stage_ = stage::under_way;
+  }
   /// A call's areas are found again by the next one, of whatever kernel.
   void release() {
     if (leaving_area_ != nullptr) memory_->release(std::exchange(leaving_area_, nullptr), leaving_bytes_);
     if (arriving_area_ != nullptr) memory_->release(std::exchange(arriving_area_, nullptr), arriving_bytes_);
   }
 
-  enum class stage : char { collecting, under_way, arrived };
+  enum class stage : char { collecting, collected, under_way, arrived };
 
   element_kind kind_;
   arena* memory_;

@@ -35,6 +35,10 @@ class carrier {
   virtual void expect(const block_memory& y) = 0;
   /// Begins to carry x; may wait until the receivers expect.
   virtual void give(const block_memory& x) = 0;
+  /// Before all workers agree on the exchange, but all of this node do, who come here together: what leaves for other
+  /// nodes at once may leave. What follows is expect and give of the same x, or take_back.
+  virtual void give_ahead(const block_memory&) {}
+  virtual void take_back() {}
   /// Moves on what can move without waiting; true when nothing is left to do here.
   virtual bool advance() = 0;
   /// After the last advance: y is complete when it returns, and x may change.

@@ -95,6 +95,7 @@ class basic_world_state {
     if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
     const bool several_nodes = common_.by_flags_of_several_nodes();
     if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
+    if (several_nodes && tags_->is_last_round()) ahead = nullptr;
     const bool begins_for_all = several_nodes && ahead != nullptr;
     const words mine{fingerprint, ~fingerprint, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
                      kind == failure::none ? ~std::uint64_t{0} : 0};
@@ -113,7 +114,7 @@ class basic_world_state {
     const bool began = common_.by_flags() && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
     if (!same || all[3] == 0) {
       if (trace::on()) trace::end_call();
-      if (began) ++begun_for_nothing_, leave_messages_unread();
+      if (began) sent_for_nothing();
       report(fingerprint, same, kind, describe());
     }
     if (!ends_plainly_) end_agreement();
@@ -126,8 +127,10 @@ class basic_world_state {
   bool follows_steps() const { return steps_ != nullptr; }
   /// The tag of blocks that may be sent before all agree: another one after each call that failed meanwhile, so that
   /// nobody takes what was sent for nothing.
-  int tag_of_blocks() const {
-    return begun_for_nothing_ == 0 ? 2 : 40000 + static_cast<int>(begun_for_nothing_ % 1000000);
+  int tag_of_blocks() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
+  /// The agreement found no choice in common, and what was sent ahead of it was sent by choice.
+  void chose_for_nothing() {
+    if (std::exchange(began_before_, false)) sent_for_nothing();
   }
 
   /// A communicator of the workers of this one that are chosen, in that order, for a world_state to take over. Only
@@ -183,6 +186,10 @@ class basic_world_state {
 
  private:
   using words = common_words::words;
+  void sent_for_nothing() {
+    tags_->next_round();
+    leave_messages_unread();
+  }
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
 
   /// All workers learn who the others are, and that they mean the same level of checks.
@@ -223,6 +230,7 @@ class basic_world_state {
     ends_plainly_ = !trace::on();
     if (std::exchange(sought_flags_, true) || size_ == 1) return;
     common_.make_flags();
+    tags_ = &own_node::of(communicator_);
   }
 
   /// Tells the others; whether all have left, so that they free together what they share.
@@ -278,8 +286,8 @@ class basic_world_state {
   std::thread::id maker_;
   bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
   bool leaves_messages_ = false;
-  bool began_before_ = false;          // the last agreement let something begin, and the call needs another one
-  std::size_t begun_for_nothing_ = 0;  // calls of which something was sent before they failed; the same on all workers
+  bool began_before_ = false;  // the last agreement let something begin, and the call needs another one
+  own_node* tags_ = nullptr;
   bool sought_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
   common_words common_;
   agreed_steps* steps_ = nullptr;

@@ -160,7 +160,7 @@ class basic_group_movement {
       movement_->make_dense(job);
       group_transfer(*movement_->world_, *movement_->ways_, job, false).show_ahead();
     }
-    void begin() override {
+    void begin(std::uint64_t) override {
       began_ = true;
       group_job job = movement_->job_of(*call_);
       movement_->make_dense(job);

@@ -66,9 +66,17 @@ class part_movement {
   pending<pooled_tensor<T, rank>> gather(const strided<const T, rank>& x, const target<T, rank>& wanted,
                                          const char* direction, const complaint& before) {
     operation().wait();
+    const auto kind = element_kind::moved<T>();
+    exchange_ahead ahead(x.data, x.strides.data(), [&](std::uint64_t set) -> box_exchange* {
+      const structure* const known = structures_.only(set);
+      return known == nullptr ? nullptr : known->gathering.made(kind);
+    });
+    const bool gives_ahead = ways_ && ways_->members().is_one_of_many();
     structure& s =
         agreed_structure(
-            state(), structures_, {fingerprint_of<T>(1), unless_apart(before, x, wanted, call().c_str()), true},
+            state(), structures_,
+            {fingerprint_of<T>(1), unless_apart(before, x, wanted, call().c_str()), true,
+             gives_ahead ? &ahead : nullptr, true},
             [&](const structure& known) {
               return !group_.active()
                          ? fits(wanted, x.shape)
@@ -87,7 +95,8 @@ class part_movement {
               return trouble.any() ? structure{} : learnt(tensor);
             },
             [&] { return describe<T>(direction, x.shape); });
-    return move(s, s.there, s.gathering, element_kind::moved<T>(), x, wanted, [] {});
+    ahead.take_back_unless(s.gathering.made(kind));
+    return move(s, s.there, s.gathering, kind, x, wanted, [] {});
   }
 
   /// Begins: every worker gives a whole and gets its part of the sum, added up in the order of the members. The

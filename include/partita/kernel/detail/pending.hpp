@@ -49,6 +49,12 @@ class exchanges_by_kind {
     entries_.push_back({kind, make()});
     return entries_.back().exchange;
   }
+  /// The one that was made; null if there is none yet.
+  box_exchange* made(const element_kind& kind) const {
+    for (const entry& e : entries_)
+      if (e.kind == kind) return e.exchange.get();
+    return nullptr;
+  }
 
  private:
   struct entry {
@@ -98,6 +104,40 @@ class exchange_operation : public pending_operation {
       throw;
     }
   }
+};
+
+/// Lets an exchange give to other nodes what leaves at once, while those are still asked whether they agree: one
+/// latency instead of two. `exchange_of(set)` is the one that the workers of this node mean, or null.
+template <class ExchangeOf>
+class exchange_ahead final : public ahead_of_agreement {
+ public:
+  exchange_ahead(const void* x, const std::ptrdiff_t* x_strides, ExchangeOf exchange_of)
+      : x_(x), x_strides_(x_strides), exchange_of_(std::move(exchange_of)) {}
+  exchange_ahead(const exchange_ahead&) = delete;
+  exchange_ahead& operator=(const exchange_ahead&) = delete;
+  ~exchange_ahead() { take_back_unless(nullptr); }
+
+  /// What all agreed on.
+  void take_back_unless(const box_exchange* meant) {
+    box_exchange* const given = std::exchange(given_, nullptr);
+    if (given == nullptr || given == meant) return;
+    try {
+      given->take_back();
+    } catch (const communication_error&) {  // there is one on its way already
+    }
+  }
+
+ private:
+  void begin(std::uint64_t choices) override {
+    given_ = exchange_of_(choices);
+    if (given_ != nullptr) given_->give_ahead(x_, x_strides_);
+  }
+  void begin_alone() override {}
+
+  const void* x_;
+  const std::ptrdiff_t* x_strides_;
+  ExchangeOf exchange_of_;
+  box_exchange* given_ = nullptr;
 };
 
 /// The name of a call in sentences.

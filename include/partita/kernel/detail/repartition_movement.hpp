@@ -76,9 +76,16 @@ class repartition_movement {
     constexpr const char* direction = Forward ? "" : ".adjoint";
     state();
     operation_->wait();
+    exchange_ahead ahead(block.data, block.strides.data(), [&](std::uint64_t set) -> box_exchange* {
+      structure* const known = structures_.only(set);
+      if (known == nullptr) return nullptr;
+      return (Forward ? known->going : known->coming).made(element_kind::moved<T>());
+    });
+    const bool gives_ahead = std::is_empty_v<Fill> && ways_ && ways_->members().is_one_of_many();
     structure& s = agreed_structure(
         state(), structures_,
-        {fingerprint_of<T>(Forward ? 1 : 2), unless_apart(before, block, wanted, planner_.name()), true},
+        {fingerprint_of<T>(Forward ? 1 : 2), unless_apart(before, block, wanted, planner_.name()), true,
+         gives_ahead ? &ahead : nullptr, true},
         [&](const structure& known) { return fits(known.template plan<Forward>(), block, wanted); },
         [&](complaint& trouble) {
           structure learnt = Forward ? planner_.learn_forward(block.shape, ways_, trouble)
@@ -87,6 +94,7 @@ class repartition_movement {
           return learnt;
         },
         [&] { return planner_.describe(direction, block.shape, type_name<T>()); });
+    ahead.take_back_unless((Forward ? s.going : s.coming).made(element_kind::moved<T>()));
     return move<Forward>(s, block, wanted, fill);
   }
 

@@ -54,6 +54,13 @@ class structure_cache {
     used_[best] = ++clock_;
     return entries_[best];
   }
+  /// The structure of a set of one; null of other sets.
+  Structure* only(std::uint64_t set) {
+    if (set == 0 || (set & (set - 1)) != 0) return nullptr;
+    std::size_t k = 0;
+    while ((set >> k & 1U) == 0) ++k;
+    return &entries_[k];
+  }
   /// Adds a structure; the one used longest ago makes room.
   Structure& add(Structure structure) {
     ++made_;
@@ -96,6 +103,7 @@ struct kernel_call {
   /// receiver believes. (Sums of blocks of one shape that all members get are all that is left to checks::local.)
   bool received_blindly = false;
   ahead_of_agreement* ahead = nullptr;  ///< what may begin where the workers of a node know a structure
+  bool ahead_by_structure = false;      ///< and is of no use with another structure; the same on all workers
 };
 
 /// All workers agree on the call and find a structure that fits on all of them, or work one out together:
@@ -109,8 +117,11 @@ Structure& agreed_structure(world_state& world, structure_cache<Structure>& cach
     return world.agree(
         call.fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(what()); }, ahead);
   };
-  const std::uint64_t set = agreed(call.before, cache.matching(fits), describe, call.ahead);
+  const std::uint64_t own = cache.matching(fits);
+  const std::uint64_t set =
+      agreed(call.before, own, describe, own == 0 && call.ahead_by_structure ? nullptr : call.ahead);
   if (set != 0) return cache.last_used(set);
+  if (call.ahead_by_structure) world.chose_for_nothing();
   complaint trouble;
   auto structure = learnt<Structure>(world, trouble, learn);
   agreed(trouble, 0, describe, nullptr);

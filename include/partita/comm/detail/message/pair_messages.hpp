@@ -7,6 +7,7 @@
 #include <memory>
 #include <partita/comm/detail/message/persistent_messages.hpp>
 #include <partita/comm/detail/node/flag.hpp>
+#include <partita/comm/detail/node/node.hpp>
 #include <partita/comm/detail/way.hpp>
 #include <utility>
 #include <vector>
@@ -19,9 +20,10 @@ class basic_pair_messages : public carrier {
  public:
   /// Boxes ascend by worker, and those of a pair stand in the same order on both sides.
   basic_pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
-                      const message_policy& policy, bool oversubscribed)
+                      const message_policy& policy, bool oversubscribed, const own_node* among = nullptr)
       : comm_(comm),
         tag_(tag),
+        among_(among),
         out_(std::move(out)),
         in_(std::move(in)),
         kind_(kind),
@@ -37,8 +39,16 @@ class basic_pair_messages : public carrier {
   /// measured.
   void give(const block_memory& x) override {
     if (to_measure_) measure(x);
-    incoming_->start(comm_, tag_, y_);
-    outgoing_->start(comm_, tag_, x);
+    incoming_->start(comm_, tag(), y_);
+    if (!std::exchange(is_given_, false)) outgoing_->start(comm_, tag(), x);
+  }
+  void give_ahead(const block_memory& x) override {
+    if (to_measure_ || among_ == nullptr || outgoing_->longest() > among_->link().at_once) return;
+    outgoing_->start(comm_, tag(), x);
+    is_given_ = true;
+  }
+  void take_back() override {
+    if (std::exchange(is_given_, false)) outgoing_->give_up();
   }
   bool advance() override {
     const bool left = outgoing_->advance();
@@ -50,6 +60,7 @@ class basic_pair_messages : public carrier {
   static constexpr std::array<messages, 3> forms{messages::packed, messages::chunked, messages::typed};
   using seconds = std::array<double, forms.size()>;
 
+  int tag() const { return among_ == nullptr ? tag_ : among_->tag_in_this_round(tag_); }
   /// The others with which enough is exchanged, ascending. Both sides of a pair find each other there.
   std::vector<std::size_t> pairs_to_try() const {
     std::vector<std::size_t> all;
@@ -103,7 +114,7 @@ class basic_pair_messages : public carrier {
     for (std::size_t f = 0; f < forms.size(); ++f) {
       message_policy policy = policy_;
       policy.how = forms[f];
-      basic_pair_messages trial(comm_, tag_, large(out_), large(in_), kind_, policy, oversubscribed_);
+      basic_pair_messages trial(comm_, tag(), large(out_), large(in_), kind_, policy, oversubscribed_);
       for (int round = 0; round < 3; ++round) {
         const double start = MPI_Wtime();
         trial.expect(y_);
@@ -118,8 +129,8 @@ class basic_pair_messages : public carrier {
     const auto count = static_cast<int>(forms.size());
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       const int other = static_cast<int>(pairs[k]);
-      check(MPI_Irecv(others[k].data(), count, MPI_DOUBLE, other, tag_, comm_, &requests[2 * k]), "MPI_Irecv");
-      check(MPI_Isend(own.data(), count, MPI_DOUBLE, other, tag_, comm_, &requests[2 * k + 1]), "MPI_Isend");
+      check(MPI_Irecv(others[k].data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k]), "MPI_Irecv");
+      check(MPI_Isend(own.data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k + 1]), "MPI_Isend");
     }
     check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     for (std::size_t k = 0; k < pairs.size(); ++k) {
@@ -138,6 +149,8 @@ class basic_pair_messages : public carrier {
 
   MPI_Comm comm_;
   int tag_;
+  const own_node* among_;  // where messages may leave before all agree; of other tags after some calls
+  bool is_given_ = false;
   box_list out_, in_;
   element_kind kind_;
   message_policy policy_;
@@ -152,15 +165,16 @@ using pair_messages = basic_pair_messages<>;
 template <class = void>
 class basic_message_way : public way {
  public:
-  /// `tag` tells this kernel's messages from others on `comm`.
-  basic_message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed)
-      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed) {
+  /// `tag` tells this kernel's messages from others on `comm`; `among` counts the rounds of tags there, if any.
+  basic_message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
+                    const own_node* among = nullptr)
+      : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), among_(among) {
     MPI_Comm_rank(comm, &own_);
   }
   bool reaches(std::size_t worker) const override { return worker != static_cast<std::size_t>(own_); }
   std::unique_ptr<carrier> prepare(lowered_plan boxes, const element_kind& kind) override {
     return std::make_unique<pair_messages>(comm_, tag_, std::move(boxes.sends), std::move(boxes.receives), kind,
-                                           policy_, oversubscribed_);
+                                           policy_, oversubscribed_, among_);
   }
 
  private:
@@ -168,6 +182,7 @@ class basic_message_way : public way {
   int tag_, own_ = 0;
   message_policy policy_;
   bool oversubscribed_;
+  const own_node* among_;
 };
 using message_way = basic_message_way<>;
 

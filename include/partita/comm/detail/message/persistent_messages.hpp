@@ -38,11 +38,26 @@ class basic_persistent_messages {
     return sum;
   }
 
+  std::size_t longest() const {
+    std::size_t most = 0;
+    for (const message& p : messages_) most = p.bytes > most ? p.bytes : most;
+    return most;
+  }
+
   void start(MPI_Comm comm, int tag, const block_memory& block) {
     prepare(comm, tag, block);
     first_ = next_ = 0;
     arrived_.assign(messages_.size(), 0);
     advance();
+  }
+
+  /// After a start for nothing: nobody comes for these messages, which leave at once; one that does not is left to MPI.
+  void give_up() {
+    bool left = false;
+    for (const double start = MPI_Wtime(); !left && MPI_Wtime() - start < 0.1;) left = advance();
+    if (left) return;
+    forget();
+    prepared_ = false;
   }
 
   /// Moves on what can move without waiting; true when nothing is left.

@@ -82,6 +82,12 @@ class basic_node {
   /// A number that tells one kernel's messages from another's. All workers count alike.
   int next_tag() { return 1000 + static_cast<int>(tags_++ % 30000); }
 
+  /// After a call for which something was sent that is now nobody's: such messages have other tags from then on. All
+  /// workers count alike. None are sent that would need more tags than MPI has for sure.
+  void next_round() { ++round_; }
+  int tag_in_this_round(int tag) const { return tag + tags_of_a_round * (round_ < rounds ? round_ : rounds); }
+  bool is_last_round() const { return round_ >= rounds; }
+
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return members_.size(); }
   /// This worker's place among the members.
@@ -129,7 +135,9 @@ class basic_node {
   }
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
+  static constexpr int tags_of_a_round = 32768, rounds = 30;  // below 2^20, which all MPIs have
   unsigned tags_ = 0;
+  int round_ = 0;
   int place_ = 0, on_machine_ = 1;
   measured_link link_;
   std::vector<int> members_, first_;  // first_: by worker, if there are several nodes
