@@ -93,6 +93,19 @@ class basic_box_exchange {
     if (does_more_) expect_more();
     for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
   }
+  /// Whether a start may begin while the workers are still asked whether they agree. Then begin_ahead() takes the place
+  /// of expect(), and is taken back if they do not.
+  bool begins_ahead() const {
+    bool all = !does_more_;
+    for (const auto& c : carriers_) all = all && c->begins_ahead();
+    return all;
+  }
+  void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides) {
+    for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d], y_strides_[d] = y_strides[d];
+    y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
+    x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};
+    for (const auto& c : carriers_) c->begin_ahead(x_, y_);
+  }
   /// The second half, which waits for the others to expect.
   void give(const void* x, const std::ptrdiff_t* x_strides) {
     take(x, x_strides);

@@ -78,26 +78,33 @@ class window_movement {
   template <class T>
   pending<in_place> refresh(const strided<T, rank>& w, const char* direction) {
     operation().wait();
+    const auto kind = element_kind::moved<T>();
+    const auto fits = [&](const structure& known) { return fits_window(known, w.shape); };
+    begun_ahead begun;
+    if (structure* const known = structures_.only(structures_.matching(fits));
+        known != nullptr && known->plan->exchange.takes)
+      if (box_exchange* const made = known->refreshing.made(kind)) {
+        const strided<const T, rank> own = own_cells(*known->plan, w);
+        begun.begin(*made, own.data, own.strides.data(), w.data, w.strides.data());
+      }
     structure& s = agreed_structure(
-        state(), structures_, {fingerprint_of<T>(3), complaint(), true},
-        [&](const structure& known) { return fits_window(known, w.shape); },
+        state(), structures_, {fingerprint_of<T>(3), complaint(), true}, fits,
         [&](complaint& trouble) { return no_window(w.shape, direction, trouble); },
         [&] { return describe<T>(direction, w.shape); });
     last_plan_ = s.plan;
     last_cuts_ = s.cuts;
     const exchange_plan<rank>& e = s.plan->exchange;
     if (!e.takes) return {{}, nullptr, 0};
-    shape_type at{};
-    if (!e.kept.empty() && s.plan->is_own_block(e.kept.front())) at = e.kept.front().at_destination;
-    const strided<const T, rank> own = strided<const T, rank>(w).part(at, e.source_shape);
-    const auto kind = element_kind::moved<T>();
+    const strided<const T, rank> own = own_cells(*s.plan, w);
     last_ = s.refreshing.find(kind, [&] {
-      if (s.rounds.empty()) return exchange_of(s.plan->ghosts_alone(), s.rounds, kind);
+      if (s.rounds.empty()) return exchange_of(s.plan->ghosts_alone(), s.rounds, kind, true);
       exchange_plan<rank> ghosts = s.rounds.front();
       if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the block itself
       return exchange_of(ghosts, s.rounds, kind);
     });
-    const auto number = operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {});
+    const auto number = begun.is_agreed(*last_)
+                            ? operation().go_on(last_, own.data, own.strides.data())
+                            : operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {});
     fill_ghosts(*s.plan, w);
     return {{}, operation_, number};
   }
@@ -182,6 +189,13 @@ class window_movement {
                         << "this worker's has the shape " << shape << "; call the kernel on x first");
     return {};
   }
+  /// What a window holds that is no ghost.
+  template <class T>
+  static strided<const T, rank> own_cells(const halo_plan<rank>& plan, const strided<T, rank>& w) {
+    const exchange_plan<rank>& e = plan.exchange;
+    const bool has = !e.kept.empty() && plan.is_own_block(e.kept.front());
+    return strided<const T, rank>(w).part(has ? e.kept.front().at_destination : shape_type{}, e.source_shape);
+  }
   static bool fits_window(const structure& known, const shape_type& shape) {
     return !known.plan->exchange.takes || known.plan->exchange.destination_shape == shape;
   }
@@ -227,14 +241,17 @@ class window_movement {
 
   /// What carries out a plan, and then the rounds after the first.
   std::shared_ptr<box_exchange> exchange_of(const exchange_plan<rank>& plan,
-                                            const std::vector<exchange_plan<rank>>& rounds, const element_kind& kind) {
+                                            const std::vector<exchange_plan<rank>>& rounds, const element_kind& kind,
+                                            bool agreed_between = false) {
     std::unique_ptr<box_exchange> later;
     for (std::size_t k = rounds.size(); k-- > 1;) {
       auto round = ways_->exchange(lowered(rounds[k]), kind);
       if (later) round->then(std::move(later));
       later = std::move(round);
     }
-    auto all = lasting_exchange(ways_, planner_.p().world().state(), lowered(plan), kind);
+    lowered_plan first = lowered(plan);
+    first.agreed_between = agreed_between;
+    auto all = lasting_exchange(ways_, planner_.p().world().state(), std::move(first), kind);
     if (later) all->then(std::move(later));
     return all;
   }

@@ -20,6 +20,7 @@ struct lowered_plan {
   std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides in the receiver's dense block
   box_list kept, kept_to;             ///< what stays: where it starts in the block given, and in the block received
   bool accumulate = false;            ///< what arrives is staged and then added
+  bool agreed_between = false;        ///< all workers agree on something between any two exchanges of this plan
   bool several = false;               ///< both blocks are several ones, anywhere: the shapes above say nothing
   box_list blocks;                    ///< then: the blocks received
   std::vector<std::size_t> turns;  ///< then: for each receive, and at last for what stays, where it stands in the sum
@@ -47,6 +48,7 @@ struct lowered_plan {
   lowered_plan without_boxes() const {
     lowered_plan none(rank);
     none.worker = worker, none.accumulate = accumulate, none.several = several;
+    none.agreed_between = agreed_between;
     none.source_shape = source_shape, none.received_shape = received_shape, none.received_strides = received_strides;
     return none;
   }

@@ -94,6 +94,12 @@ class exchange_operation : public pending_operation {
     exchange->give(x, x_strides);
     return number;
   }
+  /// The second half of one that begun_ahead has begun.
+  std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides) {
+    const std::uint64_t number = start(exchange);
+    exchange->give(x, x_strides);
+    return number;
+  }
   /// What is done while an exchange is under way; if it throws, the exchange ends first.
   template <class F>
   void also(F f) {
@@ -139,6 +145,33 @@ class exchange_ahead final : public ahead_of_agreement {
   ExchangeOf exchange_of_;
   box_exchange* given_ = nullptr;
 };
+
+/// An exchange that has begun while the workers are still asked whether they agree to it; taken back if they do not.
+template <class = void>
+class basic_begun_ahead {
+ public:
+  basic_begun_ahead() = default;
+  basic_begun_ahead(const basic_begun_ahead&) = delete;
+  basic_begun_ahead& operator=(const basic_begun_ahead&) = delete;
+  ~basic_begun_ahead() {
+    if (exchange_ != nullptr) exchange_->take_back();
+  }
+  void begin(box_exchange& exchange, const void* x, const std::ptrdiff_t* x_strides, void* y,
+             const std::ptrdiff_t* y_strides) {
+    if (!exchange.begins_ahead()) return;
+    exchange.begin_ahead(x, x_strides, y, y_strides);
+    exchange_ = &exchange;
+  }
+  /// All agree to this exchange. Whether it is that which has begun; another is taken back.
+  bool is_agreed(const box_exchange& exchange) {
+    if (exchange_ != nullptr && exchange_ != &exchange) exchange_->take_back();
+    return std::exchange(exchange_, nullptr) == &exchange;
+  }
+
+ private:
+  box_exchange* exchange_ = nullptr;
+};
+using begun_ahead = basic_begun_ahead<>;
 
 /// The name of a call in sentences.
 struct named_call {

@@ -73,6 +73,9 @@ class basic_node_channel {
   /// Of the messages that stand in for a ring: between the workers at the places of the node.
   MPI_Comm communicator() const { return communicator_; }
   int tag() const { return tag_; }
+  arena& memory() const { return *arena_; }
+  /// An offset in the arena of the worker at a place.
+  void* at(std::size_t place, std::uint64_t offset) const { return arena_->at(place, offset); }
 
   // The receiver's side.
 
@@ -85,7 +88,15 @@ class basic_node_channel {
     p.there->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
     return at;
   }
-  void await_arrival(std::size_t from) { pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_); }
+  /// As if it had not been announced. Requires a sender who has not looked yet.
+  void take_back(std::size_t from) {
+    pair& p = pairs_[from];
+    p.there->ready.epoch.store(--p.announced, std::memory_order_release);
+  }
+  /// What the sender said when it arrived.
+  std::uint64_t await_arrival(std::size_t from) {
+    return pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_);
+  }
   /// How many slots of the ring were filled and not yet taken.
   std::size_t filled(std::size_t from) const {
     const pair& p = pairs_[from];
@@ -107,7 +118,7 @@ class basic_node_channel {
     const destination at{arena_->at(to, value / granule * granule), value % granule * page};
     return at.by_message() ? destination{nullptr, at.slot_bytes} : at;
   }
-  void arrive(std::size_t to) { pairs_[to].there->done.post(++pairs_[to].pushed); }
+  void arrive(std::size_t to, std::uint64_t value = 0) { pairs_[to].there->done.post(++pairs_[to].pushed, value); }
   /// Whether the ring at `to` has an empty slot; where it stands; and that it has been filled.
   bool has_slot(std::size_t to) const {
     const pair& p = pairs_[to];

@@ -7,6 +7,7 @@
 #include <partita/comm/detail/node/channel.hpp>
 #include <partita/comm/detail/node/push.hpp>
 #include <partita/comm/detail/node/ring.hpp>
+#include <partita/comm/detail/node/staged_boxes.hpp>
 #include <partita/comm/detail/way.hpp>
 #include <utility>
 #include <vector>
@@ -26,19 +27,18 @@ class basic_memory_carrier : public carrier {
         blocks_(members.size()),
         everything_(plan_.rank) {
     const std::size_t rank = plan_.rank;
-    const auto bytes = static_cast<std::ptrdiff_t>(kind.bytes);
     for (std::size_t k = 0; k < plan_.sends.size(); ++k) {
       const listed_box b = plan_.sends[k];
       const std::size_t place = members.place_of(b.worker);
       if (targets_.empty() || targets_.back().ring.place() != place)
-        targets_.push_back({ring_boxes(place, rank, kind), push_list(rank), false});
+        targets_.push_back({ring_boxes(place, rank, kind), push_list(rank), false, false, {}});
       target& t = targets_.back();
       if (plan_.accumulate) {  // the boxes of a pair stand dense one after another where they are staged
         std::ptrdiff_t dense[most_dimensions] = {};
         dense_strides(b.shape, rank, dense);
         t.boxes.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense);
       } else {
-        t.boxes.add(place, b, plan_.offset_there(k) * bytes, plan_.strides_there(k));
+        t.boxes.add(place, b, plan_.offset_there(k) * static_cast<std::ptrdiff_t>(kind.bytes), plan_.strides_there(k));
       }
       t.ring.add(b);
     }
@@ -46,15 +46,18 @@ class basic_memory_carrier : public carrier {
     for (std::size_t k = 0; k < plan_.receives.size(); ++k) {
       const listed_box b = plan_.receives[k];
       const std::size_t place = members.place_of(b.worker);
-      if (origins_.empty() || origins_.back().place() != place) origins_.emplace_back(place, rank, kind);
-      origins_.back().add(b);
+      if (origins_.empty() || origins_.back().ring.place() != place)
+        origins_.push_back({ring_boxes(place, rank, kind), false, {}});
+      origins_.back().ring.add(b);
       received += plan_.receives.volume(k);
     }
-    for (std::size_t k = 0; k < plan_.kept.size(); ++k)
-      everything_.add(own_, plan_.kept[k], offset_of(plan_.kept_to[k], plan_.received_strides.data(), rank) * bytes,
-                      plan_.received_strides.data());
-    for (const target& t : targets_) everything_.add(t.boxes);
-    everything_.sort();
+    // both sides of a pair come to the same
+    const auto is_small = [&](const ring_boxes& of_pair) {
+      return plan_.agreed_between && !plan_.accumulate && of_pair.bytes() <= staged_boxes::most_bytes(oversubscribed_);
+    };
+    for (target& t : targets_) t.staged = is_small(t.ring), some_staged_ = some_staged_ || t.staged;
+    for (origin& o : origins_) o.staged = is_small(o.ring), some_staged_ = some_staged_ || o.staged;
+    list_everything();
     // what is read and written: of a halo the ghosts alone, however large the blocks are
     const std::size_t moved = (plan_.sends.volume() + 2 * plan_.kept.volume() + received) * kind.bytes;
     streaming_ = moved * members.size() > last_cache_bytes() / 5 * 4;
@@ -69,27 +72,46 @@ class basic_memory_carrier : public carrier {
   void expect(const block_memory& y) override {
     y_ = y;
     blocks_[own_] = y.data;
-    const bool in_place = is_dense();
-    for (ring_boxes& origin : origins_) {
-      char* const block = !in_place ? nullptr : plan_.accumulate ? y.data + origin.stage() : y.data;
-      origin.start(channel_->announce(origin.place(), block, slot_bytes(origin.bytes())));
-    }
+    for (origin& o : origins_)
+      if (!o.staged) announce(o);
+  }
+  bool begins_ahead() const override { return !plan_.accumulate && (found_ || !some_staged_); }
+  void begin_ahead(const block_memory& x, const block_memory& y) override {
+    expect(y);
+    pack(x);
+    is_ahead_ = true;
+  }
+  void take_back() override {
+    if (!std::exchange(is_ahead_, false)) return;
+    for (const origin& o : origins_)
+      if (!o.staged) channel_->take_back(o.ring.place());
+    for (target& t : targets_)
+      if (t.staged) t.stage.was_not_packed(exchange_);
+    if (some_staged_) --exchange_, packed_ = false;
   }
   void give(const block_memory& x) override {
     x_ = x;
+    is_ahead_ = false;
+    if (some_staged_) {
+      if (!found_) find_stages();
+      if (!packed_) pack(x);
+      packed_ = false;
+    }
     if (streaming_) push_together();
     else push_as_they_come();
+    for (origin& o : origins_)
+      if (o.staged) unpack(o);
     advance();
   }
   bool advance() override {
     bool done = true;
     for (target& t : targets_) done = t.ring.send(*channel_, x_, streaming_ || t.ring.bytes() > ring_in_cache) && done;
-    for (ring_boxes& origin : origins_) done = origin.receive(*channel_, y_, streaming_) && done;
+    for (origin& o : origins_) done = o.ring.receive(*channel_, y_, streaming_) && done;
     return done;
   }
   void finish() override {
-    for (const ring_boxes& origin : origins_)
-      if (origin.in_place()) channel_->await_arrival(origin.place());
+    for (const origin& o : origins_)
+      if (!o.staged && o.ring.in_place()) channel_->await_arrival(o.ring.place());
   }
 
  private:
@@ -97,7 +119,64 @@ class basic_memory_carrier : public carrier {
     ring_boxes ring;
     push_list boxes;
     bool served = false;
+    bool staged = false;  // packed for the receiver instead of being written into its block
+    staged_boxes stage;
   };
+  struct origin {
+    ring_boxes ring;
+    bool staged = false;
+    staged_boxes stage;
+  };
+
+  void list_everything() {
+    const auto bytes = static_cast<std::ptrdiff_t>(kind_.bytes);
+    everything_ = push_list(plan_.rank);
+    for (std::size_t k = 0; k < plan_.kept.size(); ++k)
+      everything_.add(own_, plan_.kept[k],
+                      offset_of(plan_.kept_to[k], plan_.received_strides.data(), plan_.rank) * bytes,
+                      plan_.received_strides.data());
+    for (const target& t : targets_)
+      if (!t.staged) everything_.add(t.boxes);
+    everything_.sort();
+  }
+  void announce(origin& o) {
+    char* const block = !is_dense() ? nullptr : plan_.accumulate ? y_.data + o.ring.stage() : y_.data;
+    o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
+  }
+
+  /// In the first exchange receivers are told where boxes will be packed for them; where there is no room for it, they
+  /// announce their blocks as ever.
+  void find_stages() {
+    for (target& t : targets_) {
+      if (!t.staged) continue;
+      const std::uint64_t at = t.stage.make(channel_->memory(), t.ring.bytes());
+      t.staged = t.stage.there();
+      channel_->arrive(t.ring.place(), at);
+    }
+    for (origin& o : origins_) {
+      if (!o.staged) continue;
+      const std::uint64_t at = channel_->await_arrival(o.ring.place());
+      if (at != staged_boxes::none) o.stage.find(channel_->at(o.ring.place(), at), o.ring.bytes());
+      o.staged = o.stage.there();
+      if (!o.staged) announce(o);
+    }
+    list_everything();
+    found_ = true;
+  }
+  void pack(const block_memory& x) {
+    if (!some_staged_) return;
+    ++exchange_, packed_ = true;
+    for (target& t : targets_) {
+      if (!t.staged) continue;
+      t.ring.pack_all(x, t.stage.buffer(exchange_), true);
+      t.stage.was_packed(exchange_);
+    }
+  }
+  void unpack(origin& o) {
+    o.stage.await(exchange_, oversubscribed_);
+    o.ring.pack_all(y_, o.stage.buffer(exchange_), false);
+    o.stage.was_taken(exchange_);
+  }
 
   /// Up to here what passes through a ring stays in a cache. Beyond it slots are stored past the cache: a reader on a
   /// distant core would fetch every line out of the writer's.
@@ -132,6 +211,7 @@ class basic_memory_carrier : public carrier {
   void push_together() {
     bool in_place = plan_.kept.empty() || is_dense();
     for (target& t : targets_) {
+      if (t.staged) continue;
       meet(t);
       in_place = in_place && t.ring.in_place();
     }
@@ -140,18 +220,18 @@ class basic_memory_carrier : public carrier {
     } else {
       keep();
       for (target& t : targets_)
-        if (t.ring.in_place()) push(t.boxes);
+        if (!t.staged && t.ring.in_place()) push(t.boxes);
     }
     for (const target& t : targets_)
-      if (t.ring.in_place()) channel_->arrive(t.ring.place());
+      if (!t.staged && t.ring.in_place()) channel_->arrive(t.ring.place());
   }
 
   /// Receiver by receiver, as they announce themselves; what stays is copied when nobody else can be served, so that
   /// signals travel meanwhile.
   void push_as_they_come() {
     bool kept = false;
-    std::size_t left = targets_.size();
-    for (target& t : targets_) t.served = false;
+    std::size_t left = 0;
+    for (target& t : targets_) t.served = t.staged, left += t.staged ? 0 : 1;
     for (backoff p(oversubscribed_); left > 0;) {
       const std::size_t before = left;
       for (target& t : targets_) {
@@ -181,8 +261,10 @@ class basic_memory_carrier : public carrier {
   std::vector<char*> blocks_;
   push_list everything_;  // what stays and what goes to the node
   std::vector<target> targets_;
-  std::vector<ring_boxes> origins_;
+  std::vector<origin> origins_;
   bool streaming_ = false;
+  bool some_staged_ = false, found_ = false, packed_ = false, is_ahead_ = false;
+  std::uint64_t exchange_ = 0;  // of those with boxes that are packed, which one this is
   block_memory x_, y_;
 };
 using memory_carrier = basic_memory_carrier<>;

@@ -53,6 +53,12 @@ class basic_ring_boxes {
   }
 
   bool in_place() const { return at_.in_place(); }
+
+  /// All boxes one after another, out of a block or into it.
+  void pack_all(const block_memory& block, char* packed, bool out) const {
+    for (std::size_t k = 0; k < whole_.size(); ++k)
+      packed = pack_box(kind_, whole_[k], whole_.rank(), block, packed, out, stores::cached);
+  }
   bool done() const { return at_.in_place() || next_ == cut_.size(); }
 
  private:

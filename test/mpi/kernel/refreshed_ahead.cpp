@@ -1,0 +1,129 @@
+// A refresh begins while the workers are still asked whether they agree to it: calls that are refused leave nothing
+// behind, tensors whose blocks look alike on some workers are told apart, and who runs ahead or lets a kernel go writes
+// into nobody's ghosts.
+#include "mpi_test.hpp"
+#include "random_cases.hpp"
+#include "refused.hpp"
+
+#include <partita/kernel/halo_exchange.hpp>
+
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace partita;
+using line = xt::xtensor<long, 2>;
+
+constexpr std::size_t columns = 5;
+
+/// What stands in a cell of the tensor in a round.
+long value(std::size_t row, std::size_t column, long round) {
+  return round * 1000 + static_cast<long>(row * columns + column);
+}
+
+/// One tensor of whole rows, cut by `sizes`, with its halo of periodic rows.
+struct tensor {
+  template <class Halo>
+  tensor(const partition<dynamic_extents<2>>& p, const Halo& h, const std::vector<std::size_t>& sizes) {
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      if (k == p.index()[0]) start = rows, own = sizes[k];
+      rows += sizes[k];
+    }
+    u = h(line(xt::zeros<long>(std::array<std::size_t, 2>{own, columns})));
+  }
+  /// The cells of a round, and anything in the ghosts.
+  void set(long round) {
+    for (std::size_t i = 0; i < u.shape()[0]; ++i)
+      for (std::size_t j = 0; j < columns; ++j) u(i, j) = i >= 1 && i <= own ? value(start + i - 1, j, round) : -1;
+  }
+  bool is(long round) const {
+    bool all = true;
+    for (std::size_t i = 0; i < u.shape()[0]; ++i)
+      for (std::size_t j = 0; j < columns; ++j) all = all && u(i, j) == value((start + i + rows - 1) % rows, j, round);
+    return all;
+  }
+
+  std::size_t start = 0, own = 0, rows = 0;
+  line u;
+};
+
+halo_exchange<dynamic_extents<2>> rows_of(const partition<dynamic_extents<2>>& p) {
+  return {p, {.before = {1, 0}, .after = {1, 0}}, boundary::periodic};
+}
+
+/// Now and then a worker is late.
+void wander(std::mt19937& own) {
+  for (std::size_t k = own() % 4 == 0 ? own() % 200 : 0; k > 0; --k) std::this_thread::yield();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(refreshed_ahead)
+
+BOOST_AUTO_TEST_CASE(tensors_that_look_alike_on_some_workers_alternate_with_calls_that_are_refused) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const dynamic_partition<2> p = everyone.partition(dynamic_extents<2>(n, 1));
+  const auto h = rows_of(p);
+  std::vector<std::size_t> even(n, 3), other(n, 3);  // alike on the first worker
+  if (n > 1) other.back() = 2;
+  if (n > 2) other[1] = 4;
+  tensor a(p, h, even), b(p, h, other);
+  std::mt19937 common(14), own(static_cast<unsigned>(everyone.id()));
+  const std::size_t rounds = 40 + test::random_cases(800);
+  for (std::size_t round = 1; round <= rounds; ++round) {
+    tensor& now = common() % 2 == 0 ? a : b;
+    const std::size_t wrong = common() % 6 == 0 ? common() % n : n;
+    wander(own);
+    now.set(static_cast<long>(round));
+    if (wrong < n) {
+      line nowhere = xt::zeros<long>(std::array<std::size_t, 2>{9, columns});
+      const std::string said = test::refused<shape_error>([&] { h.refresh(everyone.id() == wrong ? nowhere : now.u); });
+      BOOST_TEST(said.find("requires blocks with ghosts of the shapes that a forward call gave") != std::string::npos);
+      continue;
+    }
+    if (common() % 2 == 0) {
+      h.refresh(now.u);
+    } else {
+      auto later = h.start_refresh(now.u);
+      wander(own);
+      later.finish();
+    }
+    BOOST_TEST(now.is(static_cast<long>(round)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_is_let_go_of_while_others_still_read) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const dynamic_partition<2> p = everyone.partition(dynamic_extents<2>(n, 1));
+  std::mt19937 own(static_cast<unsigned>(everyone.id()) + 7);
+  const auto keep = rows_of(p);
+  tensor lasting(p, keep, std::vector<std::size_t>(n, 2));
+  for (std::size_t round = 1; round <= 10 + test::random_cases(80); ++round) {
+    const auto number = static_cast<long>(round);
+    std::vector<tensor> all;
+    {
+      const auto h = rows_of(p);
+      all.emplace_back(p, h, std::vector<std::size_t>(n, 4));
+      for (long times = 0; times < 3; ++times) {
+        all[0].set(number + times);
+        wander(own);
+        h.refresh(all[0].u);
+        BOOST_TEST(all[0].is(number + times));
+      }
+      all[0].set(number);
+      h.refresh(all[0].u);
+    }
+    for (int k = 0; k < 3; ++k) {  // in the memory that it leaves
+      lasting.set(number + k);
+      keep.refresh(lasting.u);
+      BOOST_TEST(lasting.is(number + k));
+    }
+    BOOST_TEST(all[0].is(number));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
