@@ -12,7 +12,6 @@
 
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
-#include <partita/plan/cut_further.hpp>
 #include <partita/plan/halo_cells.hpp>
 #include <partita/plan/halo_rounds.hpp>
 #include <partita/plan/mesh_groups.hpp>
@@ -21,6 +20,7 @@
 #include <partita/plan/search.hpp>
 #include <partita/plan/sharded_partition.hpp>
 #include <partita/plan/step_plan.hpp>
+#include <partita/sharded/cut_further.hpp>
 
 #include <partita/explain/broadcast_picture.hpp>
 #include <partita/explain/completion_picture.hpp>

@@ -3,6 +3,7 @@
 
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/plan/cost.hpp>
+#include <partita/plan/node_messages.hpp>
 #include <partita/rule/repartition_rule.hpp>
 
 #include "arguments.hpp"
@@ -16,24 +17,35 @@ inline std::string amount(std::size_t elements, std::size_t messages) {
 
 /// Elements and messages that stay on a node and that cross between nodes, where workers fill one node after another.
 template <class Picture>
-void print_nodes(const Picture& moved, std::size_t nodes) {
-  std::size_t bound = 0, elements[2]{}, messages[2]{};
+void print_nodes(const Picture& moved, std::size_t nodes, std::size_t element) {
+  std::size_t bound = 0, stay = 0, own = 0, elements = 0, pairs = 0, messages = 0, joined = 0;
   for (const auto* side : {&moved.p_x.workers(), &moved.p_y.workers()}) bound = std::max(bound, side->bound());
   if (nodes == 0 || nodes > bound) throw usage_error("--nodes takes 1 to " + std::to_string(bound));
-  const auto node = [&](std::size_t worker) { return worker * nodes / bound; };
-  for (std::size_t k = 0; k < moved.p_x.size(); ++k) {
-    const std::size_t worker = moved.p_x.workers()[k];
-    std::size_t last = worker;
-    for (const auto& send : moved.plan(worker).sends) {
-      const bool crosses = node(send.worker) != node(worker);
-      elements[crosses] += send.where.volume();
-      messages[crosses] += send.worker != last;
-      last = send.worker;
-    }
+  const auto node_of = [&](std::size_t worker) { return worker * nodes / bound; };
+  std::vector<std::vector<std::size_t>> members(nodes);
+  for (std::size_t worker = 0; worker < bound; ++worker) members[node_of(worker)].push_back(worker);
+  for (const auto& here : members) {
+    std::size_t sent = 0;
+    const auto plan_of = [&](std::size_t worker) {
+      const auto plan = moved.plan(worker);
+      for (std::size_t k = 0; k < plan.sends.size(); ++k) {
+        const std::size_t to = plan.sends[k].worker;
+        const bool first = k == 0 || plan.sends[k - 1].worker != to, crosses = node_of(to) != node_of(worker);
+        (crosses ? pairs : own) += first;
+        sent += plan.sends[k].where.volume();
+      }
+      return plan;
+    };
+    for (const auto& m : partita::plan_node_messages(here, true, element, plan_of, node_of).messages)
+      elements += m.elements, sent -= m.elements, ++messages, joined += m.joined;
+    stay += sent;
   }
-  std::cout << "\non " << nodes << " nodes that workers fill one after another: " << elements[0] << " elements in "
-            << messages[0] << " messages stay on their node, " << elements[1] << " in " << messages[1]
-            << " cross between nodes\n";
+  std::cout << "\non " << nodes << " nodes that workers fill one after another: " << stay << " elements in " << own
+            << " messages stay on their node, " << elements << " in " << messages << " cross between nodes";
+  if (joined != 0)
+    std::cout << ",\n  " << joined << " of them joint: small boxes of " << pairs - (messages - joined)
+              << " pairs of workers";
+  std::cout << "\n";
 }
 
 /// About how many boxes two balanced cuts have in common.
@@ -66,10 +78,10 @@ int explain_moves(const arguments& given, const place& from, const place& to, co
   }
   each.print();
   print_rest(all.size());
-  std::cout << "  (sends 6 in 2: six elements in two messages)\n";
+  std::cout << "  (sends 6 in 2: six elements for two workers)\n";
   if (given.has("--worker")) std::cout << "\n" << to_text(moved.plan(given.count("--worker", 0)), element);
   std::cout << "\n" << to_text(cost_of(moved.p_x, moved.from, moved.p_y, moved.to), element);
-  if (given.has("--nodes")) print_nodes(moved, given.count("--nodes", 1));
+  if (given.has("--nodes")) print_nodes(moved, given.count("--nodes", 1), element);
 
   std::cout << "\ncost as partitions and tensor grow together\n";
   table cost(

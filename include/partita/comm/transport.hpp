@@ -85,6 +85,16 @@ class basic_transport {
     return all;
   }
 
+  /// What leaves the node of this worker for others, where `plan_of(worker)` are the plans: all that is joint, or the
+  /// worker's own.
+  template <class PlanOf>
+  node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf plan_of) const {
+    if (!members_.is_one_of_many()) return {};
+    const node_numbers node_of(members_.first_of());
+    return plan_node_messages(joint_ ? whose_plans() : std::vector<std::size_t>{worker}, true, element_bytes, plan_of,
+                              node_of, joint_ != nullptr);
+  }
+
   /// What carries out a plan for elements of this kind; `of_node` are the plans of the workers named above.
   std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind,
                                          std::vector<lowered_plan> of_node = {}) {

@@ -10,6 +10,7 @@
 #include <partita/plan/group_plan.hpp>
 #include <partita/plan/linear_cost.hpp>
 #include <partita/plan/linear_plan.hpp>
+#include <partita/plan/node_messages.hpp>
 #include <partita/plan/repartition_plan.hpp>
 #include <type_traits>
 
@@ -118,6 +119,15 @@ prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0)
              << detail::amount(plan.elements_received(), element_bytes) << " from "
              << detail::counted(plan.messages_received(), "worker") << ", copies "
              << detail::amount(plan.elements_kept(), element_bytes) << " here\n";
+}
+
+/// The messages that leave or reach a node, one line for each.
+inline prose to_text(const node_messages& all, std::size_t element_bytes = 0) {
+  prose words;
+  for (const node_message& m : all.messages)
+    words << "worker " << m.from << " to worker " << m.to << ": " << detail::amount(m.elements, element_bytes) << " in "
+          << m.last - m.first << (m.last - m.first == 1 ? " box" : " boxes") << (m.joined ? ", joint\n" : "\n");
+  return words;
 }
 
 /// What one worker does in a broadcast or a sum: whose block goes to whom, and the messages that carry it along the

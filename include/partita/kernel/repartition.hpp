@@ -110,6 +110,17 @@ class repartition {
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
     return movement_.planner().checked_plan(global);
   }
+  /// The messages that leave this worker's node for others in a call with such a tensor, small boxes in joint ones; of
+  /// its own alone where none are joint. Requires: the same, and a call before, in which nodes are learnt; else
+  /// nothing.
+  template <std::size_t... E>
+    requires(sizeof...(E) == rank)
+  node_messages messages_between_nodes(const extents<E...>& global, std::size_t element_bytes) const {
+    return messages_between_nodes(global.array(), element_bytes);
+  }
+  node_messages messages_between_nodes(const std::array<std::size_t, rank>& global, std::size_t element_bytes) const {
+    return movement_.messages_between_nodes(global, element_bytes);
+  }
   /// How often a plan had to be made at a call so far.
   std::size_t plans_made() const { return movement_.structures_made(); }
   std::size_t structures_made() const { return movement_.structures_made(); }

@@ -86,8 +86,7 @@ struct exchange_plan {
     return from;
   }
 
-  /// How many peers this worker sends to (receives from): one message for each, unless the workers of two nodes share
-  /// some (node_traffic).
+  /// How many peers this worker sends to (receives from): one message for each. What nodes share: node_messages.
   std::size_t messages_sent() const { return peers(sends); }
   std::size_t messages_received() const { return peers(receives); }
   /// How many elements leave this worker (arrive from others, stay).

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 #include <partita/nn/update_rule.hpp>
-#include <partita/plan/cut_further.hpp>
 #include <partita/sharded/call.hpp>
+#include <partita/sharded/cut_further.hpp>
 #include <tuple>
 #include <vector>
 

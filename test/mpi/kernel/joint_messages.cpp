@@ -2,6 +2,7 @@
 // nodes, the result is the same, and the messages and bytes are those that were planned. Nodes are pretended.
 #include "../support/agreement_messages.hpp"
 #include "../support/message_count.hpp"
+#include "../support/random_partition.hpp"
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "random_cases.hpp"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <numeric>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -33,14 +33,6 @@ struct cluster {
   test::pretended apart{"PARTITA_NODES", std::to_string(nodes).c_str()}, memory{"PARTITA_SHARED", shared};
 };
 
-partition<grid_shape> random_partition(const world& everyone, std::mt19937& random) {
-  const std::size_t rows = 1 + random() % everyone.size(), columns = 1 + random() % (everyone.size() / rows);
-  std::vector<std::size_t> ids(everyone.size());
-  std::iota(ids.begin(), ids.end(), std::size_t{0});
-  std::shuffle(ids.begin(), ids.end(), random);
-  ids.resize(rows * columns);
-  return everyone.partition(grid_shape(rows, columns), workers(ids));
-}
 /// n indices in so many parts, some of them empty.
 cut random_cut(std::size_t n, std::size_t parts, std::mt19937& random) {
   std::vector<std::size_t> sizes(parts, 0);
@@ -87,12 +79,14 @@ void expect_moved(const Kernel& kernel, const partition<grid_shape>& p_x, const 
   }
 }
 
-/// What all workers post for a plan on so many nodes, worked out from the plans of all of them.
+/// What all workers post for a plan on so many nodes, worked out from the plans of all of them, and what this one does.
 struct expected {
+  node_messages::posted own{};
   std::size_t messages = 0, bytes = 0, joined = 0;
 };
 template <class PlanOf>
-expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element, PlanOf plan_of) {
+expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element, const node_messages::posted& own,
+                     PlanOf plan_of) {
   struct pair_of_nodes {
     std::set<std::size_t> from, to;
     std::size_t pairs = 0, elements = 0;
@@ -109,6 +103,7 @@ expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element
     }
   }
   expected e;
+  e.own = own;
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (k / nodes == k % nodes || all[k].pairs == 0) continue;
     const node_traffic traffic{all[k].from.size(), all[k].to.size(), all[k].pairs, all[k].elements * element};
@@ -127,16 +122,35 @@ void expect_posted(const world& everyone, const Kernel& kernel, const expected& 
   const std::size_t messages = test::messages(), bytes = test::bytes_sent();
   call();
   const auto sum = [](std::size_t own) { return boost::mpi::all_reduce(test::workers(), own, std::plus<>()); };
-  const std::size_t posted = sum(test::messages() - messages), sent = sum(test::bytes_sent() - bytes);
+  const std::size_t own_posted = test::messages() - messages, posted = sum(own_posted),
+                    sent = sum(test::bytes_sent() - bytes);
   const std::size_t agreements = sum(agreement);
+  BOOST_TEST(kernel.counts().messages == e.own.messages, what);
+  BOOST_TEST(kernel.counts().bytes_by_message == e.own.elements * sizeof(double), what);
+  BOOST_TEST(own_posted == e.own.messages + agreement, what);
   BOOST_TEST(sum(kernel.counts().messages) == e.messages, what);
   BOOST_TEST(sum(kernel.counts().bytes_by_message) == e.bytes, what);
   BOOST_TEST(posted == e.messages + agreements, what);
   BOOST_TEST(sent == e.bytes + 32 * agreements, what);
 }
 
+/// What this worker sent in the call before is what the messages between nodes tell, where only nodes send messages.
+template <class Kernel>
+void expect_told(const Kernel& kernel, const std::array<std::size_t, 2>& global, std::size_t me) {
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr || !partita::detail::arena::shared_by_environment()) return;
+  const auto told = kernel.messages_between_nodes(global, sizeof(double)).posted_by(me);
+  BOOST_TEST(kernel.counts().messages == told.messages);
+  BOOST_TEST(kernel.counts().bytes_by_message == told.elements * sizeof(double));
+}
+
 /// The nodes that there are, of so many that are pretended.
 std::size_t nodes_of(const world& everyone, std::size_t pretended) { return std::min(everyone.size(), pretended); }
+
+std::vector<std::size_t> members_of(std::size_t nodes, std::size_t workers, std::size_t node) {
+  std::vector<std::size_t> members;
+  for (std::size_t worker = node; worker < workers; worker += nodes) members.push_back(worker);
+  return members;
+}
 
 }  // namespace
 
@@ -148,7 +162,7 @@ BOOST_AUTO_TEST_CASE(any_partitions_and_cuts_on_any_nodes_with_and_without_share
     const cluster here{nodes, shared};
     const world everyone(test::workers());
     for (std::size_t trial = 0; trial < test::random_cases(16); ++trial) {
-      const auto p_x = random_partition(everyone, random), p_y = random_partition(everyone, random);
+      const auto p_x = test::random_partition(everyone, random), p_y = test::random_partition(everyone, random);
       const std::size_t rows = random() % 30, columns = 1 + random() % 30;
       const auto of_x = decomposition<2>::balanced({rows, columns}, p_x.grid().shape());
       const auto cuts = decomposition<2>::make(
@@ -156,6 +170,7 @@ BOOST_AUTO_TEST_CASE(any_partitions_and_cuts_on_any_nodes_with_and_without_share
       BOOST_TEST_CONTEXT(nodes << " nodes, shared " << shared << ", trial " << trial) {
         const repartition r(p_x, p_y, permute<1, 0>, to_cuts(cuts));
         expect_moved<double>(r, p_x, p_y, block_of<double>(p_x, of_x, false), block_of<double>(p_y, cuts, true));
+        expect_told(r, {rows, columns}, everyone.id());
         // blocks that say how they are cut by their shapes alone
         const repartition back(p_y, p_x);
         const auto again = decomposition<2>::balanced({columns, rows}, p_x.grid().shape());
@@ -180,11 +195,18 @@ BOOST_AUTO_TEST_CASE(what_is_posted_is_what_was_planned_for_the_nodes) {
         const auto plan_of = [&](std::size_t worker) {
           return plan_repartition(p_x.grid(), of_x, p_y.grid(), of_y, worker);
         };
-        const expected there = expected_on(N, P, sizeof(double), plan_of);
-        const expected back =
-            expected_on(N, P, sizeof(double), [&](std::size_t worker) { return reversed(plan_of(worker)); });
+        const auto back_of = [&](std::size_t worker) { return reversed(plan_of(worker)); };
         const repartition r(p_x, p_y);
         auto x = block_of<double>(p_x, of_x, false), y = block_of<double>(p_y, of_y, false);
+        r(x);  // in which nodes are learnt
+        const std::size_t me = everyone.id();
+        const auto told = r.messages_between_nodes(of_x.extents(), sizeof(double)).posted_by(me);
+        const auto told_back =
+            plan_node_messages(members_of(N, P, me % N), true, sizeof(double), back_of, [&](std::size_t worker) {
+              return worker % N;
+            }).posted_by(me);
+        const expected there = expected_on(N, P, sizeof(double), told, plan_of),
+                       back = expected_on(N, P, sizeof(double), told_back, back_of);
         expect_posted(everyone, r, there, what, [&] {
           const auto z = r(x);
           if (p_y.active()) BOOST_TEST(same(z, y));

@@ -2,6 +2,7 @@
 // random grids, cuts and orders of dimensions, through shared memory and by messages, there and back.
 #include "../support/agreement_messages.hpp"
 #include "../support/message_count.hpp"
+#include "../support/random_partition.hpp"
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_gather.hpp>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -23,16 +23,6 @@ namespace {
 
 using namespace partita;
 using grid_shape = dynamic_extents<2>;
-
-/// A partition of some of the workers in some order.
-partition<grid_shape> random_partition(const world& everyone, std::mt19937& random) {
-  const std::size_t rows = 1 + random() % everyone.size(), columns = 1 + random() % (everyone.size() / rows);
-  std::vector<std::size_t> ids(everyone.size());
-  std::iota(ids.begin(), ids.end(), std::size_t{0});
-  std::shuffle(ids.begin(), ids.end(), random);
-  ids.resize(rows * columns);
-  return everyone.partition(grid_shape(rows, columns), workers(ids));
-}
 
 /// What one call adds to the counts below MPI's profiling interface: what it posts and how many bytes.
 struct posted {
@@ -105,7 +95,7 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_a_repartition_is_what_its_plan_send
   const world everyone(test::workers());
   std::mt19937 random(11);
   for (std::size_t trial = 0; trial < test::random_cases(12); ++trial) {
-    const auto p_x = random_partition(everyone, random), p_y = random_partition(everyone, random);
+    const auto p_x = test::random_partition(everyone, random), p_y = test::random_partition(everyone, random);
     const std::size_t rows = 1 + random() % 20, columns = 1 + random() % 20;
     const extents<dynamic, dynamic> global(rows, columns);
     const auto each = [&](strategy how) {

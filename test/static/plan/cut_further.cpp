@@ -1,5 +1,5 @@
 // Where a layout is cut further: the dimension whose cut leaves the smallest block.
-#include <partita/plan/cut_further.hpp>
+#include <partita/sharded/cut_further.hpp>
 
 using namespace partita;
 

@@ -1,11 +1,11 @@
-// Which boxes of a plan travel between nodes in messages that the workers of both nodes share: worked out by every
-// worker from the plans of its own node, so that nobody has to be asked.
+// What a worker does for the messages that the workers of two nodes share: where each box stands in them, and who
+// writes and reads it. Which boxes share one is decided by plan/node_messages.hpp.
 #pragma once
 
 #include <cstddef>
 #include <partita/comm/detail/box_list.hpp>
 #include <partita/comm/detail/lowered_plan.hpp>
-#include <partita/plan/between_nodes.hpp>
+#include <partita/plan/node_messages.hpp>
 #include <partita/plan/stable_sort.hpp>
 #include <utility>
 #include <vector>
@@ -26,12 +26,38 @@ struct joint_plan {
   }
 };
 
-/// A box that goes from or comes to a worker of this node, or a message of several.
+/// A box on one side of a staging area.
 struct joint_box {
-  std::size_t key;                   // by which it is sorted
-  std::size_t other_node, from, to;  // the number of the other node, and the workers
-  std::size_t plan, box, elements;   // which of the node's plans, and which of its sends or receives
-  std::size_t stage = 0;             // elements from the start of the owner's staging area
+  std::size_t key, plan, box, elements;  // the worker by which it is sorted, and where it is listed
+  std::size_t stage;                     // elements from the start of the owner's staging area
+};
+
+/// The last of n ascending values that is not larger.
+template <class Value>
+std::size_t last_up_to(std::size_t value, std::size_t n, Value value_of) {
+  std::size_t low = 0, high = n;
+  while (low + 1 < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    (value_of(middle) <= value ? low : high) = middle;
+  }
+  return low;
+}
+
+/// Nodes as numbers 0, 1, ..., given for each worker the lowest one of its node.
+class node_numbers {
+ public:
+  explicit node_numbers(const std::vector<int>& first_of) : first_of_(&first_of) {
+    for (std::size_t k = 0; k < first_of.size(); ++k)
+      if (first_of[k] == static_cast<int>(k)) lowest_.push_back(k);
+  }
+  std::size_t operator()(std::size_t worker) const {
+    return last_up_to(static_cast<std::size_t>((*first_of_)[worker]), lowest_.size(),
+                      [&](std::size_t k) { return lowest_[k]; });
+  }
+
+ private:
+  const std::vector<int>* first_of_;
+  std::vector<std::size_t> lowest_;  // workers of all nodes
 };
 
 /// Splits the plan of a worker, given those of the workers of its node, ascending. `first_of` tells for any worker the
@@ -40,9 +66,7 @@ class joint_planner {
  public:
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,
                 const std::vector<int>& first_of)
-      : me_(worker), element_(element), first_of_(&first_of), plans_(std::move(plans)) {
-    for (std::size_t k = 0; k < first_of.size(); ++k)
-      if (first_of[k] == static_cast<int>(k)) nodes_.push_back(k);
+      : me_(worker), element_(element), node_of_(first_of), plans_(std::move(plans)) {
     place_ = place_of(worker);
   }
 
@@ -61,103 +85,44 @@ class joint_planner {
   using list = std::vector<joint_box>;
 
   const lowered_plan& own() const { return plans_[place_]; }
-  /// A worker's node as a number, and its place among the workers of this one.
-  std::size_t node_of(std::size_t worker) const {
-    const auto first = static_cast<std::size_t>((*first_of_)[worker]);
-    return last_up_to(first, nodes_.size(), [&](std::size_t k) { return nodes_[k]; });
-  }
+  /// The place of a worker among those of this node.
   std::size_t place_of(std::size_t worker) const {
     return last_up_to(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
-  }
-  /// The last of n ascending values that is not larger.
-  template <class Value>
-  static std::size_t last_up_to(std::size_t value, std::size_t n, Value value_of) {
-    std::size_t low = 0, high = n;
-    while (low + 1 < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      (value_of(middle) <= value ? low : high) = middle;
-    }
-    return low;
   }
   static void sort(list& all) {
     stable_sort(all, [](const joint_box& m) { return m.key; });
   }
 
-  /// All boxes of the node in one direction, those of each other node together, in an order that both nodes know.
-  list all_moving(bool leaving) const {
-    list all;
-    const std::size_t here = node_of(me_);
+  /// What the plans of the node say of one direction.
+  node_messages all_moving(bool leaving) const {
+    std::vector<crossing_box> all;
     for (std::size_t k = 0; k < plans_.size(); ++k) {
       const box_list& boxes = leaving ? plans_[k].sends : plans_[k].receives;
       const std::size_t local = plans_[k].worker;
       for (std::size_t b = 0; b < boxes.size(); ++b) {
-        const std::size_t other = boxes[b].worker, there = node_of(other), volume = boxes.volume(b);
-        if (there == here || volume == 0) continue;
-        const std::size_t from = leaving ? local : other;
-        all.push_back({there << 32U | from, there, from, leaving ? other : local, k, b, volume});
+        const std::size_t other = boxes[b].worker;
+        all.push_back({leaving ? local : other, leaving ? other : local, boxes.volume(b), k, b});
       }
     }
-    sort(all);
-    return all;
-  }
-
-  /// The workers of one side of the boxes first, ..., last - 1, ascending.
-  static std::vector<std::size_t> workers_of(const list& all, std::size_t first, std::size_t last,
-                                             std::size_t joint_box::*side) {
-    std::vector<std::size_t> workers;
-    for (std::size_t k = first; k < last; ++k) {
-      std::size_t worker = all[k].*side, low = workers.size();
-      while (low > 0 && workers[low - 1] > worker) --low;
-      if (low > 0 && workers[low - 1] == worker) continue;
-      workers.push_back(worker);
-      for (std::size_t at = workers.size() - 1; at > low; --at) workers[at] = workers[at - 1];
-      workers[low] = worker;
-    }
-    return workers;
+    return {std::move(all), leaving, node_of_(me_), element_, node_of_};
   }
 
   void divide(joint_plan& joint, bool leaving) {
-    list all = all_moving(leaving);
-    const std::size_t here = node_of(me_);
+    const node_messages all = all_moving(leaving);
     std::vector<std::size_t> filled(plans_.size(), 0);  // elements in each member's staging area
     std::vector<char> joined(leaving ? own().sends.size() : own().receives.size(), 0);
     list written, read, messages;  // by the worker on the other side of the staging area, or of the network
-    for (std::size_t k = 0, next = 0; k < all.size(); k = next) {
-      node_traffic traffic;
-      std::size_t elements = 0;
-      for (next = k; next < all.size() && all[next].other_node == all[k].other_node; ++next) {
-        elements += all[next].elements;
-        traffic.pairs +=
-            next == k || all[next].from != all[next - 1].from || all[next].to != all[next - 1].to ? 1U : 0U;
-      }
-      traffic.bytes = elements * element_;
-      traffic.senders = workers_of(all, k, next, &joint_box::from).size();
-      traffic.receivers = workers_of(all, k, next, &joint_box::to).size();
-      const std::size_t lanes = traffic.joined();
-      for (std::size_t m = k, at = 0; lanes != 0 && m < next;) {
-        const std::size_t lane = at * lanes / elements;
-        std::size_t end = m, reach = at;
-        for (; end < next && reach * lanes / elements == lane; ++end) reach += all[end].elements;
-        const auto owner = [&](std::size_t joint_box::*side, std::size_t other) {
-          const auto workers = workers_of(all, m, end, side);
-          return workers[node_traffic::owner(workers.size(), other, lane)];
-        };
-        const std::size_t there = all[k].other_node, sends = owner(&joint_box::from, leaving ? there : here),
-                          receives = owner(&joint_box::to, leaving ? here : there),
-                          owner_here = leaving ? sends : receives;
-        std::size_t& stage = filled[place_of(owner_here)];
-        if (owner_here == me_) messages.push_back({leaving ? receives : sends, 0, 0, 0, 0, 0, reach - at, stage});
-        for (; m != end; ++m) {
-          joint_box one = all[m];
-          const std::size_t local = leaving ? one.from : one.to;
-          one.stage = stage;
-          one.key = owner_here;
-          if (local == me_) joined[one.box] = 1, written.push_back(one);
-          one.key = local;
-          if (owner_here == me_) read.push_back(one);
-          stage += one.elements;
-        }
-        at = reach;
+    for (const node_message& m : all.messages) {
+      if (!m.joined) continue;
+      const std::size_t owner = leaving ? m.from : m.to;
+      std::size_t& stage = filled[place_of(owner)];
+      if (owner == me_) messages.push_back({leaving ? m.to : m.from, 0, 0, m.elements, stage});
+      for (std::size_t b = m.first; b < m.last; ++b) {
+        const crossing_box& one = all.boxes[b];
+        const std::size_t local = leaving ? one.from : one.to;
+        if (local == me_) joined[one.box] = 1, written.push_back({owner, one.plan, one.box, one.elements, stage});
+        if (owner == me_) read.push_back({local, one.plan, one.box, one.elements, stage});
+        stage += one.elements;
       }
     }
     sort(written), sort(read), sort(messages);
@@ -207,8 +172,7 @@ class joint_planner {
   }
 
   std::size_t me_, element_, place_ = 0;
-  const std::vector<int>* first_of_;
-  std::vector<std::size_t> nodes_;   // the lowest workers of all
+  node_numbers node_of_;
   std::vector<lowered_plan> plans_;  // of the node's workers
 };
 

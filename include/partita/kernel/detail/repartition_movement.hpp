@@ -41,6 +41,12 @@ class repartition_movement {
     const carried last = last_ ? last_->counts() : carried{};
     return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
   }
+  /// What its node sends to others for a tensor of these extents.
+  node_messages messages_between_nodes(const std::array<std::size_t, rank>& global, std::size_t element_bytes) const {
+    const exchange_plan<rank> own = planner_.checked_plan(global);
+    if (!ways_) return {};
+    return ways_->between_nodes(own.worker, element_bytes, [&](std::size_t k) { return planner_.plan(global, k); });
+  }
 
   /// For as long as a call takes.
   one_thread only_thread() const {

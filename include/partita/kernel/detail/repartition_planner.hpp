@@ -95,9 +95,9 @@ class repartition_planner {
   std::uint64_t fingerprint() const { return fingerprint_; }
 
   /// The plan for a tensor x of these extents, cut as given or in balance.
-  exchange_plan<rank> plan(const shape_type& global) const {
-    return plan_repartition(p_x_.grid(), cuts_.of_x(global), p_y_.grid(), cuts_.of_y(global), state().id(),
-                            cuts_.axes());
+  exchange_plan<rank> plan(const shape_type& global) const { return plan(global, state().id()); }
+  exchange_plan<rank> plan(const shape_type& global, std::size_t worker) const {
+    return plan_repartition(p_x_.grid(), cuts_.of_x(global), p_y_.grid(), cuts_.of_y(global), worker, cuts_.axes());
   }
   /// The same. Requires extents that the given cuts add up to [shape_error].
   exchange_plan<rank> checked_plan(const shape_type& global) const {

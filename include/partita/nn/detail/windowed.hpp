@@ -8,7 +8,7 @@
 #include <partita/core/left_out.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/kernel/window_movement.hpp>
-#include <partita/plan/taps.hpp>
+#include <partita/nn/taps.hpp>
 #include <partita/rule/reduction.hpp>
 #include <vector>
 

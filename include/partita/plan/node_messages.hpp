@@ -1,0 +1,126 @@
+// Which message each box takes that goes from one node to another: one of its two workers alone, or one that the
+// workers of both nodes share. All of them come to the same; carriers carry it out, counts and words are views of it.
+#pragma once
+
+#include <cstddef>
+#include <partita/plan/between_nodes.hpp>
+#include <partita/plan/exchange_plan.hpp>
+#include <partita/plan/stable_sort.hpp>
+#include <vector>
+
+namespace partita {
+
+/// A box that a worker of one node sends to a worker of another one.
+struct crossing_box {
+  std::size_t from = 0, to = 0, elements = 0;
+  std::size_t plan = 0, box = 0;  ///< which of the node's plans lists it, as which of its sends or receives
+  std::size_t other_node = 0;
+};
+
+/// A message from node to node: the boxes first, ..., last - 1, one after the other.
+struct node_message {
+  std::size_t from = 0, to = 0;  ///< who posts it, and who receives it
+  std::size_t other_node = 0, first = 0, last = 0, elements = 0;
+  bool joined = false;  ///< whether it carries what others send and receive, too
+};
+
+/// All messages that leave one node, or that arrive there.
+struct node_messages {
+  std::vector<crossing_box> boxes;
+  std::vector<node_message> messages;
+
+  node_messages() = default;
+  /// `all` are the boxes of the workers of node `here` in one direction, plan by plan, those of each ascending by peer;
+  /// node_of(worker) numbers nodes. Where messages are not joined, each pair of workers has one.
+  template <class NodeOf>
+  node_messages(std::vector<crossing_box> all, bool leaving, std::size_t here, std::size_t element_bytes,
+                NodeOf node_of, bool join = true) {
+    for (crossing_box& b : all) {
+      b.other_node = node_of(leaving ? b.to : b.from);
+      if (b.other_node != here && b.elements != 0) boxes.push_back(b);
+    }
+    // an order that both nodes know
+    detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
+    for (std::size_t k = 0, next = 0; k < boxes.size(); k = next) {
+      const std::size_t there = boxes[k].other_node;
+      node_traffic traffic;
+      std::size_t elements = 0;
+      for (next = k; next < boxes.size() && boxes[next].other_node == there; ++next) {
+        elements += boxes[next].elements;
+        traffic.pairs += next == k || !of_one_pair(next, next - 1) ? 1U : 0U;
+      }
+      traffic.bytes = elements * element_bytes;
+      traffic.senders = workers_of(k, next, &crossing_box::from).size();
+      traffic.receivers = workers_of(k, next, &crossing_box::to).size();
+      const std::size_t lanes = join ? traffic.joined() : 0;
+      for (std::size_t m = k, at = 0; m < next; m = messages.back().last) {
+        const std::size_t lane = at * lanes / elements;
+        node_message one{boxes[m].from, boxes[m].to, there, m, m, 0, lanes != 0};
+        const auto joins = [&](std::size_t b) {
+          return lanes == 0 ? of_one_pair(b, m) : (at + one.elements) * lanes / elements == lane;
+        };
+        for (; one.last < next && joins(one.last); ++one.last) one.elements += boxes[one.last].elements;
+        at += one.elements;
+        if (one.joined) {
+          one.from = owner(one, &crossing_box::from, leaving ? there : here, lane);
+          one.to = owner(one, &crossing_box::to, leaving ? here : there, lane);
+        }
+        messages.push_back(one);
+      }
+    }
+  }
+
+  /// How many of them a worker posts, and the boxes and elements in these.
+  struct posted {
+    std::size_t messages = 0, boxes = 0, elements = 0;
+    friend bool operator==(const posted&, const posted&) = default;
+  };
+  posted posted_by(std::size_t worker) const {
+    posted sum;
+    for (const node_message& m : messages)
+      if (m.from == worker) ++sum.messages, sum.boxes += m.last - m.first, sum.elements += m.elements;
+    return sum;
+  }
+
+ private:
+  bool of_one_pair(std::size_t a, std::size_t b) const {
+    return boxes[a].from == boxes[b].from && boxes[a].to == boxes[b].to;
+  }
+  /// The workers of one side of the boxes first, ..., last - 1, ascending.
+  std::vector<std::size_t> workers_of(std::size_t first, std::size_t last, std::size_t crossing_box::*side) const {
+    std::vector<std::size_t> workers;
+    for (std::size_t k = first; k < last; ++k) {
+      std::size_t worker = boxes[k].*side, low = workers.size();
+      while (low > 0 && workers[low - 1] > worker) --low;
+      if (low > 0 && workers[low - 1] == worker) continue;
+      workers.push_back(worker);
+      for (std::size_t at = workers.size() - 1; at > low; --at) workers[at] = workers[at - 1];
+      workers[low] = worker;
+    }
+    return workers;
+  }
+  std::size_t owner(const node_message& m, std::size_t crossing_box::*side, std::size_t other, std::size_t lane) const {
+    const auto workers = workers_of(m.first, m.last, side);
+    return workers[node_traffic::owner(workers.size(), other, lane)];
+  }
+};
+
+/// What leaves the node of these workers, ascending, for the others, or arrives there: `plan_of(worker)` is the
+/// exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the node's plans and a sort of
+/// their boxes.
+template <class PlanOf, class NodeOf>
+node_messages plan_node_messages(const std::vector<std::size_t>& members, bool leaving, std::size_t element_bytes,
+                                 PlanOf plan_of, NodeOf node_of, bool join = true) {
+  std::vector<crossing_box> all;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const auto plan = plan_of(members[k]);
+    const auto& moves = leaving ? plan.sends : plan.receives;
+    for (std::size_t b = 0; b < moves.size(); ++b) {
+      const std::size_t peer = moves[b].worker, me = members[k];
+      all.push_back({leaving ? me : peer, leaving ? peer : me, moves[b].where.volume(), k, b});
+    }
+  }
+  return {static_cast<std::vector<crossing_box>&&>(all), leaving, node_of(members[0]), element_bytes, node_of, join};
+}
+
+}  // namespace partita
