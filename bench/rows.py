@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Turns the JSON lines of bench/repartition, bench/collectives, bench/linear, bench/plan, bench/transpose, bench/hosts, bench/model,
-bench/sharded and bench/search_order into tables.
+bench/sharded, bench/search_order and bench/simulated into tables.
 
 rows.py FILE [REGIME]                 for gnuplot: a row for each case, ratios to memcpy, a column for each way
 rows.py FILE... [REGIME] --markdown   for a page: ours beside the others; files of several runs stand in one table
@@ -155,6 +155,40 @@ def model():
               f'| {r["ms"] / r["bound"]:.1f} × |')
 
 
+def simulated():
+    """Ours and, in brackets, MPI's own call and a loop of messages, else the loop (~), else its overheads (>)."""
+    def us(t):
+        return f"{t:.0f}" if t >= 100 else f"{t:.1f}"
+
+    chosen = [r for r in rows if r["bench"] == "simulated"]
+    numbers = sorted({r["workers"] for r in chosen})
+    for link in unique(r["link"] for r in chosen):
+        of = [r for r in chosen if r["link"] == link]
+        if of[0] is not chosen[0]:
+            print()
+        print(f"| {link} link | bytes |", " | ".join(f"{n} workers" for n in numbers), "| MPI's over ours | model over ours |")
+        print("|---" * (4 + len(numbers)) + "|")
+        for case in unique(r["case"] for r in of):
+            by = {r["workers"]: r for r in of if r["case"] == case}
+            cells, ratios, models = [], [], []
+            for n in numbers:
+                r = by.get(n)
+                if r is None:
+                    cells.append("-"), ratios.append("-"), models.append("-")
+                    continue
+                peer = r["us_mpi"] or r["us_messages"] or (r["us_overheads"] if r["us_overheads"] > r["us"] else 0)
+                models.append(f"{r['us_model'] / r['us']:.2f}" if r["us_model"] else "-")
+                if not peer:
+                    cells.append(us(r["us"])), ratios.append("-")
+                    continue
+                sign = "" if r["us_mpi"] else "~ " if r["us_messages"] else "> "
+                pair = f", {us(r['us_messages'])}" if r["us_mpi"] and r["us_messages"] else ""
+                cells.append(f"{us(r['us'])} ({sign}{us(peer)}{pair})")
+                ratios.append(f"{peer / r['us']:.2g}")
+            print(f"| {case.replace('-', ' ')} | {next(iter(by.values()))['bytes']} |", " | ".join(cells), "|", ", ".join(ratios), "|",
+                  ", ".join(models), "|")
+
+
 def halo():
     print("| cells, width, workers | partita, us | by hand | `Neighbor_alltoallw` | DMDA in place | DMDA, global to local | best over ours |")
     print("|---|---|---|---|---|---|---|")
@@ -226,4 +260,4 @@ else:
             print()
         {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model,
          "transpose": transpose, "halo": halo, "halo step": halo_step, "convolution": convolution, "sharded": sharded,
-         "search_order": search_order}[kind]()
+         "search_order": search_order, "simulated": simulated}[kind]()

@@ -17,7 +17,7 @@ SECTIONS = {
     "Guides": ["mpi", "coming-from-distdl", "coming-from-xla", "coming-from-paddle", "coming-from-scalapack", "cluster", "pitfalls",
                "reliability", "packages"],
     "Kernels": ["arguments", "broadcast", "sum-reduce", "all-gather", "repartition", "halo-exchange", "linear", "convolution",
-                "layers", "array-broadcasting", "nodes", "files"],
+                "layers", "array-broadcasting", "nodes", "simulated", "files"],
     "Sharding": ["sharding", "sharded", "search"],
     "Performance": ["performance", "performance-collectives", "performance-linear", "compile-cost"],
     "How it is built": ["architecture", "extending", "departures-distdl", "departures-sharding", "reference-figures", "changelog"],

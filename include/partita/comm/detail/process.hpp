@@ -60,7 +60,7 @@ class process {
     int key = MPI_KEYVAL_INVALID;
     check(MPI_Comm_create_keyval(
               MPI_COMM_NULL_COPY_FN,
-              [](MPI_Comm, int, void*, void*) {
+              [](MPI_Comm, int, void*, void*) -> int {
                 now() = standing::finalized;
                 return MPI_SUCCESS;
               },

@@ -35,7 +35,7 @@ class trace {
       int key = MPI_KEYVAL_INVALID;  // MPI_Finalize first of all deletes what hangs on MPI_COMM_SELF
       check(MPI_Comm_create_keyval(
                 MPI_COMM_NULL_COPY_FN,
-                [](MPI_Comm, int, void*, void*) {
+                [](MPI_Comm, int, void*, void*) -> int {
                   instance().write();
                   return MPI_SUCCESS;
                 },

@@ -1,0 +1,26 @@
+# Time against workers on simulated clusters, of the lines that bench/simulated/run wrote:
+#   gnuplot -e "rows='docs/measured/simulated.jsonl'; link='fast'; figure='docs/measured/simulated-fast.svg'" bench/simulated/times.gp
+set terminal svg size 900, 560 font "sans-serif,11" background "white"
+set output figure
+set datafile missing "?"
+set logscale xy 2
+set logscale y 10
+set xtics (64, 256, 1024)
+set xrange [56:1180]
+set grid ytics lc rgb "#dddddd"
+set key outside bottom center horizontal
+set multiplot layout 2, 3
+cases = "rows-to-columns slabs-to-pencils random-uneven all_gather all_sum_reduce agreement"
+do for [k = 1:words(cases)] {
+  set title word(cases, k) noenhanced
+  if (k > 3) { set xlabel "workers" }
+  set ylabel (k % 3 == 1 ? "microseconds" : "")
+  if (k > 1) { unset key }
+  from = "< python3 bench/simulated/simulate.py --columns ".rows." ".link." ".word(cases, k)
+  plot from using 1:2 with linespoints lc rgb "#1f4e9c" lw 2 pt 7 title "partita", \
+       from using 1:3 with linespoints lc rgb "#c55f00" lw 2 pt 5 title "MPI's call", \
+       from using 1:4 with linespoints lc rgb "#f6a04d" pt 4 title "messages", \
+       from using 1:5 with linespoints lc rgb "#f9cb9c" dt 3 pt 12 title "their overheads", \
+       from using 1:6 with linespoints lc rgb "#888888" dt 2 pt 6 title "model"
+}
+unset multiplot
