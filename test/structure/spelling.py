@@ -7,7 +7,7 @@ import sys
 
 FOLDERS = ["README.md", "CHANGELOG.md", "docs", "examples", "include", "test", "bench", "tools", "cmake"]
 # words that are meant: names in other systems' records, short names in formulas
-MEANT = "hart,indx,ser,nd,ro,ue,te,fo,som,inout,parm,unparseable"
+MEANT = "hart,indx,ser,nd,ro,ue,te,fo,som,inout,parm,unparseable,ois"
 SKIPPED = "*.svg,*.json,*/records/*,*/corpus/*,*/data/*,*.npy,*.pyc"
 
 
