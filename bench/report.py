@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""report.py FOLDER [--release FILE]: the page of what `bench/run --all` left in FOLDER: report.md with tables, and plots that
-gnuplot draws (SVG). With --release, FILE gets a line of this version, or the line is replaced, and what has become more than a
-tenth slower than in the line before is named."""
+"""report.py FOLDER [--quick] [--release FILE]: the page of what `bench/run --all` left in FOLDER: report.md with tables, and
+plots that gnuplot draws (SVG). With --release, FILE gets a line of this version (one more if the run was --quick), or
+the line is replaced, and what has become more than a tenth slower than in the line before of that kind is named."""
 import collections
 import datetime
 import json
@@ -125,8 +125,8 @@ def plots(folder, found):
         if shutil.which("gnuplot") and file.exists():
             regime = next(r["regime"] for r in found["repartition"] if r["workers"] == workers)
             name = f"repartition-{workers}.svg"
-            subprocess.run(["gnuplot", "-e", f"data='{file}'; regime='{regime}'; figure='{folder / name}'",
-                            "bench/repartition.gp"], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
+            values = f"data='{file}'; regime='{regime}'; figure='{folder / name}'; workers='{workers}'"
+            subprocess.run(["gnuplot", "-e", values, "bench/repartition.gp"], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
             yield "Repartition", f"![Repartitions on {workers} workers over a memcpy, beside every peer]({name})\n"
     for workers in sorted({r["workers"] for r in found["collectives"]}):
         cases = by_case([r for r in found["collectives"] if r["workers"] == workers and "," not in r["case"]], "case", "bytes")
@@ -146,8 +146,10 @@ def plots(folder, found):
             if r["peer"] == "partita":
                 cases[r["case"]][r["workers"]] = r["seconds_median"] * 1e3
         shared = [name for name, c in cases.items() if len(c) == len(counts)][:6]
-        yield "Scaling", plotted(folder, "scaling", "The same tensor on more workers", ("workers", "milliseconds"),
-                                 shared, [[n, *(cases[name][n] for name in shared)] for n in counts], "y")
+        cores = os.cpu_count() or 1
+        title = "The same tensor on more workers" + (f"; more than {cores} share {cores} cores" if counts[-1] > cores else "")
+        yield "Scaling", plotted(folder, "scaling", title, ("workers", "milliseconds"), shared,
+                                 [[n, *(cases[name][n] for name in shared)] for n in counts], "y")
     if found["plan"]:
         cases = sorted({r["case"] for r in found["plan"]})
         at = {(r["case"], r["workers"]): r["seconds_median"] * 1e6 for r in found["plan"]}
@@ -156,11 +158,13 @@ def plots(folder, found):
 
 
 def release(file, numbers):
-    """Puts this version's line into the file; what is worse than in the line before by more than a tenth."""
+    """Puts this version's line into the file; what is worse by more than a tenth than in the line before, of a run that
+    was quick as this one is, or not."""
+    quick = "--quick" in sys.argv
     lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    lines = [line for line in lines if line["version"] != version()]
-    before = lines[-1] if lines else None
-    lines.append({"version": version(), "date": datetime.date.today().isoformat(),
+    lines = [line for line in lines if (line["version"], line["quick"]) != (version(), quick)]
+    before = next((line for line in reversed(lines) if line["quick"] == quick), None)
+    lines.append({"version": version(), "date": datetime.date.today().isoformat(), "quick": quick,
                   **{name: round(value, 3) for name, value, _ in numbers}})
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     for name, value, more_is_better in numbers if before else ():
@@ -178,7 +182,8 @@ def main():
         shown[section].append(plot)
     out = ["# Performance, as measured by `bench/run --all --report`\n", "| | |\n|---|---|"]
     out += [f"| {what} | {value} |" for what, value in machine()]
-    out += ["\nMedians of runs in turn within one program; a ratio compares with a peer of the same run.\n",
+    out += ["\nMedians of runs in turn within one program; a ratio compares with a peer of the same run. A case of which "
+            "another program disturbed every sample is left out.\n",
             "| in short (geometric means) | | better is |\n|---|---|---|"]
     out += [f"| {name} | {value:.3g} | {'more' if more else 'less'} |" for name, value, more in numbers]
     tables = {"Repartition": "repartition", "Collectives": "collectives", "Linear layer": "linear", "Plans": "plan"}
