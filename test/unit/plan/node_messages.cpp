@@ -114,8 +114,10 @@ BOOST_AUTO_TEST_CASE(both_nodes_come_to_the_same_messages_and_every_box_is_in_on
     const std::size_t most = 1 + random() % 5;
     for (std::size_t& node : nodes) node = random() % most;  // uneven, mixed, some of them empty
     const std::size_t longest = trial % 2 == 0 ? 40 : 400;
-    auto plans = plans_of(random_grid(nodes.size(), random), random_grid(nodes.size(), random),
-                          {random() % longest, 1 + random() % longest}, nodes.size());
+    // one after another: in a call compilers would draw these in an order of their own
+    const auto from = random_grid(nodes.size(), random), to = random_grid(nodes.size(), random);
+    const std::size_t rows = random() % longest, columns = 1 + random() % longest;
+    auto plans = plans_of(from, to, {rows, columns}, nodes.size());
     const sums there = expect_laws(nodes, sizeof(double), plans);
     joined += there.joined, own += there.messages - there.joined;
     for (auto& plan : plans) plan = reversed(plan);
