@@ -100,12 +100,19 @@ class pages:
             self.figures[name].append(file)
             return f'<img src="{shown_as(file)}" alt="{html.escape(found[1])}"/>'
 
+        seen = {}       # how often a heading was there: the second is labelled -1, as on GitHub
+
+        def heading(found):
+            label = f"{name}-{slug(found[2])}"
+            seen[label] = seen.get(label, -1) + 1
+            return f"{found[1]} {found[2]} {{#{label}{f'-{seen[label]}' if seen[label] else ''}}}"
+
         out = []
         for part in re.split(r"(^ *```.*?^ *```$)", page.read_text(), flags=re.M | re.S):
             if not part.lstrip().startswith("```"):
                 part = IMAGE.sub(figure, part)
                 part = LINK.sub(lambda f: f"[{' '.join(f[1].split())}]({self.link(page, f[2])})", part)
-                part = part if name == "index" else re.sub(r"^(##+) (.*)$", lambda f: f"{f[1]} {f[2]} {{#{name}-{slug(f[2])}}}", part, flags=re.M)
+                part = part if name == "index" else re.sub(r"^(##+) (.*)$", heading, part, flags=re.M)
             out.append(part)
         text = "".join(out)
         return text if name == "index" else re.sub(r"^# (.*)$", rf"# \1 {{#{name}}}", text, count=1, flags=re.M)
