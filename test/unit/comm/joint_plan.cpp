@@ -3,6 +3,8 @@
 #include <partita/comm/detail/joint_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>
 
+#include "random_grid.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -156,15 +158,6 @@ counted move(const std::vector<std::size_t>& nodes, const grid<grid_shape>& from
   return c;
 }
 
-grid<grid_shape> random_grid(std::size_t workers_there, std::mt19937& random) {
-  const std::size_t rows = 1 + random() % workers_there, columns = 1 + random() % (workers_there / rows);
-  std::vector<std::size_t> ids(workers_there);
-  for (std::size_t k = 0; k < workers_there; ++k) ids[k] = k;
-  std::shuffle(ids.begin(), ids.end(), random);
-  ids.resize(rows * columns);
-  return {grid_shape(rows, columns), workers(ids)};
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(boxes_that_travel_in_joint_messages)
@@ -175,8 +168,9 @@ BOOST_AUTO_TEST_CASE(all_boxes_arrive_whatever_nodes_and_partitions) {
     std::vector<std::size_t> nodes(2 + random() % 20);
     const std::size_t most = 1 + random() % 5;
     for (std::size_t& node : nodes) node = random() % most;
-    move(nodes, random_grid(nodes.size(), random), random_grid(nodes.size(), random),
-         {random() % 40, 1 + random() % 40});
+    const auto from = test::random_grid(nodes.size(), random), to = test::random_grid(nodes.size(), random);
+    const std::size_t rows = random() % 40, columns = 1 + random() % 40;
+    move(nodes, from, to, {rows, columns});
   }
 }
 

@@ -3,6 +3,8 @@
 #include <partita/plan/node_messages.hpp>
 #include <partita/plan/repartition_plan.hpp>
 
+#include "random_grid.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -16,15 +18,6 @@ namespace {
 
 using namespace partita;
 using grid_shape = dynamic_extents<2>;
-
-grid<grid_shape> random_grid(std::size_t workers_there, std::mt19937& random) {
-  const std::size_t rows = 1 + random() % workers_there, columns = 1 + random() % (workers_there / rows);
-  std::vector<std::size_t> ids(workers_there);
-  for (std::size_t k = 0; k < workers_there; ++k) ids[k] = k;
-  std::shuffle(ids.begin(), ids.end(), random);
-  ids.resize(rows * columns);
-  return {grid_shape(rows, columns), workers(ids)};
-}
 
 std::vector<std::size_t> members_of(const std::vector<std::size_t>& nodes, std::size_t node) {
   std::vector<std::size_t> members;
@@ -115,7 +108,7 @@ BOOST_AUTO_TEST_CASE(both_nodes_come_to_the_same_messages_and_every_box_is_in_on
     for (std::size_t& node : nodes) node = random() % most;  // uneven, mixed, some of them empty
     const std::size_t longest = trial % 2 == 0 ? 40 : 400;
     // one after another: in a call compilers would draw these in an order of their own
-    const auto from = random_grid(nodes.size(), random), to = random_grid(nodes.size(), random);
+    const auto from = test::random_grid(nodes.size(), random), to = test::random_grid(nodes.size(), random);
     const std::size_t rows = random() % longest, columns = 1 + random() % longest;
     auto plans = plans_of(from, to, {rows, columns}, nodes.size());
     const sums there = expect_laws(nodes, sizeof(double), plans);
