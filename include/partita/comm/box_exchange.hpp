@@ -88,8 +88,7 @@ class basic_box_exchange {
   /// The first half of a start, waiting for nobody: tells the others where y is, so that who has its x first need not
   /// wait.
   void expect(void* y, const std::ptrdiff_t* y_strides) {
-    for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
-    y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
+    write_to(y, y_strides);
     if (does_more_) expect_more();
     for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
   }
@@ -101,9 +100,8 @@ class basic_box_exchange {
     return all;
   }
   void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides) {
-    for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d], y_strides_[d] = y_strides[d];
-    y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
-    x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};
+    write_to(y, y_strides);
+    take(x, x_strides);
     for (const auto& c : carriers_) c->begin_ahead(x_, y_);
   }
   /// The second half, which waits for the others to expect.
@@ -132,6 +130,10 @@ class basic_box_exchange {
   void take(const void* x, const std::ptrdiff_t* x_strides) {
     for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
     x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};  // carriers only read it
+  }
+  void write_to(void* y, const std::ptrdiff_t* y_strides) {
+    for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
+    y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
   }
   /// What is not part of every exchange stands behind one branch, and a trace there costs nothing when it is off.
   [[gnu::noinline]] void expect_more() {
