@@ -68,8 +68,13 @@ class basic_link_trial {
       const command c = hear();
       if (c.what == stop) return;
       if (c.what == later) hear();
-      room_.resize(static_cast<std::size_t>(c.bytes));
-      for (std::uint64_t k = 0; k < c.messages; ++k) receive(room_.data(), room_.size(), about_blocks);
+      // awaited together, as in an exchange
+      const auto bytes = static_cast<std::size_t>(c.bytes);
+      std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
+      room_.resize(awaited.size() * bytes);
+      for (std::size_t k = 0; k < awaited.size(); ++k)
+        start_to_receive(awaited[k], room_.data() + k * bytes, bytes, about_blocks);
+      for (MPI_Request& request : awaited) wait(request);
       send(nullptr, 0);
     }
   }
@@ -137,9 +142,12 @@ class basic_link_trial {
     check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_, about_commands, everyone_, &request), "MPI_Isend");
     wait(request);
   }
+  void start_to_receive(MPI_Request& request, void* data, std::size_t bytes, int about) const {
+    check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_, about, everyone_, &request), "MPI_Irecv");
+  }
   void receive(void* data, std::size_t bytes, int about) const {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_, about, everyone_, &request), "MPI_Irecv");
+    start_to_receive(request, data, bytes, about);
     wait(request);
   }
   command hear() const {
