@@ -31,6 +31,7 @@ struct group_call {
   group_direction where = group_direction::spread;
   const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction
+  const group_sums* sums = nullptr;        ///< of a reduction
   const element_identity* elements = nullptr;
   untyped_block x{};
   const untyped_block* view = nullptr;  ///< what the caller wants filled, if anything

@@ -138,7 +138,8 @@ class group_kernel {
                     .x = untyped_block(x),
                     .objection = &objection};
     using reduction = typename Kernel::reduction;
-    if constexpr (Where != group_direction::spread) call.how = &operation_of<reduction, T, Kernel::exact>;
+    if constexpr (Where != group_direction::spread)
+      call.how = &operation_of<reduction, T, Kernel::exact>, call.sums = group_transfer::sums();
     else if constexpr (std::is_same_v<reduction, mean_t>) call.how = &operation_of<reduction, T>;
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
@@ -160,7 +161,7 @@ class group_kernel {
   auto now(const strided<const T, Rank>& x, const text& objection) const {
     const auto only = movement_.only_thread();
     const group_call call = call_of<Where>(x, objection);
-    const block_shape shape = movement_.agree(call);
+    const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
     } else {
@@ -184,7 +185,7 @@ class group_kernel {
       call.view = &wanted;
       constexpr bool to_all = Where == group_direction::to_all;  // then others write, and only into our own memory
       call.in_place = in_place || (to_all && wanted == call.x);
-      const block_shape shape = movement_.agree(call);
+      const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
       const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
       if (through || elements_in(shape, rank) == 0) {
         auto y = room<T, rank>(shape);
@@ -209,7 +210,7 @@ class group_kernel {
       call.in_place = true;
       const untyped_block view(wanted.block);
       if (wanted.given) call.view = &view;
-      const block_shape shape = movement_.agree(call);
+      const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
       const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
       pooled_tensor<T, Rank> y;
       if (!into_view) y = room<T, Rank>(shape);

@@ -48,23 +48,24 @@ class basic_group_movement {
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
   /// Ends what is under way, and agrees on the next call. The shape of the block that this worker gets.
+  template <bool Spreads>
   block_shape agree(const group_call& call) {
     operation_->wait();
     if (call.has_objection() || (writes(call.where) && call.overlaps()))
-      return agree(call, call.own_complaint(facts_.name, world_->id()));
+      return agree<Spreads>(call, call.own_complaint(facts_.name, world_->id()));
     static const complaint none;
-    return agree(call, none);
+    return agree<Spreads>(call, none);
   }
-  template <class = void>
+  template <bool Spreads>
   block_shape agree(const group_call& call, const complaint& before) {
-    const bool spreads = call.where == group_direction::spread;
     begins_ahead ahead(*this, call);
-    const structure& s =
-        spreads ? agree_on_block(call, before, ahead.if_worth_it()) : agree_on_sum(call, before, ahead.if_worth_it());
+    const structure* agreed_on = nullptr;
+    if constexpr (Spreads) agreed_on = &agree_on_block(call, before, ahead.if_worth_it());
+    else agreed_on = &agree_on_sum(call, before, ahead.if_worth_it());
     ahead.was_agreed_on();
     if (call.where == group_direction::to_all) return call.x.shape;
-    return spreads ? result_shape(call.x, s, plan_.large, plan_.small)
-                   : result_shape(call.x, s, plan_.small, plan_.large);
+    return Spreads ? result_shape(call.x, *agreed_on, plan_.large, plan_.small)
+                   : result_shape(call.x, *agreed_on, plan_.small, plan_.large);
   }
   /// For as long as a call takes.
   one_thread only_thread() const {
@@ -266,7 +267,7 @@ class basic_group_movement {
   }
 
   group_job job_of(const group_call& call, const untyped_block* y = nullptr) const {
-    group_job job{call.where, call.of, call.how, &call.x, y};
+    group_job job{call.where, call.of, call.how, call.sums, &call.x, y};
     if (call.where == group_direction::spread && call.how != nullptr && plan_.small)
       job.parts = plan_.rooted()->contributors();
     return job;

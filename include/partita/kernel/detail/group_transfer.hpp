@@ -18,12 +18,21 @@ enum class group_direction {
   to_all    ///< those of the large workers, as one, to all of them
 };
 
+class group_transfer;
+
+/// What a transfer does in a group only for a reduction. A spread names none: who only spreads does not compile it.
+struct group_sums {
+  using step = void (group_transfer::*)(const worker_group&, group_way&);
+  step begin_ahead, start, finish;
+};
+
 /// The blocks of a call on this worker and what is done with them. They are the caller's: a block knows up to 16
 /// dimensions, and copies of it would take longer than a small one's elements.
 struct group_job {
   group_direction where = group_direction::spread;
   const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction
+  const group_sums* sums = nullptr;        ///< of a reduction
   const untyped_block* x = nullptr;        ///< what it gives
   const untyped_block* y = nullptr;        ///< where it gets the result
   const char* dense_x = nullptr;           ///< the elements of x side by side, for who gives
@@ -53,15 +62,21 @@ class group_transfer {
   group_transfer(world_state& world, group_ways& ways, const group_job& job, bool under_way)
       : world_(&world), ways_(&ways), job_(&job), dense_y_(job.y != nullptr && job.y->dense()), under_way_(under_way) {}
 
+  /// The steps of reductions.
+  template <class = void>
+  static const group_sums* sums() {
+    static constexpr group_sums all{&group_transfer::begin_sum_ahead<void>, &group_transfer::start_sum<void>,
+                                    &group_transfer::finish_sum<void>};
+    return &all;
+  }
+
   /// What can be done before all workers agree on the call, once those of this node do.
   template <class = void>
   void begin_ahead() {
     ways_->begins_ahead();
     for_each_group([&](const worker_group& g, group_way& way) {
-      const group_blocks b{given(g), nullptr, job_->x->size()};
-      if (job_->where == group_direction::spread) way.spread_ahead(messages(way), b);
-      else if (g.root_is_large)  // so that all members know how long blocks are
-        way.sum_to_other_nodes_ahead(messages(way), *job_->how, b, job_->where == group_direction::to_all);
+      if (job_->where == group_direction::spread) way.spread_ahead(messages(way), {given(g), nullptr, job_->x->size()});
+      else (this->*job_->sums->begin_ahead)(g, way);
     });
   }
   /// What a worker can do alone before anybody agrees on the call.
@@ -77,21 +92,16 @@ class group_transfer {
     ways_->begins_to_move();
     for_each_group([&](const worker_group& g, group_way& way) {
       if (g.members.size() == 1) return;
-      const group_blocks b{given(g), gets(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
-      if (job_->where == group_direction::spread) {
-        if (under_way_ && g.position == 0) way.start_spread(messages(way), {b.x, g.root_is_large ? b.y : nullptr, b.n});
-        return;
-      }
-      if (way.is_ahead) return;
-      way.start_sum(*job_->how, b, job_->where == group_direction::to_all);
-      if (under_way_) way.send_ahead(messages(way), *job_->how, b, job_->where == group_direction::to_all);
+      if (job_->where != group_direction::spread) return (this->*job_->sums->start)(g, way);
+      if (!under_way_ || g.position != 0) return;
+      way.start_spread(messages(way), {given(g), g.root_is_large && dense_y_ ? job_->y->data : nullptr, elements(g)});
     });
   }
   template <class = void>
   void finish() {
     for_each_group([&](const worker_group& g, group_way& way) {
       if (job_->where == group_direction::spread) finish_spread(g, way);
-      else finish_sum(g, way);
+      else (this->*job_->sums->finish)(g, way);
     });
     if (ways_->does_more()) {
       if (ways_->plan().groups.empty()) job_->copy_to_own_result();
@@ -129,6 +139,20 @@ class group_transfer {
     }
   }
 
+  template <class = void>
+  void begin_sum_ahead(const worker_group& g, group_way& way) {
+    if (!g.root_is_large) return;  // so that all members know how long blocks are
+    way.sum_to_other_nodes_ahead(messages(way), *job_->how, {given(g), nullptr, job_->x->size()},
+                                 job_->where == group_direction::to_all);
+  }
+  template <class = void>
+  void start_sum(const worker_group& g, group_way& way) {
+    if (way.is_ahead) return;
+    const group_blocks b{given(g), gets(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
+    const bool to_all = job_->where == group_direction::to_all;
+    way.start_sum(*job_->how, b, to_all);
+    if (under_way_) way.send_ahead(messages(way), *job_->how, b, to_all);
+  }
   template <class = void>
   void finish_sum(const worker_group& g, group_way& way) {
     const std::size_t n = elements(g);
