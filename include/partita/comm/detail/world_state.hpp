@@ -33,6 +33,19 @@
 
 namespace partita::detail {
 
+/// What describes a call when that is asked for, of any type: what all calls do is compiled once.
+class call_description {
+ public:
+  template <class Describe>
+  explicit call_description(const Describe& describe)
+      : describe_(&describe), text_of_([](const void* any) { return text((*static_cast<const Describe*>(any))()); }) {}
+  text operator()() const { return text_of_(describe_); }
+
+ private:
+  const void* describe_;
+  text (*text_of_)(const void*);
+};
+
 /// One private communicator and the buffers that calls reuse.
 template <class = void>
 class basic_world_state {
@@ -84,43 +97,9 @@ class basic_world_state {
   /// of 32 bytes. What is under way ends first. Where nodes are several, `ahead` may begin what comes after, if no
   /// worker of this one fails and they have a choice in common; on one node, what a worker can take back alone.
   template <class Describe>
-  std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe,
+  std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, const Describe& describe,
                       ahead_of_agreement* ahead = nullptr) {
-    const one_thread here(caller(), describe);
-    begin_call(fingerprint, describe);
-    if (lost_)
-      throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
-                                << describe() << " needs all; make a new world of the workers that are there");
-    end_under_way();
-    if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
-    const bool several_nodes = common_.by_flags_of_several_nodes();
-    if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
-    if (several_nodes && tags_->is_last_round()) ahead = nullptr;
-    const bool begins_for_all = several_nodes && ahead != nullptr;
-    const words mine{fingerprint, ~fingerprint, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
-                     kind == failure::none ? ~std::uint64_t{0} : 0};
-    words all{};
-    try {
-      common_.meet(mine, all, ahead);
-    } catch (const communication_error&) {
-      lost_ = true;  // an operation that nobody ended is still on its way
-      if (trace::on()) trace::end_call();
-      throw;
-    }
-    roll_->was_heard();
-    const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-    const std::uint64_t common = all[2] & ~ahead_of_agreement::nothing;
-    const bool before = std::exchange(began_before_, false);
-    const bool began = common_.by_flags() && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
-    if (!same || all[3] == 0) {
-      if (trace::on()) trace::end_call();
-      if (began) sent_for_nothing();
-      report(fingerprint, same, kind, describe());
-    }
-    if (!ends_plainly_) end_agreement();
-    began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
-    if (steps_ != nullptr) steps_->write_down(fingerprint, common);
-    return common;
+    return agree_on(fingerprint, choices, kind, call_description(describe), ahead);
   }
   /// From now on agreements are the steps of a chain of calls; null: they are not.
   void follow_steps(agreed_steps* steps) { steps_ = steps; }
@@ -186,6 +165,45 @@ class basic_world_state {
 
  private:
   using words = common_words::words;
+
+  std::uint64_t agree_on(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                         const call_description& describe, ahead_of_agreement* ahead) {
+    const one_thread here(caller(), describe);
+    begin_call(fingerprint, describe);
+    if (lost_)
+      throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
+                                << describe() << " needs all; make a new world of the workers that are there");
+    end_under_way();
+    if (steps_ != nullptr && steps_->answers()) return next_step(fingerprint, choices, kind, describe);
+    const bool several_nodes = common_.by_flags_of_several_nodes();
+    if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
+    if (several_nodes && tags_->is_last_round()) ahead = nullptr;
+    const bool begins_for_all = several_nodes && ahead != nullptr;
+    const words mine{fingerprint, ~fingerprint, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
+                     kind == failure::none ? ~std::uint64_t{0} : 0};
+    words all{};
+    try {
+      common_.meet(mine, all, ahead);
+    } catch (const communication_error&) {
+      lost_ = true;  // an operation that nobody ended is still on its way
+      if (trace::on()) trace::end_call();
+      throw;
+    }
+    roll_->was_heard();
+    const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
+    const std::uint64_t common = all[2] & ~ahead_of_agreement::nothing;
+    const bool before = std::exchange(began_before_, false);
+    const bool began = common_.by_flags() && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
+    if (!same || all[3] == 0) {
+      if (trace::on()) trace::end_call();
+      if (began) sent_for_nothing();
+      report(fingerprint, same, kind, describe());
+    }
+    if (!ends_plainly_) end_agreement();
+    began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
+    if (steps_ != nullptr) steps_->write_down(fingerprint, common);
+    return common;
+  }
   void sent_for_nothing() {
     tags_->next_round();
     leave_messages_unread();
@@ -214,8 +232,8 @@ class basic_world_state {
   bool has_unread_messages() const { return leaves_messages_ || roll_->gave_up(); }
 
   /// An agreement that was made with the chain it is a step of.
-  template <class Describe>
-  std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind, Describe describe) {
+  std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                          const call_description& describe) {
     roll_->was_heard();
     if (trace::on()) trace::end_call();
     const std::uint64_t common = steps_->next(fingerprint, choices, kind);
