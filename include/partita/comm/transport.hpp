@@ -92,7 +92,7 @@ class basic_transport {
     if (!members_.is_one_of_many()) return {};
     const node_numbers node_of(members_.first_of());
     return plan_node_messages(joint_ ? whose_plans() : std::vector<std::size_t>{worker}, true, element_bytes, plan_of,
-                              node_of, joint_ != nullptr, members_.link().cost);
+                              node_of, joint_ != nullptr);
   }
 
   /// What carries out a plan for elements of this kind; `of_node` are the plans of the workers named above.
@@ -100,8 +100,7 @@ class basic_transport {
                                          std::vector<lowered_plan> of_node = {}) {
     joint_plan joint;
     if (!of_node.empty() && !plan.accumulate) {
-      joint =
-          joint_planner(plan.worker, kind.bytes, std::move(of_node), members_.first_of(), members_.link().cost).split();
+      joint = joint_planner(plan.worker, kind.bytes, std::move(of_node), members_.first_of()).split();
       if (!joint.empty()) plan = joint.direct;
     }
     auto made = std::make_unique<box_exchange>(ways_, memory_, std::move(plan), kind, members_.oversubscribed());

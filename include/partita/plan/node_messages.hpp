@@ -31,11 +31,10 @@ struct node_messages {
 
   node_messages() = default;
   /// `all` are the boxes of the workers of node `here` in one direction, plan by plan, those of each ascending by peer;
-  /// node_of(worker) numbers nodes. Where messages are not joined, each pair of workers has one; `link` says what they
-  /// cost.
+  /// node_of(worker) numbers nodes. Where messages are not joined, each pair of workers has one.
   template <class NodeOf>
   node_messages(std::vector<crossing_box> all, bool leaving, std::size_t here, std::size_t element_bytes,
-                NodeOf node_of, bool join = true, const link_cost& link = {}) {
+                NodeOf node_of, bool join = true) {
     for (crossing_box& b : all) {
       b.other_node = node_of(leaving ? b.to : b.from);
       if (b.other_node != here && b.elements != 0) boxes.push_back(b);
@@ -44,7 +43,7 @@ struct node_messages {
     detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
     for (std::size_t k = 0, next = 0; k < boxes.size(); k = next) {
       const std::size_t there = boxes[k].other_node;
-      node_traffic traffic{.link = link};
+      node_traffic traffic;
       std::size_t elements = 0;
       for (next = k; next < boxes.size() && boxes[next].other_node == there; ++next) {
         elements += boxes[next].elements;
@@ -111,7 +110,7 @@ struct node_messages {
 /// their boxes.
 template <class PlanOf, class NodeOf>
 node_messages plan_node_messages(const std::vector<std::size_t>& members, bool leaving, std::size_t element_bytes,
-                                 PlanOf plan_of, NodeOf node_of, bool join = true, const link_cost& link = {}) {
+                                 PlanOf plan_of, NodeOf node_of, bool join = true) {
   std::vector<crossing_box> all;
   for (std::size_t k = 0; k < members.size(); ++k) {
     const auto plan = plan_of(members[k]);
@@ -121,8 +120,7 @@ node_messages plan_node_messages(const std::vector<std::size_t>& members, bool l
       all.push_back({leaving ? me : peer, leaving ? peer : me, moves[b].where.volume(), k, b});
     }
   }
-  const std::size_t here = node_of(members[0]);
-  return {static_cast<std::vector<crossing_box>&&>(all), leaving, here, element_bytes, node_of, join, link};
+  return {static_cast<std::vector<crossing_box>&&>(all), leaving, node_of(members[0]), element_bytes, node_of, join};
 }
 
 }  // namespace partita

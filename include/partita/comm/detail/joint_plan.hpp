@@ -61,12 +61,12 @@ class node_numbers {
 };
 
 /// Splits the plan of a worker, given those of the workers of its node, ascending. `first_of` tells for any worker the
-/// lowest one of its node, and `link` what messages to others cost.
+/// lowest one of its node.
 class joint_planner {
  public:
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,
-                const std::vector<int>& first_of, const link_cost& link = {})
-      : me_(worker), element_(element), node_of_(first_of), link_(link), plans_(std::move(plans)) {
+                const std::vector<int>& first_of)
+      : me_(worker), element_(element), node_of_(first_of), plans_(std::move(plans)) {
     place_ = place_of(worker);
   }
 
@@ -104,7 +104,7 @@ class joint_planner {
         all.push_back({leaving ? local : other, leaving ? other : local, boxes.volume(b), k, b});
       }
     }
-    return {std::move(all), leaving, node_of_(me_), element_, node_of_, true, link_};
+    return {std::move(all), leaving, node_of_(me_), element_, node_of_};
   }
 
   void divide(joint_plan& joint, bool leaving) {
@@ -173,7 +173,6 @@ class joint_planner {
 
   std::size_t me_, element_, place_ = 0;
   node_numbers node_of_;
-  link_cost link_;
   std::vector<lowered_plan> plans_;  // of the node's workers
 };
 
