@@ -22,7 +22,7 @@ class group_transfer;
 
 /// What a transfer does in a group only for a reduction. A spread names none: who only spreads does not compile it.
 struct group_sums {
-  using step = void (group_transfer::*)(const worker_group&, group_way&);
+  using step = void (*)(group_transfer&, const worker_group&, group_way&);
   step begin_ahead, start, finish;
 };
 
@@ -65,8 +65,10 @@ class group_transfer {
   /// The steps of reductions.
   template <class = void>
   static const group_sums* sums() {
-    static constexpr group_sums all{&group_transfer::begin_sum_ahead<void>, &group_transfer::start_sum<void>,
-                                    &group_transfer::finish_sum<void>};
+    static constexpr group_sums all{
+        [](group_transfer& t, const worker_group& g, group_way& way) { t.begin_sum_ahead(g, way); },
+        [](group_transfer& t, const worker_group& g, group_way& way) { t.start_sum(g, way); },
+        [](group_transfer& t, const worker_group& g, group_way& way) { t.finish_sum(g, way); }};
     return &all;
   }
 
@@ -76,7 +78,7 @@ class group_transfer {
     ways_->begins_ahead();
     for_each_group([&](const worker_group& g, group_way& way) {
       if (job_->where == group_direction::spread) way.spread_ahead(messages(way), {given(g), nullptr, job_->x->size()});
-      else (this->*job_->sums->begin_ahead)(g, way);
+      else job_->sums->begin_ahead(*this, g, way);
     });
   }
   /// What a worker can do alone before anybody agrees on the call.
@@ -92,7 +94,7 @@ class group_transfer {
     ways_->begins_to_move();
     for_each_group([&](const worker_group& g, group_way& way) {
       if (g.members.size() == 1) return;
-      if (job_->where != group_direction::spread) return (this->*job_->sums->start)(g, way);
+      if (job_->where != group_direction::spread) return job_->sums->start(*this, g, way);
       if (!under_way_ || g.position != 0) return;
       way.start_spread(messages(way), {given(g), g.root_is_large && dense_y_ ? job_->y->data : nullptr, elements(g)});
     });
@@ -101,7 +103,7 @@ class group_transfer {
   void finish() {
     for_each_group([&](const worker_group& g, group_way& way) {
       if (job_->where == group_direction::spread) finish_spread(g, way);
-      else (this->*job_->sums->finish)(g, way);
+      else job_->sums->finish(*this, g, way);
     });
     if (ways_->does_more()) {
       if (ways_->plan().groups.empty()) job_->copy_to_own_result();
