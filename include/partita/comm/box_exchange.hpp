@@ -90,7 +90,7 @@ class basic_box_exchange {
   void expect(void* y, const std::ptrdiff_t* y_strides) {
     write_to(y, y_strides);
     if (does_more_) expect_more();
-    for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
+    if (!is_summed_ahead_) expect_boxes();
   }
   /// Whether a start may begin while the workers are still asked whether they agree. Then begin_ahead() takes the place
   /// of expect(), and is taken back if they do not.
@@ -106,23 +106,29 @@ class basic_box_exchange {
   }
   /// The second half, which waits for the others to expect.
   void give(const void* x, const std::ptrdiff_t* x_strides) {
+    if (is_summed_ahead_) return;
     take(x, x_strides);
-    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give(x_);  // what goes farthest leaves first
+    give_boxes();
     if (!kept_by_a_way_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
     advance();
   }
   /// Before all agree: see carrier. Start with the same x follows, or take_back.
   void give_ahead(const void* x, const std::ptrdiff_t* x_strides) {
     take(x, x_strides);
+    if (plan_.accumulate && next_) return sum_ahead();
     for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give_ahead(x_);
   }
   void take_back() {
-    for (const auto& c : carriers_) c->take_back();
+    if (!std::exchange(is_summed_ahead_, false)) {
+      for (const auto& c : carriers_) c->take_back();
+      return;
+    }
+    next_->take_back();
+    release();
   }
   /// Ends: afterwards y is complete and x may change.
   void finish() {
-    for (backoff p(oversubscribed_); !advance();) p.pause();
-    for (const auto& c : carriers_) c->finish();
+    if (!is_summed_ahead_) finish_boxes();
     if (does_more_) finish_more();
   }
 
@@ -135,10 +141,35 @@ class basic_box_exchange {
     for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
     y_ = last_y_ = {static_cast<char*>(y), y_strides_.data()};
   }
+  void expect_boxes() {
+    for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
+  }
+  void give_boxes() {
+    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give(x_);  // what goes farthest leaves first
+  }
+  void finish_boxes() {
+    for (backoff p(oversubscribed_); !advance();) p.pause();
+    for (const auto& c : carriers_) c->finish();
+  }
+  /// All of the first step, which its node does alone, so that the second may leave.
+  void sum_ahead() {
+    expect_more();
+    expect_boxes();
+    give_boxes();
+    finish_boxes();
+    add_up();
+    release_staged();
+    is_summed_ahead_ = true;
+    next_->give_ahead(y_.data, y_.strides);
+  }
   /// What is not part of every exchange stands behind one branch, and a trace there costs nothing when it is off.
   [[gnu::noinline]] void expect_more() {
     if (trace::on()) traced_ = trace::current();
     if (!plan_.accumulate) return;
+    if (is_summed_ahead_) {
+      y_ = {static_cast<char*>(between_), plan_.received_strides.data()};
+      return;
+    }
     if (next_) {
       between_bytes_ = elements_in(plan_.received_shape.data(), plan_.rank) * kind_.bytes;
       between_ = memory_->allocate(between_bytes_);
@@ -149,7 +180,7 @@ class basic_box_exchange {
     pooled.add(arrived_bytes_);
   }
   [[gnu::noinline]] void finish_more() {
-    if (plan_.accumulate) {
+    if (plan_.accumulate && !std::exchange(is_summed_ahead_, false)) {
       add_up();
       release_staged();
     }
@@ -251,6 +282,7 @@ class basic_box_exchange {
   element_kind kind_;
   arena* memory_;
   bool oversubscribed_, kept_by_a_way_ = false, is_next_ = false;
+  bool is_summed_ahead_ = false;
   bool does_more_ = false;  // than to move boxes: it adds them up, another follows, or it is traced
   lowered_plan plan_;
   std::vector<std::unique_ptr<carrier>> carriers_;

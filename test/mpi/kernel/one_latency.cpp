@@ -7,6 +7,7 @@
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
@@ -83,6 +84,7 @@ BOOST_AUTO_TEST_CASE(boxes_that_left_for_a_call_that_fails_or_for_another_cut_ar
     const auto columns = everyone.partition(extents<1, dynamic>(P));
     const repartition turn(rows, columns), other(rows, columns);
     const all_gather gather(rows, dimensions<0>);
+    const reduce_scatter scatter(rows, dimensions<0>);
     using matrix = xt::xtensor<double, 2>;
     // a whole of `extra` more rows, all of them on the last worker, and what it should become
     const auto block = [&](std::size_t first, std::size_t n, std::size_t columns_from, std::size_t to,
@@ -100,6 +102,10 @@ BOOST_AUTO_TEST_CASE(boxes_that_left_for_a_call_that_fails_or_for_another_cut_ar
       BOOST_TEST((turn.adjoint(turn(x)).shape(1) == 2 * P));
       BOOST_TEST((other(x) == block(0, all, 2 * me, 2 * me + 2, salt)));
       BOOST_TEST((gather(x) == block(0, all, 0, 2 * P, salt)));
+      const auto part = balanced_part(all, P, me);
+      const matrix sum = static_cast<double>(P) * block(part.start, part.size(), 0, 2 * P, salt);
+      BOOST_TEST((scatter(block(0, all, 0, 2 * P, salt)) == sum));
+      BOOST_TEST((gather.adjoint(block(0, all, 0, 2 * P, salt)).shape(1) == 2 * P));
     };
     right(0, 1), right(0, 2);
     for (std::size_t trial = 3; trial < 9; ++trial) {
@@ -107,6 +113,9 @@ BOOST_AUTO_TEST_CASE(boxes_that_left_for_a_call_that_fails_or_for_another_cut_ar
       const matrix x = block(2 * me, 2, 0, 2 * P, 50 + trial);
       BOOST_CHECK_THROW(me == odd ? other(x) : turn(x), disagreement_error);
       BOOST_CHECK_THROW(me == odd ? turn(x) : gather(x), disagreement_error);
+      const matrix whole = block(0, 2 * P + trial % 3, 0, 2 * P, 60 + trial);  // of which all know a sum
+      BOOST_CHECK_THROW(me == odd ? gather(x) : scatter(whole), disagreement_error);
+      BOOST_CHECK_THROW(scatter(me == odd ? x : whole), shape_error);
       matrix view = matrix::from_shape({me == odd ? 3 : 2 * P, std::size_t{2}});
       BOOST_CHECK_THROW(turn.into(x, view), shape_error);
       right(0, trial);
@@ -122,18 +131,22 @@ BOOST_AUTO_TEST_CASE(a_box_leaves_before_other_nodes_agree, *test::at_least(2)) 
   const std::size_t P = everyone.size(), me = everyone.id();
   const auto all = everyone.partition(extents(P));
   const all_gather gather(all, dimensions<0>);
+  const reduce_scatter scatter(all, dimensions<0>);
+  const auto comes_first = [&](int from) {  // a box, of the other node, which has said nothing else to this one
+    const double start = MPI_Wtime();
+    int there = 0;
+    while (MPI_Wtime() - start < 5 && there == 0)
+      for (int tag = 1000; tag < 1000 + 32 && there == 0; ++tag)
+        MPI_Iprobe(from, tag, everyone.state()->communicator(), &there, MPI_STATUS_IGNORE);
+    return there != 0;
+  };
   for (int call = 0; call < 4; ++call) {
-    if (call > 1 && me == 1) {  // worker 0 has said nothing to this node but its own part
-      const double start = MPI_Wtime();
-      int there = 0;
-      MPI_Status status;
-      for (status.MPI_TAG = 0; MPI_Wtime() - start < 5 && there == 0;)
-        for (int tag = 1000; tag < 1000 + 32 && there == 0; ++tag)
-          MPI_Iprobe(0, tag, everyone.state()->communicator(), &there, &status);
-      BOOST_TEST(there != 0);
-    }
+    if (call > 1 && me == 1) BOOST_TEST(comes_first(0));
     const vector whole = gather(numbers(1, me));
     for (std::size_t k = 0; k < P; ++k) BOOST_TEST(whole(k) == static_cast<double>(10 * k));
+    if (call > 1 && me == 1) BOOST_TEST(comes_first(MPI_ANY_SOURCE));
+    const vector part = scatter(numbers(P, me));
+    BOOST_TEST((part.size() == 1 && part(0) == static_cast<double>(P * me + 5 * P * (P - 1))));
   }
 }
 

@@ -19,6 +19,7 @@
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/plan/block_group.hpp>
 #include <partita/plan/wholes_by_node.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita::detail {
@@ -100,13 +101,22 @@ class part_movement {
   }
 
   /// Begins: every worker gives a whole and gets its part of the sum, added up in the order of the members. The
-  /// elements of x are there when `fill()` returns, which is called once all workers have agreed.
+  /// elements of x are there when `fill()` returns, which is called once all workers have agreed; before, if there is
+  /// nothing to fill.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> scatter(const strided<const T, rank>& x, const target<T, rank>& wanted,
                                           const char* direction, const complaint& before, Fill fill) {
     operation().wait();
+    const auto kind = element_kind::summed<T>();
+    exchange_ahead ahead(x.data, x.strides.data(), [&](std::uint64_t set) -> box_exchange* {
+      const structure* const known = structures_.only(set);
+      return known == nullptr ? nullptr : known->scattering.made(kind);
+    });
+    const bool gives_ahead = std::is_empty_v<Fill> && ways_ && ways_->members().is_one_of_many();
     structure& s = agreed_structure(
-        state(), structures_, {fingerprint_of<T>(2), unless_apart(before, x, wanted, call().c_str())},
+        state(), structures_,
+        {fingerprint_of<T>(2), unless_apart(before, x, wanted, call().c_str()), false, gives_ahead ? &ahead : nullptr,
+         true},
         [&](const structure& known) {
           return !group_.active() ? fits(wanted, x.shape)
                                   : known.back.source_shape == x.shape && fits(wanted, known.back.destination_shape);
@@ -128,7 +138,8 @@ class part_movement {
           return fresh;
         },
         [&] { return describe<T>(direction, x.shape); });
-    return move(s, s.back, s.scattering, element_kind::summed<T>(), x, wanted, fill);
+    ahead.take_back_unless(s.scattering.made(kind));
+    return move(s, s.back, s.scattering, kind, x, wanted, fill);
   }
 
  private:
