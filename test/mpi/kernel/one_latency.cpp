@@ -1,5 +1,6 @@
 // A small block takes one latency between nodes: it leaves before workers of other nodes have said that they agree. Who
 // is to receive it does not begin the call until it has come, and so can say nothing.
+#include "message_count.hpp"
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
@@ -10,6 +11,7 @@
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
+#include <string>
 
 namespace {
 
@@ -147,6 +149,23 @@ BOOST_AUTO_TEST_CASE(a_box_leaves_before_other_nodes_agree, *test::at_least(2)) 
     if (call > 1 && me == 1) BOOST_TEST(comes_first(MPI_ANY_SOURCE));
     const vector part = scatter(numbers(P, me));
     BOOST_TEST((part.size() == 1 && part(0) == static_cast<double>(P * me + 5 * P * (P - 1))));
+  }
+}
+
+// Who is asked first sends at once; what announces our messages would wait in the card for all that has left by then.
+BOOST_AUTO_TEST_CASE(long_messages_are_announced_before_those_of_others_are_asked_for, *test::at_least(2)) {
+  const test::pretended apart("PARTITA_NODES", std::to_string(test::number_of_workers()).c_str());
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), others = P - 1;
+  const auto rows = everyone.partition(extents<dynamic, 1>(P));
+  const auto columns = everyone.partition(extents<1, dynamic>(P));
+  const repartition turn(rows, columns, messages::packed);
+  const xt::xtensor<double, 2> x = xt::ones<double>({std::size_t{2000}, P});
+  for (int call = 0; call < 3; ++call) {
+    test::order_of_starts();
+    BOOST_TEST(turn(x).shape(0) == 2000 * P);
+    const std::string order = test::order_of_starts();
+    BOOST_TEST(order == std::string(others, 's') + std::string(others, 'r'));
   }
 }
 

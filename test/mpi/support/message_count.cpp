@@ -3,6 +3,7 @@
 
 #include <array>
 #include <boost/mpi/communicator.hpp>
+#include <utility>
 
 namespace {
 std::size_t count = 0, bytes = 0;
@@ -26,9 +27,13 @@ class persistent_sends {
         return;
       }
   }
-  void start(MPI_Request request) const {
+  bool start(MPI_Request request) const {
     for (std::size_t k = 0; k < last_; ++k)
-      if (requests_[k] == request) ++count, bytes += bytes_[k];
+      if (requests_[k] == request) {
+        ++count, bytes += bytes_[k];
+        return true;
+      }
+    return false;
   }
 
  private:
@@ -36,11 +41,15 @@ class persistent_sends {
   std::array<std::size_t, 4096> bytes_{};
   std::size_t last_ = 0;
 } sends;
+
+std::array<char, 64> order{};
+std::size_t started = 0;
 }  // namespace
 
 namespace test {
 std::size_t messages() { return count; }
 std::size_t bytes_sent() { return bytes; }
+std::string order_of_starts() { return {order.data(), std::exchange(started, 0)}; }
 }  // namespace test
 
 extern "C" {
@@ -61,7 +70,8 @@ int MPI_Send_init(const void* data, int n, MPI_Datatype type, int to, int tag, M
   return result;
 }
 int MPI_Start(MPI_Request* request) {
-  sends.start(*request);
+  const bool is_send = sends.start(*request);
+  if (started < order.size()) order[started++] = is_send ? 's' : 'r';
   return PMPI_Start(request);
 }
 int MPI_Request_free(MPI_Request* request) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace test {
 
@@ -9,5 +10,8 @@ namespace test {
 std::size_t messages();
 /// Bytes of its point-to-point sends so far.
 std::size_t bytes_sent();
+/// Its persistent requests in the order in which they were started since it asked last, at most 64: an s for a send, an
+/// r for a receive.
+std::string order_of_starts();
 
 }  // namespace test

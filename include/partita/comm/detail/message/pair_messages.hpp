@@ -36,14 +36,18 @@ class basic_pair_messages : public carrier {
   carried counts() const override { return {outgoing_->count(), outgoing_->bytes(), 0}; }
   void expect(const block_memory& y) override { y_ = y; }
   /// Receives are posted, messages leave. Waits for nobody but at the first exchange of a pair whose messages are
-  /// measured.
+  /// measured. Messages that MPI announces and sends when asked are started before receives: a receive asks, its
+  /// message comes at once, and what announces ours would stand behind all bytes in the card of whoever came first (64
+  /// ms instead of 36 for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1 Gbit; such a call took turns).
   void give(const block_memory& x) override {
     if (to_measure_) measure(x);
-    incoming_->start(comm_, tag(), y_);
+    const bool announced = among_ != nullptr && among_->is_one_of_many() && !leaves_at_once();
+    if (!announced) incoming_->start(comm_, tag(), y_);
     if (!std::exchange(is_given_, false)) outgoing_->start(comm_, tag(), x);
+    if (announced) incoming_->start(comm_, tag(), y_);
   }
   void give_ahead(const block_memory& x) override {
-    if (to_measure_ || among_ == nullptr || outgoing_->longest() > among_->link().at_once) return;
+    if (to_measure_ || among_ == nullptr || !leaves_at_once()) return;
     outgoing_->start(comm_, tag(), x);
     is_given_ = true;
   }
@@ -60,6 +64,7 @@ class basic_pair_messages : public carrier {
   static constexpr std::array<messages, 3> forms{messages::packed, messages::chunked, messages::typed};
   using seconds = std::array<double, forms.size()>;
 
+  bool leaves_at_once() const { return outgoing_->longest() <= among_->link().at_once; }
   int tag() const { return among_ == nullptr ? tag_ : among_->tag_in_this_round(tag_); }
   /// The others with which enough is exchanged, ascending. Both sides of a pair find each other there.
   std::vector<std::size_t> pairs_to_try() const {

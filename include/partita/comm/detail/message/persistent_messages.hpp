@@ -23,7 +23,9 @@ class basic_persistent_messages {
         workers_(pool.workers),
         rank_(boxes_.rank()),
         kind_(kind),
-        outgoing_(outgoing) {}
+        outgoing_(outgoing) {
+    for (const message& p : messages_) longest_ = p.bytes > longest_ ? p.bytes : longest_;
+  }
   basic_persistent_messages(const basic_persistent_messages&) = delete;
   basic_persistent_messages& operator=(const basic_persistent_messages&) = delete;
   ~basic_persistent_messages() {
@@ -38,11 +40,7 @@ class basic_persistent_messages {
     return sum;
   }
 
-  std::size_t longest() const {
-    std::size_t most = 0;
-    for (const message& p : messages_) most = p.bytes > most ? p.bytes : most;
-    return most;
-  }
+  std::size_t longest() const { return longest_; }
 
   void start(MPI_Comm comm, int tag, const block_memory& block) {
     prepare(comm, tag, block);
@@ -230,7 +228,7 @@ class basic_persistent_messages {
 
   box_list boxes_;
   std::vector<message> messages_;
-  std::size_t workers_, rank_;
+  std::size_t workers_, rank_, longest_ = 0;
   element_kind kind_;
   bool outgoing_, staged_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
