@@ -1,6 +1,6 @@
 // A small block takes one latency between nodes: it leaves before workers of other nodes have said that they agree. Who
 // is to receive it does not begin the call until it has come, and so can say nothing.
-#include "message_count.hpp"
+#include "../support/message_count.hpp"
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
