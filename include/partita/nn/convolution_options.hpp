@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <partita/core/error.hpp>
 #include <partita/core/left_out.hpp>
+#include <partita/core/per_dimension.hpp>
 #include <partita/core/product.hpp>
 #include <partita/nn/linear_options.hpp>
 #include <partita/rule/boundary.hpp>
@@ -21,25 +22,16 @@ enum class padding_mode {
   replicate  ///< the cell at the border
 };
 
-namespace detail {
-template <std::size_t N>
-constexpr std::array<std::size_t, N> ones() {
-  std::array<std::size_t, N> all{};
-  all.fill(1);
-  return all;
-}
-}  // namespace detail
-
 /// A convolution over `Features` dimensions, of the whole tensors: `{.in_channels = 8, .out_channels = 16, .kernel =
 /// {3, 3}, .padding = {1, 1}}`. Layers of one seed and one shape begin alike: give each its own.
 template <std::size_t Features>
 struct convolution_options {
   std::size_t in_channels = 0;
   std::size_t out_channels = 0;
-  std::array<std::size_t, Features> kernel{};
-  std::array<std::size_t, Features> stride = detail::ones<Features>();
-  std::array<std::size_t, Features> padding{};  ///< on both sides
-  std::array<std::size_t, Features> dilation = detail::ones<Features>();
+  per_dimension<Features> kernel{};
+  per_dimension<Features> stride = 1;
+  per_dimension<Features> padding{};  ///< on both sides
+  per_dimension<Features> dilation = 1;
   std::size_t groups = 1;  ///< channels are mapped within groups; as many as channels is depthwise
   bool bias = true;
   padding_mode mode = padding_mode::zeros;

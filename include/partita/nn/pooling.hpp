@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <partita/core/left_out.hpp>
+#include <partita/core/per_dimension.hpp>
 #include <partita/nn/detail/largest_of_taps.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
@@ -14,28 +15,24 @@ namespace partita {
 /// D dimensions of features. A stride that is not said is the kernel.
 template <std::size_t D>
 struct max_pooling_options {
-  std::array<std::size_t, D> kernel{};
-  std::optional<std::array<std::size_t, D>> stride{};
-  std::array<std::size_t, D> padding{};
-  std::array<std::size_t, D> dilation = [] {
-    std::array<std::size_t, D> ones{};
-    ones.fill(1);
-    return ones;
-  }();
+  per_dimension<D> kernel{};
+  std::optional<per_dimension<D>> stride{};
+  per_dimension<D> padding{};
+  per_dimension<D> dilation = 1;
   bool ceil_mode = false;  ///< one more window for what is left over at the end
 };
 template <std::size_t D>
 struct average_pooling_options {
-  std::array<std::size_t, D> kernel{};
-  std::optional<std::array<std::size_t, D>> stride{};
-  std::array<std::size_t, D> padding{};
+  per_dimension<D> kernel{};
+  std::optional<per_dimension<D>> stride{};
+  per_dimension<D> padding{};
   bool ceil_mode = false;
   bool count_include_pad = true;  ///< divides by the whole window, padding included, else by its cells in the tensor
 };
 /// How many outputs there are along each dimension of the features, whatever x has.
 template <std::size_t D>
 struct adaptive_pooling_options {
-  std::array<std::size_t, D> size{};
+  per_dimension<D> size{};
 };
 
 namespace detail {

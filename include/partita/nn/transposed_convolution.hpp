@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/core/left_out.hpp>
+#include <partita/core/per_dimension.hpp>
 #include <partita/nn/convolution.hpp>
 
 namespace partita {
@@ -12,11 +13,11 @@ template <std::size_t Features>
 struct transposed_convolution_options {
   std::size_t in_channels = 0;
   std::size_t out_channels = 0;
-  std::array<std::size_t, Features> kernel{};
-  std::array<std::size_t, Features> stride = detail::ones<Features>();
-  std::array<std::size_t, Features> padding{};
-  std::array<std::size_t, Features> output_padding{};
-  std::array<std::size_t, Features> dilation = detail::ones<Features>();
+  per_dimension<Features> kernel{};
+  per_dimension<Features> stride = 1;
+  per_dimension<Features> padding{};
+  per_dimension<Features> output_padding{};
+  per_dimension<Features> dilation = 1;
   std::size_t groups = 1;
   bool bias = true;
   std::uint64_t seed = 0;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <partita/core/left_out.hpp>
+#include <partita/core/per_dimension.hpp>
 #include <partita/nn/detail/windowed.hpp>
 
 namespace partita {
@@ -15,7 +16,7 @@ enum class upsampling_mode { nearest, linear };
 /// D dimensions of features. Requires either a size, of the features of the result, or a scale.
 template <std::size_t D>
 struct upsampling_options {
-  std::optional<std::array<std::size_t, D>> size{};
+  std::optional<per_dimension<D>> size{};
   std::optional<double> scale{};
   upsampling_mode mode = upsampling_mode::nearest;
   bool align_corners = false;  ///< linear: the first and last outputs are the first and last inputs

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/core/per_dimension.hpp>
 
 namespace partita {
 
@@ -17,11 +18,12 @@ enum class boundary {
   function    ///< what a function of the global index gives, which is below 0 or from n on
 };
 
-/// How many cells a block grows in front of its first index and behind its last, along each dimension.
+/// How many cells a block grows in front of its first index and behind its last, along each dimension: `{.before = {1,
+/// 2}, .after = 1}`.
 template <std::size_t Rank>
 struct halo_widths {
-  std::array<std::size_t, Rank> before{};
-  std::array<std::size_t, Rank> after{};
+  per_dimension<Rank> before{};
+  per_dimension<Rank> after{};
 
   friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
 };

@@ -11,17 +11,17 @@ namespace partita {
 /// How filters slide over `D` dimensions of features. The padding, of zeros, surrounds the whole tensor.
 template <std::size_t D>
 struct convolve_options {
-  std::array<std::size_t, D> stride = detail::ones<D>();
-  std::array<std::size_t, D> padding{};  ///< on both sides
-  std::array<std::size_t, D> dilation = detail::ones<D>();
+  per_dimension<D> stride = 1;
+  per_dimension<D> padding{};  ///< on both sides
+  per_dimension<D> dilation = 1;
 };
 /// … and how many cells more there are at the end, fewer than the stride.
 template <std::size_t D>
 struct convolve_transposed_options {
-  std::array<std::size_t, D> stride = detail::ones<D>();
-  std::array<std::size_t, D> padding{};
-  std::array<std::size_t, D> output_padding{};
-  std::array<std::size_t, D> dilation = detail::ones<D>();
+  per_dimension<D> stride = 1;
+  per_dimension<D> padding{};
+  per_dimension<D> output_padding{};
+  per_dimension<D> dilation = 1;
 };
 
 namespace detail {
