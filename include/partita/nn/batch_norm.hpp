@@ -47,6 +47,9 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
         options_(options),
         cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::batch_norm<T, Rank>(p, options): requires p of the rank of x");
+    detail::require_epsilon(name, options.epsilon);
+    if (options.momentum && !(*options.momentum >= 0 && *options.momentum <= 1))
+      throw shape_error(text(name) << ": requires a momentum from 0 to 1, the share of a new batch");
     const std::size_t kept = options.track ? channels().size() : 0;
     running_mean_ = uninitialised<double, 1>({kept});
     running_variance_ = uninitialised<double, 1>({kept});

@@ -57,18 +57,20 @@ class cross_entropy_loss {
       }
     const auto all = sums_(std::array<double, 2>{own, counted}, text());
     scale_ = options_.reduction == loss_reduction::mean ? 1 / all[1] : 1;
-    reduced_ = true;
+    last_ = detail::last_loss::number;
     return static_cast<T>(options_.reduction == loss_reduction::mean ? all[0] / all[1] : all[0]);
   }
   /// The losses of the rows of this worker's block, in the shape of target.
   template <class X, class Target>
   xt::xtensor<T, Rank - 1> each(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
-    reduced_ = false;
+    last_ = detail::last_loss::each;
     return losses_;
   }
 
+  /// The gradient of dy times the last loss. Requires one [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
+    detail::require_number_before(last_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return scale_ * static_cast<double>(dy); });
   }
   /// The gradient of what `each` gave, for a dy of its shape [shape_error, on all workers].
@@ -79,7 +81,7 @@ class cross_entropy_loss {
                   "gave");
     const xt::xtensor<T, Rank - 1> given = dy;
     text objection;
-    if (layout_.p().active() && (reduced_ || given.shape() != losses_.shape()))
+    if (last_ != detail::last_loss::each || (layout_.p().active() && given.shape() != losses_.shape()))
       objection << "partita::cross_entropy_loss::adjoint(dy): requires a dy of the shape of the last result of "
                    "each(x, target)";
     layout_.agree(objection, 2);
@@ -98,6 +100,7 @@ class cross_entropy_loss {
                       std::is_integral_v<element_of<Target>>,
                   "partita::cross_entropy_loss<T, Rank>(x, target): requires x of elements T and of that rank, and "
                   "targets of integers, of one dimension fewer: class numbers");
+    last_ = detail::last_loss::none;  // of a call that fails nothing is left
     const xt::xtensor<T, Rank> given = x;
     const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
     const bool active = layout_.p().active();
@@ -186,7 +189,7 @@ class cross_entropy_loss {
   std::vector<std::size_t> hits_;  // where the target's class is in this block; past the end where it is not
   std::size_t columns_ = 0, features_ = 1;
   double scale_ = 1;
-  bool reduced_ = false;
+  detail::last_loss last_ = detail::last_loss::none;
 };
 
 /// Without a rank: a sentence.

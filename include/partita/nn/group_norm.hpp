@@ -45,6 +45,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     if (options.groups == 0 || options.channels % options.groups != 0)
       throw shape_error(text(name) << ": requires channels that are a multiple of the groups, got " << options.channels
                                    << " channels in " << options.groups << " groups");
+    detail::require_epsilon(name, options.epsilon);
   }
 
   template <class X>

@@ -39,6 +39,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
         options_(options),
         cuts_(cuts_for(p.grid().shape(), options)) {
     static_assert(Extents::rank() == Rank, "partita::layer_norm<T, Rank, K>(p, options): requires p of the rank of x");
+    require_epsilon(name, options.epsilon);
   }
 
   template <class X>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <string_view>
@@ -64,6 +65,17 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
   return reduction == loss_reduction::sum ? 1 : reduction == loss_reduction::mean ? elements : batch;
 }
 
+/// What a loss gave last: nothing, one number, or one for each element or row.
+enum class last_loss : std::uint8_t { none, number, each };
+
+inline void require_number_before(last_loss last, const char* name) {
+  if (last == last_loss::number) return;
+  throw shape_error(text(name) << ".adjoint(dy): requires a loss before, "
+                               << (last == last_loss::none ? "and none was called; call loss(x, target) first"
+                                                           : "and each(x, target) was called last; give adjoint() a dy "
+                                                             "of its shape"));
+}
+
 }  // namespace detail
 
 /// A loss that is a sum of f(x, target) over elements: `mse_loss<double, 2> loss(p_x)`, and likewise l1_loss,
@@ -104,22 +116,22 @@ class elementwise_loss {
     const auto all = sums_(std::array<double, 3>{layout_.p().active() ? own : 0, elements, batch}, objection);
     const double by = detail::divisor(options_.reduction, all[1], all[2]);
     scale_ = 1 / by;
-    reduced_ = true;
+    last_ = detail::last_loss::number;
     return static_cast<T>(all[0] / by);
   }
   /// The losses of the elements of this worker's block.
   template <class X, class Target>
   xt::xtensor<T, Rank> each(const X& x, const Target& target) {
     layout_.agree(evaluate<X, Target>(x, target));
-    scale_ = 1;
-    reduced_ = false;
+    last_ = detail::last_loss::each;
     auto y = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = static_cast<T>(values_[k]);
     return y;
   }
 
-  /// The gradient of dy times the last loss.
+  /// The gradient of dy times the last loss. Requires one [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
+    detail::require_number_before(last_, Function::name);
     auto dx = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
     for (std::size_t k = 0; k < dx.size(); ++k)
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
@@ -133,10 +145,12 @@ class elementwise_loss {
         "partita::elementwise_loss<T, Rank>::adjoint(dy): requires dy of the shape that each(x, target) gave");
     xt::xtensor<T, Rank> dx = dy;
     text objection;
-    if (layout_.p().active() && (reduced_ || dx.shape() != derivatives_.shape()))
+    const bool is_number = last_ == detail::last_loss::number;
+    if (last_ == detail::last_loss::none || (layout_.p().active() && (is_number || dx.shape() != derivatives_.shape())))
       objection << Function::name << ".adjoint(dy): requires a dy of the shape of the last result of each(x, target)"
-                << (reduced_ ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
-                             : "");
+                << (is_number
+                        ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
+                        : "");
     layout_.agree(objection, 2);
     if (layout_.p().active())
       for (std::size_t k = 0; k < dx.size(); ++k)
@@ -158,6 +172,7 @@ class elementwise_loss {
                       std::is_same_v<element_of<Target>, T>,
                   "partita::elementwise_loss<T, Rank>(x, target): requires blocks of elements T and of that rank");
     text objection;
+    last_ = detail::last_loss::none;  // of a call that fails nothing is left
     const xt::xtensor<T, Rank> given = x, wanted = target;
     derivatives_.resize(given.shape());
     values_.assign(given.size(), 0);
@@ -188,7 +203,7 @@ class elementwise_loss {
   std::vector<double> values_;
   xt::xtensor<double, Rank> derivatives_;
   double scale_ = 1;
-  bool reduced_ = false;
+  detail::last_loss last_ = detail::last_loss::none;
 };
 
 namespace detail {

@@ -18,8 +18,10 @@ template <class T, class Options>
 class optimiser_of_layers {
  public:
   /// One step along the gradients as they are. Does not set them to zero. Requires parameters and gradients of the
-  /// sizes they had when this was made [shape_error on this worker, and none is changed].
+  /// sizes they had when this was made, and options that are possible [shape_error on this worker, and none is
+  /// changed].
   void step() {
+    require_options(call_, options_);
     parameters_.for_each([&](const auto& p) { update(options_, steps_ + 1, p); });
     ++steps_;
   }
@@ -27,11 +29,14 @@ class optimiser_of_layers {
 
  protected:
   optimiser_of_layers(const char* call, std::vector<parameter<T>> parameters, const Options& options)
-      : parameters_(call, std::move(parameters)), options_(options) {}
+      : parameters_(call, std::move(parameters)), options_(options), call_(call) {
+    require_options(call, options);
+  }
 
  private:
   optimised<T, states_of<Options>> parameters_;
   Options options_;
+  const char* call_;
   int steps_ = 0;
 };
 

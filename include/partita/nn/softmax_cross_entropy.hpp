@@ -49,6 +49,7 @@ class softmax_cross_entropy {
     static_assert(rank_of<Scores> == 2 && std::is_same_v<element_of<Scores>, T>,
                   "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and "
                   "element type T");
+    called_ = false;  // of a call that fails nothing is left
     const std::size_t batch = settle(scores, labels);
     T loss(0);
     if (active_) {
@@ -74,11 +75,17 @@ class softmax_cross_entropy {
       gradient_ = scores;
     }
     detail::spread(*world_, all_, &loss, 1, detail::tag::user);
+    called_ = true;
     return loss;
   }
 
-  /// The gradient of the last loss with respect to the scores: this worker's block.
-  const xt::xtensor<T, 2>& adjoint() const { return gradient_; }
+  /// The gradient of the last loss with respect to the scores: this worker's block. Requires one [shape_error].
+  const xt::xtensor<T, 2>& adjoint() const {
+    if (!called_)
+      throw shape_error(
+          "partita::softmax_cross_entropy::adjoint(): requires a loss before; call loss(scores, labels) first");
+    return gradient_;
+  }
 
   /// How many rows have their largest score at their label (ties: the lowest class), the same on every worker.
   template <ranked_array Scores, class Labels>
@@ -155,6 +162,7 @@ class softmax_cross_entropy {
   std::uint64_t fingerprint_;
   worker_group over_, all_;
   interval mine_;
+  bool called_ = false;
   xt::xtensor<T, 2> gradient_;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <partita/core/error.hpp>
 
 namespace partita {
 
@@ -68,6 +69,23 @@ inline bool needs_state(const sgd_options& o) { return o.momentum != 0; }
 template <class Options>
 bool needs_state(const Options&) {
   return true;
+}
+
+/// What these options do not have, or null. A number that is none has nothing.
+inline const char* missing_of(const sgd_options& o) {
+  return o.learning_rate >= 0 && o.momentum >= 0 ? nullptr : "a learning_rate and a momentum of at least 0";
+}
+template <class Adam>
+const char* missing_of(const Adam& o) {
+  if (!(o.learning_rate >= 0 && o.epsilon >= 0)) return "a learning_rate and an epsilon of at least 0";
+  if constexpr (requires { o.weight_decay; })
+    if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
+  return o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1 ? nullptr : "beta1 and beta2 from 0 on and below 1";
+}
+template <class Options>
+void require_options(const char* call, const Options& o) {
+  if (const char* const missing = missing_of(o); missing != nullptr)
+    throw shape_error(text(call) << ": requires " << missing << "; look at what the options hold");
 }
 
 /// Step number `now`, from 1 on.

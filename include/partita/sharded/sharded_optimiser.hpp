@@ -85,6 +85,7 @@ class sharded_optimiser {
  public:
   sharded_optimiser(std::vector<trained<T>> parameters, const Options& options, state_over further = {})
       : parameters_(std::move(parameters)), options_(options) {
+    detail::require_options("partita::sharded_optimiser", options);
     for (const trained<T>& p : parameters_) {
       const sharded_tensor<T> w = p.read();
       const sharding own = detail::bare(w.layout());
@@ -184,6 +185,7 @@ class sharded_optimiser {
   }
 
   void advance(const std::vector<sharded_tensor<T>>& gradients, double factor) {
+    detail::require_options("partita::sharded_optimiser::step", options_);
     make_state();
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <partita/nn/cross_entropy.hpp>
 #include <partita/nn/loss.hpp>
+#include <partita/nn/softmax_cross_entropy.hpp>
 
 namespace {
 
@@ -201,6 +202,35 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_on_all_workers_though_one_alone_s
   BOOST_TEST(refused<shape_error>([&] { entropy(scores, none); }).find("got -1") != std::string::npos);
   BOOST_TEST(refused<shape_error>([&] { entropy(scores, two); }).find("without dimension 1") != std::string::npos);
   BOOST_TEST(std::abs(entropy(scores, right) - std::log(3.0)) < 1e-15);
+}
+
+BOOST_AUTO_TEST_CASE(there_is_no_gradient_before_a_loss_nor_after_one_that_failed) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(n, std::size_t{1}));
+  const auto x = block_from(p, extents<dynamic, 3>(n), [](auto, auto j) { return 0.25 * static_cast<double>(j); });
+  const xt::xtensor<double, 2> longer = xt::ones<double>({2, 3});
+  const xt::xtensor<int, 1> labels{1}, wrong{3};
+  mse_loss<double, 2> mean(p);
+  cross_entropy_loss<double, 2> entropy(p);
+  softmax_cross_entropy<double> alone(everyone.partition(extents<1, 1>(), workers{0}));
+  for (int round = 0; round < 2; ++round) {
+    BOOST_TEST(refused<shape_error>([&] { mean.adjoint(); }).find("call loss(x, target) first") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { entropy.adjoint(); }).find("call loss(x, target) first") !=
+               std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { alone.adjoint(); }).find("call loss(scores, labels)") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { mean.adjoint(x); }).find("of each(x, target)") != std::string::npos);
+    mean(x, x), entropy(x, labels), alone(x, labels);
+    BOOST_TEST((mean.adjoint().shape() == x.shape() && entropy.adjoint().shape() == x.shape()));
+    BOOST_TEST(alone.adjoint().size() == x.size());
+    mean.each(x, x), entropy.each(x, labels);
+    BOOST_TEST(refused<shape_error>([&] { mean.adjoint(); }).find("each(x, target) was called last") !=
+               std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { entropy.adjoint(1.0); }).find("was called last") != std::string::npos);
+    BOOST_CHECK_THROW(mean(x, longer), shape_error);
+    BOOST_CHECK_THROW(entropy(x, wrong), shape_error);
+    BOOST_CHECK_THROW(alone(x, wrong), shape_error);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -254,6 +254,13 @@ BOOST_AUTO_TEST_CASE(tensors_that_a_norm_was_not_made_for_are_refused_on_all_wor
   BOOST_TEST(refused<shape_error>([&] {
                group_norm<double, 2>(p, {.groups = 4, .channels = 6});
              }).find("multiple of the groups") != std::string::npos);
+  for (const double none : {-1e-5, std::nan("")}) {
+    BOOST_CHECK_THROW((layer_norm<double, 2>(p, {.shape = {2 * n}, .epsilon = none})), shape_error);
+    BOOST_CHECK_THROW((rms_norm<double, 2>(p, {.shape = {2 * n}, .epsilon = none})), shape_error);
+    BOOST_CHECK_THROW((group_norm<double, 2>(p, {.channels = 2 * n, .epsilon = none})), shape_error);
+    BOOST_CHECK_THROW((batch_norm<double, 2>(p, {.channels = 2 * n, .epsilon = none})), shape_error);
+    BOOST_CHECK_THROW((batch_norm<double, 2>(p, {.channels = 2 * n, .momentum = none})), shape_error);
+  }
   if (n > 1)
     BOOST_TEST(refused<shape_error>([&] {
                  batch_norm<double, 2>(p, {.channels = 6, .channel_cut = cut::balanced(6, n - 1)});

@@ -112,4 +112,26 @@ BOOST_AUTO_TEST_CASE(refuse_parameters_of_other_sizes_than_they_were_made_for) {
   expect_sizes_are_kept<adamw<double>>("partita::adamw::step()", adamw_options{});
 }
 
+BOOST_AUTO_TEST_CASE(refuse_options_that_would_spoil_the_weights_when_made_and_when_they_are_changed) {
+  vector w{1, 2}, g{1, 1};
+  const std::vector<parameter<double>> all{parameter<double>(w, g)};
+  const double none = std::nan("");
+  for (const sgd_options& o : {sgd_options{.learning_rate = -0.1}, {.learning_rate = none}, {.momentum = -1}})
+    BOOST_TEST(refused<shape_error>([&] { sgd<double>(all, o); }).find("at least 0") != std::string::npos);
+  for (const adam_options& o : {adam_options{.learning_rate = none}, {.epsilon = -1}, {.beta1 = 1}, {.beta2 = -0.5}})
+    BOOST_TEST(refused<shape_error>([&] { adam<double>(all, o); }).find("partita::adam::step(): requires ") == 0);
+  BOOST_TEST(refused<shape_error>([&] {
+               adamw<double>(all, {.weight_decay = -0.1});
+             }).find("a weight_decay of at least 0") != std::string::npos);
+  adam<double> changed(all, {});
+  changed.step();
+  changed.options().learning_rate = none;
+  const vector before = w;
+  BOOST_CHECK_THROW(changed.step(), shape_error);
+  BOOST_TEST((w == before));
+  changed.options().learning_rate = 0;  // as at the end of a schedule
+  changed.step();
+  BOOST_TEST((w == before));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,6 +12,11 @@
 
 namespace partita::detail {
 
+/// A variance plus epsilon has a root.
+inline void require_epsilon(const char* name, double epsilon) {
+  if (!(epsilon >= 0)) throw shape_error(text(name) << ": requires an epsilon of at least 0; 1e-5 is usual");
+}
+
 /// How many elements, their mean, and the sum of the squares of their deviations from it.
 struct moments {
   double count = 0, mean = 0, deviations = 0;
