@@ -133,6 +133,16 @@ auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
   }
 }
 
+/// Whether f can be called with an element of each operand, and gives one.
+template <class F, class L, class R>
+inline constexpr bool is_function_of_elements = [] {
+  using x = operand_element<L>;
+  using y = operand_element<R>;
+  if constexpr (std::is_invocable_v<const F&, const x&, const y&>)
+    return !std::is_void_v<std::invoke_result_t<const F&, const x&, const y&>>;
+  else return false;
+}();
+
 /// A named operation: XLA asks for equal element types, float precisions aside, before it looks at shapes.
 template <class F, class L, class R, class Dims>
 auto named_operation(L&& l, R&& r, const Dims& dims) {
@@ -155,8 +165,9 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operands<L, R>
 auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
-  constexpr bool is_function = !detail::array_operand<F>;
-  static_assert(is_function, "partita::elementwise(f, lhs, rhs): requires a function of two elements first");
+  constexpr bool is_function = detail::is_function_of_elements<F, L, R>;
+  static_assert(is_function,
+                "partita::elementwise(f, lhs, rhs): requires a function of two elements first, which returns one");
   if constexpr (is_function) {
     detail::require_broadcastable<F>(l, r, dims);
     return detail::lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);

@@ -114,7 +114,7 @@ class all_gather<detail::no_partitions> {
   }
 };
 template <class... A>
-  requires(!detail::begins_with_dimensions<A...>)
+  requires(!detail::is_made_of_dimensions<A...>)
 all_gather(const A&...) -> all_gather<detail::no_partitions>;
 
 }  // namespace partita

@@ -116,7 +116,7 @@ class reduce_scatter<detail::no_partitions> {
   }
 };
 template <class... A>
-  requires(!detail::begins_with_dimensions<A...>)
+  requires(!detail::is_made_of_dimensions<A...>)
 reduce_scatter(const A&...) -> reduce_scatter<detail::no_partitions>;
 
 }  // namespace partita

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <memory>
 #include <partita/array/as_rank.hpp>
+#include <partita/core/left_out.hpp>
 #include <partita/plan/graph.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
 #include <partita/sharded/detail/adjoint.hpp>
 #include <partita/sharded/detail/elements_in_place.hpp>
 #include <partita/sharded/detail/in_windows.hpp>
@@ -35,6 +37,17 @@ inline constexpr int tensor_kind = decltype(kind_of_tensor(static_cast<const std
 /// X is a tensor of this room.
 template <class X>
 concept tensor_value = tensor_kind<X> != 0;
+
+/// The rank that its type tells, or `dynamic`.
+template <class X>
+consteval std::size_t rank_if_known() {
+  if constexpr (tensor_kind<X> == 0) return rank_of<X>;
+  else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank();
+  else return dynamic;
+}
+/// X has these dimensions, as far as its type tells, and each is named once.
+template <class X, std::size_t... D>
+inline constexpr bool has_dimensions = ((D < rank_if_known<X>()) && ...) && distinct_dimensions<D...>;
 /// X is a tensor of this room, or a plain array.
 template <class X>
 concept any_tensor = tensor_value<X> || ranked_array<X>;
@@ -172,10 +185,20 @@ consteval bool is_laid_alike() {
   else return false;
 }
 
+/// Refuses what would be cut off to integers.
+template <class Op, class T>
+consteval void require_fractions() {
+  if constexpr (requires { Op::of_elements; })
+    static_assert(!makes_fractions(Op::of_elements) || !std::is_integral_v<T>,
+                  "partita: exp, log, tanh, sigmoid, sqrt, gelu and softmax(x) require elements that are no integers; "
+                  "cast x to float or double");
+}
+
 template <class Op, class... T, auto... Layout>
 auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
   using element = std::common_type_t<T...>;
   static_assert((std::is_same_v<T, element> && ...), "partita: requires operands of one element type; cast them first");
+  require_fractions<Op, element>();
   constexpr const mesh* first[] = {&layout_named<Layout>.on...};
   static_assert(((layout_named<Layout>.on == *first[0]) && ...),
                 "partita: requires operands on one mesh; make their layouts from the same mesh");
@@ -222,6 +245,7 @@ auto call(const Op& op, const X&... x) {
     using element = std::common_type_t<element_of_tensor<X>...>;
     static_assert((std::is_same_v<element_of_tensor<X>, element> && ...),
                   "partita: requires operands of one element type; cast them first");
+    require_fractions<Op, element>();
     if constexpr (requires { Op::of_elements; } && ((tensor_kind<X> != 0) && ...)) {
       const std::array states{static_cast<const tensor_state<element>*>(as_run_time(x).state().get())...};
       if (lie_alike(states) && are_alike(states)) return elements_in_place(Op::of_elements, op.number, states);
@@ -265,6 +289,51 @@ struct elements_op {
                           << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
   }
 };
+
+template <class X>
+consteval std::size_t rank_of_operand() {
+  if constexpr (any_tensor<X>) return rank_if_known<X>();
+  else return 0;
+}
+/// Whether operands have one rank, scalars and numbers aside, as far as their types tell.
+template <class... X>
+consteval bool are_of_one_rank() {
+  std::size_t rank = dynamic;
+  bool same = true;
+  for (const std::size_t r : {rank_of_operand<X>()...}) {
+    if (r == dynamic || r == 0) continue;
+    same = same && (rank == dynamic || rank == r);
+    rank = r;
+  }
+  return same;
+}
+/// Whether the smaller of two operands stands at these dimensions of the larger one, in their order; as far as types
+/// tell.
+template <class L, class R, std::ptrdiff_t... D>
+consteval bool stand_at() {
+  const std::size_t l = rank_of_operand<L>(), r = rank_of_operand<R>();
+  if (l == dynamic || r == dynamic) return true;
+  bool fits = sizeof...(D) == (l < r ? l : r);
+  std::ptrdiff_t before = -1;
+  ((fits = fits && D > before && D < static_cast<std::ptrdiff_t>(l < r ? r : l), before = D), ...);
+  return fits;
+}
+
+/// An element function of two tensors of one rank, or whose smaller one stands at dimensions D of the other.
+template <element_function F, std::ptrdiff_t... D, class L, class R>
+auto elements_of_two(const L& l, const R& r) {
+  constexpr bool one_rank = sizeof...(D) > 0 || are_of_one_rank<L, R>();
+  constexpr bool stands = sizeof...(D) == 0 || stand_at<L, R, D...>();
+  static_assert(
+      one_rank,
+      "partita: requires operands of one rank, or a scalar; say by broadcast_dimensions<...> where the smaller "
+      "one stands");
+  static_assert(stands,
+                "partita: requires one entry of broadcast_dimensions for each dimension of the smaller operand, below "
+                "the rank of the larger one and in rising order");
+  if constexpr (one_rank && stands) return call(elements_op<F, 2, D...>{}, l, r);
+  else return no_result{};
+}
 
 }  // namespace detail
 }  // namespace partita

@@ -14,23 +14,23 @@ template <element_function Of, element_function OfNumber, element_function ToNum
 auto compared(const L& l, const R& r) {
   if constexpr (!any_tensor<R>) return call(elements_op<OfNumber>{static_cast<double>(r)}, l);
   else if constexpr (!any_tensor<L>) return call(elements_op<ToNumber>{static_cast<double>(l)}, r);
-  else return call(elements_op<Of, 2>{}, l, r);
+  else return elements_of_two<Of>(l, r);
 }
 }  // namespace detail
 
 // Of arrays array/elementwise.hpp has these, too, and xtensor the signs. `a == b` is not among them: of arrays it says
 // whether all are equal.
-#define PARTITA_COMPARISON(operation, of, of_number, to_number)                              \
-  template <class L, class R>                                                                \
-    requires detail::tensor_operands<L, R>                                                   \
-  auto operation(L&& l, R&& r) {                                                             \
-    using e = detail::element_function;                                                      \
-    return detail::compared<e::of, e::of_number, e::to_number>(l, r);                        \
-  }                                                                                          \
-  template <class L, class R, std::ptrdiff_t... D>                                           \
-    requires detail::tensor_operands<L, R>                                                   \
-  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                               \
-    return detail::call(detail::elements_op<detail::element_function::of, 2, D...>{}, l, r); \
+#define PARTITA_COMPARISON(operation, of, of_number, to_number)               \
+  template <class L, class R>                                                 \
+    requires detail::tensor_operands<L, R>                                    \
+  auto operation(L&& l, R&& r) {                                              \
+    using e = detail::element_function;                                       \
+    return detail::compared<e::of, e::of_number, e::to_number>(l, r);         \
+  }                                                                           \
+  template <class L, class R, std::ptrdiff_t... D>                            \
+    requires detail::tensor_operands<L, R>                                    \
+  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                \
+    return detail::elements_of_two<detail::element_function::of, D...>(l, r); \
   }
 PARTITA_COMPARISON(less, less, less_than_number, greater_than_number)
 PARTITA_COMPARISON(less_equal, less_equal, at_most_number, at_least_number)

@@ -27,14 +27,28 @@ struct einsum_op {
 };
 
 /// What the types of a call show to be wrong, or nothing.
-enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter };
+enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter, repeated_letter };
 
 template <class X>
 consteval bool can_have_rank(std::size_t rank, bool at_least) {
-  std::size_t own = rank;  // of one whose rank is known at run time only
-  if constexpr (tensor_kind<X> == 1) own = X::rank();
-  else if constexpr (tensor_kind<X> == 0) own = rank_of<X>;
-  return at_least ? own >= rank : own == rank;
+  constexpr std::size_t own = rank_if_known<X>();
+  return own == dynamic || (at_least ? own >= rank : own == rank);
+}
+/// A tensor with a letter twice is a diagonal, and one with letters in parentheses merged: an einsum is neither.
+constexpr bool has_plain_letters(const rule& r) {
+  for (std::size_t t = 0; t < r.tensor_count(); ++t) {
+    std::uint32_t seen = 0;
+    for (std::size_t d = 0; d < r.rank(t); ++d) {
+      const rule::dimension& one = r.at(t, d);
+      if (one.count > 1) return false;
+      for (std::size_t k = 0; k < one.count; ++k) {
+        const std::uint32_t bit = std::uint32_t{1} << r.term(one, k);
+        if ((seen & bit) != 0) return false;
+        seen |= bit;
+      }
+    }
+  }
+  return true;
 }
 template <auto Notation, class... X>
 consteval einsum_fault fault_of_einsum() {
@@ -48,7 +62,8 @@ consteval einsum_fault fault_of_einsum() {
     known |= read.factors_of(i++)),
    ...);
   if (!fit) return einsum_fault::dimensions;
-  return (read.factors_of(i) & ~known) != 0 ? einsum_fault::unknown_letter : einsum_fault::none;
+  if ((read.factors_of(i) & ~known) != 0) return einsum_fault::unknown_letter;
+  return has_plain_letters(read) ? einsum_fault::none : einsum_fault::repeated_letter;
 }
 
 }  // namespace detail
@@ -73,6 +88,9 @@ auto einsum(const X&... x) {
                 "those that are not named");
   static_assert(fault != einsum_fault::unknown_letter,
                 "partita::einsum<notation>(x...): requires letters of an operand on the right of \"->\"");
+  static_assert(fault != einsum_fault::repeated_letter,
+                "partita::einsum<notation>(x...): requires each letter once in a tensor, and none in parentheses; "
+                "there are no diagonals, and reshape(x, extents) merges dimensions");
   if constexpr (one_or_two && fault == einsum_fault::none) return detail::call(detail::einsum_op<Notation>{}, x...);
 }
 /// Of something else: a sentence.
@@ -82,6 +100,14 @@ auto einsum(const X&...) {
   static_assert(detail::asked_for_nothing<X...>,
                 "partita::einsum<notation>(x...): requires tensors or arrays of a known rank; multiply(x, number) is "
                 "for numbers");
+  return detail::no_result{};
+}
+/// With a notation that is no part of the type: a sentence.
+template <std::size_t N, class... X>
+auto einsum(const char (&)[N], const X&...) {
+  static_assert(detail::asked_for_nothing<X...>,
+                "partita::einsum<notation>(x...): requires the notation as part of the type; write "
+                "einsum<\"bmk,kn->bmn\">(x, w)");
   return detail::no_result{};
 }
 

@@ -12,14 +12,6 @@ namespace detail {
 template <class Op>
 inline constexpr bool declares_rule = requires(const shape_span& shapes) { partita::rule(Op::rule(shapes)); };
 
-/// X has these dimensions, as far as its type tells.
-template <class X, std::size_t... D>
-inline constexpr bool has_dimensions = [] {
-  if constexpr (tensor_kind<X> == 1) return ((D < X::rank()) && ...);
-  else if constexpr (tensor_kind<X> == 0) return ((D < rank_of<X>)&&...);
-  else return true;
-}();
-
 template <class X>
 shape_list extents_of_any(const X& x) {
   if constexpr (tensor_value<X>) return x.extents();

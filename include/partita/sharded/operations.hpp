@@ -23,25 +23,12 @@ decltype(auto) first_tensor(const X& x, const Y& y) {
   else return y;
 }
 
-template <class X>
-consteval std::size_t rank_if_known() {
-  if constexpr (tensor_kind<X> == 0) return rank_of<X>;
-  else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank();
-  else return dynamic;
-}
-
 /// A binary element function of tensors, or of a tensor and a number.
 template <element_function F, class L, class R>
 auto binary(const L& l, const R& r) {
   using e = element_function;
   if constexpr (any_tensor<L> && any_tensor<R>) {
-    constexpr std::size_t of_l = rank_if_known<L>(), of_r = rank_if_known<R>();
-    constexpr bool one_rank = of_l == of_r || of_l == 0 || of_r == 0 || of_l == dynamic || of_r == dynamic;
-    static_assert(one_rank,
-                  "partita: requires operands of one rank, or a scalar; say by broadcast_dimensions<...> where the "
-                  "smaller one stands");
-    if constexpr (one_rank) return call(elements_op<F, 2>{}, l, r);
-    else return no_result{};
+    return elements_of_two<F>(l, r);
   } else {
     const auto c = [&] {
       if constexpr (any_tensor<L>) return static_cast<double>(r);
@@ -78,6 +65,11 @@ struct transpose_op {
   applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
 };
 
+/// Whether P is an order of the dimensions of X, as far as its type tells.
+template <class X, std::size_t... P>
+inline constexpr bool orders_dimensions =
+    is_order(axes_order<sizeof...(P)>{P...}) && (rank_if_known<X>() == dynamic || rank_if_known<X>() == sizeof...(P));
+
 /// A reduction along dimensions; none said: all of them.
 template <owed_reduction Kind, bool Keep, std::ptrdiff_t... D>
 struct reduction_op {
@@ -88,6 +80,15 @@ struct reduction_op {
   }
   applied_operation on(const partita::rule& r) const { return {r, block_work::map, element_function::add, 0, Kind}; }
 };
+
+template <owed_reduction Kind, std::size_t... D, class X>
+auto reduced(const X& x) {
+  static_assert(has_dimensions<X, D...>,
+                "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
+                "count them from 0");
+  if constexpr (has_dimensions<X, D...>) return call(reduction_op<Kind, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+  else return no_result{};
+}
 
 template <class X>
 std::size_t extent_along(const X& x, std::ptrdiff_t d) {
@@ -111,16 +112,16 @@ double elements_along(const X& x) {
 
 // --- element by element, with XLA's broadcasting ---
 
-#define PARTITA_BINARY(operation)                                                                   \
-  template <class L, class R>                                                                       \
-    requires detail::tensor_operands<L, R>                                                          \
-  auto operation(L&& l, R&& r) {                                                                    \
-    return detail::binary<detail::element_function::operation>(l, r);                               \
-  }                                                                                                 \
-  template <class L, class R, std::ptrdiff_t... D>                                                  \
-    requires detail::tensor_operands<L, R>                                                          \
-  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                                      \
-    return detail::call(detail::elements_op<detail::element_function::operation, 2, D...>{}, l, r); \
+#define PARTITA_BINARY(operation)                                                    \
+  template <class L, class R>                                                        \
+    requires detail::tensor_operands<L, R>                                           \
+  auto operation(L&& l, R&& r) {                                                     \
+    return detail::binary<detail::element_function::operation>(l, r);                \
+  }                                                                                  \
+  template <class L, class R, std::ptrdiff_t... D>                                   \
+    requires detail::tensor_operands<L, R>                                           \
+  auto operation(L&& l, R&& r, broadcast_dimensions_t<D...>) {                       \
+    return detail::elements_of_two<detail::element_function::operation, D...>(l, r); \
   }
 PARTITA_BINARY(add)
 PARTITA_BINARY(subtract)
@@ -167,7 +168,12 @@ template <class C, class A, class B>
            (detail::tensor_value<C> || detail::tensor_value<A> || detail::tensor_value<B>))
 auto where(C&& condition, A&& a, B&& b) {
   using e = detail::element_function;
-  if constexpr (!detail::any_tensor<A>)
+  constexpr bool one_rank = detail::are_of_one_rank<C, A, B>();
+  static_assert(one_rank,
+                "partita::where(condition, a, b): requires operands of one rank, or scalars; reshape(x, extents) gives "
+                "the smaller one extents of 1");
+  if constexpr (!one_rank) return detail::no_result{};
+  else if constexpr (!detail::any_tensor<A>)
     return detail::call(detail::elements_op<e::unless_number, 2>{static_cast<double>(a)}, condition, b);
   else if constexpr (!detail::any_tensor<B>)
     return detail::call(detail::elements_op<e::where_number, 2>{static_cast<double>(b)}, condition, a);
@@ -200,7 +206,12 @@ auto transpose(X&& x) {
 template <class X, std::size_t... P>
   requires detail::any_tensor<X>
 auto transpose(X&& x, permute_t<P...>) {
-  return detail::call(detail::transpose_op<static_cast<std::ptrdiff_t>(P)...>{}, x);
+  static_assert(detail::orders_dimensions<X, P...>,
+                "partita::transpose(x, permute<...>): requires each of 0, 1, ..., rank(x) - 1 once; permute<1, 0> "
+                "transposes a matrix");
+  if constexpr (detail::orders_dimensions<X, P...>)
+    return detail::call(detail::transpose_op<static_cast<std::ptrdiff_t>(P)...>{}, x);
+  else return detail::no_result{};
 }
 
 namespace detail {
@@ -258,7 +269,7 @@ auto sum(X&& x) {
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto sum(X&& x, dimensions_t<D...>) {
-  return detail::call(detail::reduction_op<owed_reduction::sum, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+  return detail::reduced<owed_reduction::sum, D...>(x);
 }
 template <class X, class A>
   requires(detail::tensor_value<X> && std::is_arithmetic_v<A>)
@@ -278,19 +289,23 @@ auto mean(X&& x) {
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto mean(X&& x, dimensions_t<D...> along) {
-  const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
-  return detail::binary<detail::element_function::divide>(sum(x, along), n);
+  if constexpr (detail::has_dimensions<X, D...>) {
+    const double n = detail::elements_along<static_cast<std::ptrdiff_t>(D)...>(x);
+    return detail::binary<detail::element_function::divide>(sum(x, along), n);
+  } else {
+    return sum(x, along);
+  }
 }
 /// The largest along dimensions: `maximum(x, dimensions<1>)`.
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto elementwise_of(maximum_t, X&& x, dimensions_t<D...>) {
-  return detail::call(detail::reduction_op<owed_reduction::max, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+  return detail::reduced<owed_reduction::max, D...>(x);
 }
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto elementwise_of(minimum_t, X&& x, dimensions_t<D...>) {
-  return detail::call(detail::reduction_op<owed_reduction::min, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
+  return detail::reduced<owed_reduction::min, D...>(x);
 }
 
 }  // namespace partita

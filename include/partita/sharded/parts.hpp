@@ -214,26 +214,26 @@ using margin_along = margin;
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... of) {
-  static_assert(
-      detail::has_dimensions<X, D...>,
-      "partita::slice(x, dimensions<d...>, {from, to}...): requires dimensions that x has; count them from 0");
+  static_assert(detail::has_dimensions<X, D...>,
+                "partita::slice(x, dimensions<d...>, {from, to}...): requires dimensions that x has, each once; count "
+                "them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::slice_operation<D...>{{of...}}, x);
 }
 /// Zeros before and after some dimensions: `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`; or another number.
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
-  static_assert(
-      detail::has_dimensions<X, D...>,
-      "partita::pad(x, dimensions<d...>, {before, after}...): requires dimensions that x has; count them from 0");
+  static_assert(detail::has_dimensions<X, D...>,
+                "partita::pad(x, dimensions<d...>, {before, after}...): requires dimensions that x has, each once; "
+                "count them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<true, D...>{{by...}, 0}, x);
 }
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_along<D>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
-                "partita::pad(x, number, dimensions<d...>, {before, after}...): requires dimensions that x has; count "
-                "them from 0");
+                "partita::pad(x, number, dimensions<d...>, {before, after}...): requires dimensions that x has, each "
+                "once; count them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
 /// Tensors one after another along a dimension: `concatenate(dimensions<0>, x, y, z)`. The others pass as they are cut.
@@ -246,7 +246,10 @@ template <std::size_t D, class... X>
 auto concatenate(dimensions_t<D>, const X&... x) {
   static_assert((detail::has_dimensions<X, D> && ...),
                 "partita::concatenate(dimensions<d>, x...): requires a dimension that all x have; count from 0");
-  if constexpr ((detail::has_dimensions<X, D> && ...)) return operate(detail::concatenate_operation<D>{}, x...);
+  constexpr bool one_rank = detail::are_of_one_rank<X...>();
+  static_assert(one_rank, "partita::concatenate(dimensions<d>, x...): requires tensors of one rank");
+  if constexpr ((detail::has_dimensions<X, D> && ...) && one_rank)
+    return operate(detail::concatenate_operation<D>{}, x...);
 }
 /// Parts of these extents along a dimension: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8, 8>{})`; or as many
 /// as are said, the first ones longer by one: `split<3>(x, dimensions<1>)`. x is brought together once.
@@ -256,25 +259,33 @@ template <class X, std::size_t D, std::size_t... E>
 auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::split(x, dimensions<d>, extents): requires a dimension that x has");
-  const auto all = parts.array();
-  std::size_t sum = 0;
-  for (const std::size_t one : all) sum += one;
-  const shape_list whole = detail::extents_of_any(x);
-  if (D >= whole.size() || sum != whole[D])
-    throw shape_error(text("partita::split: requires parts that fill dimension ")
-                      << D << " of " << whole << ", but they have " << sum << " elements together");
-  return detail::parts_of<D>(x, all);
+  if constexpr (detail::has_dimensions<X, D>) {
+    const auto all = parts.array();
+    std::size_t sum = 0;
+    for (const std::size_t one : all) sum += one;
+    const shape_list whole = detail::extents_of_any(x);
+    if (D >= whole.size() || sum != whole[D])
+      throw shape_error(text("partita::split: requires parts that fill dimension ")
+                        << D << " of " << whole << ", but they have " << sum << " elements together");
+    return detail::parts_of<D>(x, all);
+  } else {
+    return detail::no_result{};
+  }
 }
 template <std::size_t N, class X, std::size_t D>
   requires detail::any_tensor<X>
 auto split(const X& x, dimensions_t<D>) {
   static_assert(N > 0, "partita::split<n>(x, dimensions<d>): requires at least one part");
   static_assert(detail::has_dimensions<X, D>, "partita::split<n>(x, dimensions<d>): requires a dimension that x has");
-  const shape_list whole = detail::extents_of_any(x);
-  const std::size_t n = whole[detail::dimension_of(static_cast<std::ptrdiff_t>(D), whole.size(), "split")];
-  std::array<std::size_t, N> parts{};
-  for (std::size_t k = 0; k < N; ++k) parts[k] = balanced_part(n, N, k).size();
-  return detail::parts_of<D>(x, parts);
+  if constexpr (N > 0 && detail::has_dimensions<X, D>) {
+    const shape_list whole = detail::extents_of_any(x);
+    const std::size_t n = whole[detail::dimension_of(static_cast<std::ptrdiff_t>(D), whole.size(), "split")];
+    std::array<std::size_t, N> parts{};
+    for (std::size_t k = 0; k < N; ++k) parts[k] = balanced_part(n, N, k).size();
+    return detail::parts_of<D>(x, parts);
+  } else {
+    return detail::no_result{};
+  }
 }
 
 }  // namespace partita

@@ -67,7 +67,7 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
 ///           else. Blocks that the way back reads are kept until their operation has gone back; see tape_holds() and
 ///           recompute.
 template <class F, class... P>
-  requires(detail::any_tensor<P> && ...)
+  requires((detail::any_tensor<P> && ...) && !detail::any_tensor<F>)
 auto value_and_gradient(const F& f, const P&... parameters) {
   tape_contents& held = detail::on_tape()->now;
   held.most_bytes = held.bytes;
@@ -88,11 +88,12 @@ auto value_and_gradient(const F& f, const P&... parameters) {
 }
 /// Of something else: a sentence.
 template <class F, class... P>
-  requires(!(detail::any_tensor<P> && ...))
+  requires(!(detail::any_tensor<P> && ...) || detail::any_tensor<F>)
 auto value_and_gradient(const F&, const P&...) {
-  static_assert(detail::asked_for_nothing<P...>,
-                "partita::value_and_gradient(f, parameters...): requires parameters that are tensors or arrays; let f "
-                "hold the numbers that are constant");
+  static_assert(
+      detail::asked_for_nothing<P...>,
+      "partita::value_and_gradient(f, parameters...): requires a function, and parameters that are tensors or "
+      "arrays; let f hold the numbers that are constant");
   return detail::no_result{};
 }
 

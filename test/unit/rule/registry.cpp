@@ -211,6 +211,15 @@ BOOST_AUTO_TEST_CASE(every_name_of_the_list_is_held_against_its_function) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_order_names_each_dimension_once) {
+  const std::vector<shape_list> matrix{{6, 4}};
+  const shape_span shapes(matrix.data(), matrix.size());
+  BOOST_TEST(std::string(rules::transpose({1, -2})(shapes).name()) == "transpose");
+  BOOST_CHECK_THROW(rules::transpose({0, 0})(shapes), shape_error);
+  BOOST_CHECK_THROW(rules::transpose({1, -1})(shapes), shape_error);
+  BOOST_CHECK_THROW(rules::transpose({1})(shapes), shape_error);
+}
+
 BOOST_AUTO_TEST_CASE(other_names_stand_for_what_they_say) {
   const registry known = registry::standard();
   const shape_list x{4, 6};

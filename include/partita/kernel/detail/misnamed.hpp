@@ -30,12 +30,12 @@ inline constexpr bool begins_with_two<world, worker_groups, Rest...> = true;
 template <class... A>
 inline constexpr bool begins_with_reduction = begins_with_two<A...> && sizeof...(A) != 2;
 
-/// What a kernel along dimensions of one partition begins with, or a kernel itself to be copied.
+/// What a kernel along dimensions of one partition is made of, or a kernel itself to be copied.
 template <class... A>
-inline constexpr bool begins_with_dimensions = false;
+inline constexpr bool is_made_of_dimensions = false;
 template <class A>
-inline constexpr bool begins_with_dimensions<A> = !is_partition<A>;
-template <class A, class B, class... Rest>
-inline constexpr bool begins_with_dimensions<A, B, Rest...> = is_partition<A> && !no_dimensions<B>;
+inline constexpr bool is_made_of_dimensions<A> = !is_partition<A>;
+template <class A, class B>
+inline constexpr bool is_made_of_dimensions<A, B> = is_partition<A> && !no_dimensions<B>;
 
 }  // namespace partita::detail

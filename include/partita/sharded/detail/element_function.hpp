@@ -60,6 +60,12 @@ enum class element_function : std::uint8_t {
   pass_unless,
 };
 
+/// Whether its values are no integers where x is one.
+constexpr bool makes_fractions(element_function f) {
+  using e = element_function;
+  return f == e::exp || f == e::log || f == e::tanh || f == e::sigmoid || f == e::sqrt || f == e::gelu;
+}
+
 inline constexpr double root_two = 1.41421356237309504880, root_of_two_pi = 2.50662827463100050242;
 
 template <class T>

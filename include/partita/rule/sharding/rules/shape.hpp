@@ -88,6 +88,8 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
   r.begin_operand();
   f.write(r);
   r.begin_result();
+  if (dimensions_of(with.axes, x.size(), "transpose") != (std::uint32_t{1} << x.size()) - 1U)
+    throw shape_error("partita::rules::transpose: requires each dimension once; give the order of all");
   for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[dimension_of(axis, x.size(), "transpose")]);
   r.how = linearity::movement;
   r.complete();
