@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/part_kernel.hpp>
 #include <partita/kernel/window_movement.hpp>
@@ -248,15 +249,14 @@ class halo_exchange<detail::no_partitions> {
                   "{1, 1}}, boundary::periodic)");
   }
   template <class P>
-  halo_exchange(const partition<P>&, const halo_widths<P::rank()>&) {
-    static_assert(detail::asked_for_nothing<P>,
-                  "partita::halo_exchange(p, widths, boundaries): requires widths of as many numbers as p has "
-                  "dimensions, and what lies beyond the borders; write halo_exchange(p, {.before = {1, 1}, .after = "
-                  "{1, 1}}, boundary::periodic)");
-  }
+  halo_exchange(const partition<P>& p, const halo_widths<P::rank()>&) : halo_exchange(p) {}
+  template <class P>
+  halo_exchange(const partition<P>& p, std::initializer_list<std::size_t>) : halo_exchange(p) {}
 };
 template <class P>
 halo_exchange(const partition<P>&, const halo_widths<P::rank()>&) -> halo_exchange<detail::no_partitions>;
+template <class P>
+halo_exchange(const partition<P>&, std::initializer_list<std::size_t>) -> halo_exchange<detail::no_partitions>;
 template <class P, class... A>
   requires(sizeof...(A) < 2 || !detail::begins_with_widths<P::rank(), A...>)
 halo_exchange(const partition<P>&, const A&...) -> halo_exchange<detail::no_partitions>;
