@@ -4,20 +4,22 @@
 #include <array>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace partita {
 
 /// N numbers: `{3, 5}` one for each dimension, `3` or `{3}` that for all of them.
-template <std::size_t N>
-struct per_dimension : std::array<std::size_t, N> {
+template <std::size_t N, class Others = std::make_index_sequence<(N > 1 ? N - 1 : 0)>>
+struct per_dimension;
+template <std::size_t N, std::size_t... D>
+struct per_dimension<N, std::index_sequence<D...>> : std::array<std::size_t, N> {
   constexpr per_dimension(const std::array<std::size_t, N>& each = {}) : std::array<std::size_t, N>(each) {}  // NOLINT
+  constexpr per_dimension(std::size_t first, decltype(D)... others) : std::array<std::size_t, N>{first, others...} {}
+  constexpr per_dimension(std::conditional_t<(N > 1), std::size_t, std::index_sequence<>> all) { this->fill(all); }
   template <class... Number>
-    requires(sizeof...(Number) > 0 && (std::is_integral_v<Number> && ...))
-  constexpr per_dimension(Number... numbers) : per_dimension() {  // NOLINT: numbers in braces, or one
-    static_assert(sizeof...(Number) == N || sizeof...(Number) == 1,
-                  "partita::per_dimension<N>: requires one number for each of N dimensions, or one for all of them");
-    if constexpr (sizeof...(Number) == 1) this->fill((static_cast<std::size_t>(numbers), ...));
-    else if constexpr (sizeof...(Number) == N) *this = std::array<std::size_t, N>{static_cast<std::size_t>(numbers)...};
+    requires(sizeof...(Number) > 1 && sizeof...(Number) != N && (std::is_integral_v<Number> && ...))
+  constexpr per_dimension(Number...) {
+    static_assert(sizeof...(Number) == N, "partita::per_dimension<N>: requires N numbers, or one for all of them");
   }
 };
 

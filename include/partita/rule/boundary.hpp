@@ -37,8 +37,7 @@ struct halo_boundaries {
   double value = 0;
 
   constexpr halo_boundaries(boundary everywhere, double constant = 0) : value(constant) {  // NOLINT: one means all
-    before.fill(everywhere);
-    after.fill(everywhere);
+    before.fill(everywhere), after.fill(everywhere);
   }
   constexpr halo_boundaries(const std::array<boundary, Rank>& each, double constant = 0)  // NOLINT
       : before(each), after(each), value(constant) {}

@@ -90,10 +90,11 @@ auto value_and_gradient(const F& f, const P&... parameters) {
 template <class F, class... P>
   requires(!(detail::any_tensor<P> && ...) || detail::any_tensor<F>)
 auto value_and_gradient(const F&, const P&...) {
-  static_assert(
-      detail::asked_for_nothing<P...>,
-      "partita::value_and_gradient(f, parameters...): requires a function, and parameters that are tensors or "
-      "arrays; let f hold the numbers that are constant");
+  constexpr bool no_function = detail::any_tensor<F>;
+  static_assert(!no_function, "partita::value_and_gradient(f, parameters...): requires a function first");
+  static_assert(no_function || detail::asked_for_nothing<P...>,
+                "partita::value_and_gradient(f, parameters...): requires parameters that are tensors or arrays; let f "
+                "hold the numbers that are constant");
   return detail::no_result{};
 }
 

@@ -6,7 +6,7 @@
 // lines RANK: 12
 // expect BOOLS: partita::halo_exchange\(p, widths, boundary\).adjoint\(dy\): requires elements that can be summed; bool
 //   cannot, cast to an integer type
-// expect WIDTHS: too many initializer|excess elements
+// expect WIDTHS: partita::per_dimension<N>: requires N numbers, or one for all of them
 // expect FUNCTION: partita::halo_exchange\(p, widths, boundary, f\): requires f\(i\) to be a number, for the global
 //   index i of a cell beyond a border
 // lines FUNCTION: 12

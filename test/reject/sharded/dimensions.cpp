@@ -11,9 +11,9 @@
 // expect LETTERS: partita::einsum<notation>\(x...\): requires the notation as part of the type
 // lines LETTERS: 48
 // first FUNCTIONS: partita::elementwise\(f, lhs, rhs\): requires a function of two elements first, which returns one
-// expect FUNCTIONS: partita::value_and_gradient\(f, parameters...\): requires a function, and parameters
+// expect FUNCTIONS: partita::value_and_gradient\(f, parameters...\): requires a function first
 // lines FUNCTIONS: 36
-// first NUMBERS: partita::per_dimension<N>: requires one number for each of N dimensions, or one for all of them
+// first NUMBERS: partita::per_dimension<N>: requires N numbers, or one for all of them
 // lines NUMBERS: 18
 // first RANKS: partita: requires one entry of broadcast_dimensions for each dimension of the smaller operand
 // expect RANKS: partita::concatenate\(dimensions<d>, x...\): requires tensors of one rank

@@ -80,16 +80,15 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
 constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "transpose");
   const shape_list& x = shapes[0];
-  if (with.axes.size() != x.size())
-    throw shape_error(text("partita::rules::transpose: requires one entry for each of ")
-                      << x.size() << " dimensions, not " << with.axes.size() << "; give the order of all");
+  if (with.axes.size() != x.size() ||
+      dimensions_of(with.axes, x.size(), "transpose") != (std::uint32_t{1} << x.size()) - 1U)
+    throw shape_error(text("partita::rules::transpose: requires each of ")
+                      << x.size() << " dimensions once, got " << with.axes.size() << " entries; give the order of all");
   rule r;
   const own_factors f(r, x);
   r.begin_operand();
   f.write(r);
   r.begin_result();
-  if (dimensions_of(with.axes, x.size(), "transpose") != (std::uint32_t{1} << x.size()) - 1U)
-    throw shape_error("partita::rules::transpose: requires each dimension once; give the order of all");
   for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[dimension_of(axis, x.size(), "transpose")]);
   r.how = linearity::movement;
   r.complete();
