@@ -4,18 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <partita/array/strided.hpp>
+#include <partita/comm/agreement.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
 
 namespace partita {
 
 /// The scalar product of two blocks of this worker, conjugating the first: summed over the world it is that of the
-/// tensors.
+/// tensors. Zero volumes give 0, whatever batch they are of.
+/// Requires: blocks of one shape [shape_error].
 template <ranked_array A, ranked_array B>
 auto local_dot(const A& a, const B& b) {
   using T = element_of<A>;
   const xt::xtensor<T, rank_of<A>> left = a, right = b;
-  if (left.shape() != right.shape())
+  if (left.shape() != right.shape() && left.size() + right.size() != 0)
     throw shape_error(text("partita::local_dot(a, b): requires blocks of one shape, got ")
                       << left.shape() << " and " << right.shape());
   T sum{};
@@ -44,11 +46,25 @@ struct adjoint_products {
 
 /// Applies F to x and its adjoint to y and compares the scalar products over all workers of the world.
 /// Shapes:   x is this worker's input block, y a block of the shape of F(x).
-/// Requires: F is callable as F(x) and as F.adjoint(y), on every worker of the world.
+/// Requires: F is callable as F(x) and as F.adjoint(y), on every worker of the world; blocks whose products are taken of
+///           one shape [shape_error, on all workers].
+/// Cost:     both calls, an agreement and a small sum.
 template <class Operator, ranked_array X, ranked_array Y>
 auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
   using T = element_of<X>;
-  T local[2] = {local_dot(f(x), y), local_dot(x, f.adjoint(y))};
+  text objection;
+  const auto product = [&objection](const auto& a, const auto& b) {
+    try {
+      return local_dot(a, b);
+    } catch (const shape_error& thrown) {
+      objection << (objection.empty() ? "partita::adjoint_test(everyone, f, x, y): " : "; ") << thrown.sentence();
+      return T{};
+    }
+  };
+  const T forward = product(f(x), y);
+  T local[2] = {forward, product(x, f.adjoint(y))};
+  detail::agree_if_checked(*everyone.state(), detail::type_number<T>(), detail::complaint(objection),
+                           [] { return text("partita::adjoint_test(everyone, f, x, y)"); });
   worker_group all;
   all.root_is_large = true;
   for (std::size_t k = 0; k < everyone.size(); ++k) all.members.push_back(k);
