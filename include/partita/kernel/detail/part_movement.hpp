@@ -68,10 +68,7 @@ class part_movement {
                                          const char* direction, const complaint& before) {
     operation().wait();
     const auto kind = element_kind::moved<T>();
-    exchange_ahead ahead(x.data, x.strides.data(), [&](std::uint64_t set) -> box_exchange* {
-      const structure* const known = structures_.only(set);
-      return known == nullptr ? nullptr : known->gathering.made(kind);
-    });
+    exchange_ahead ahead(x.data, x.strides.data(), structures_, &structure::gathering, kind);
     const bool gives_ahead = ways_ && ways_->members().is_one_of_many();
     structure& s =
         agreed_structure(
@@ -96,7 +93,7 @@ class part_movement {
               return trouble.any() ? structure{} : learnt(tensor);
             },
             [&] { return describe<T>(direction, x.shape); });
-    ahead.take_back_unless(s.gathering.made(kind));
+    ahead.agreed_on(s);
     return move(s, s.there, s.gathering, kind, x, wanted, [] {});
   }
 
@@ -108,10 +105,7 @@ class part_movement {
                                           const char* direction, const complaint& before, Fill fill) {
     operation().wait();
     const auto kind = element_kind::summed<T>();
-    exchange_ahead ahead(x.data, x.strides.data(), [&](std::uint64_t set) -> box_exchange* {
-      const structure* const known = structures_.only(set);
-      return known == nullptr ? nullptr : known->scattering.made(kind);
-    });
+    exchange_ahead ahead(x.data, x.strides.data(), structures_, &structure::scattering, kind);
     const bool gives_ahead = std::is_empty_v<Fill> && ways_ && ways_->members().is_one_of_many();
     structure& s = agreed_structure(
         state(), structures_,
@@ -138,7 +132,7 @@ class part_movement {
           return fresh;
         },
         [&] { return describe<T>(direction, x.shape); });
-    ahead.take_back_unless(s.scattering.made(kind));
+    ahead.agreed_on(s);
     return move(s, s.back, s.scattering, kind, x, wanted, fill);
   }
 

@@ -113,17 +113,28 @@ class exchange_operation : public pending_operation {
 };
 
 /// Lets an exchange give to other nodes what leaves at once, while those are still asked whether they agree: one
-/// latency instead of two. `exchange_of(set)` is the one that the workers of this node mean, or null.
-template <class ExchangeOf>
+/// latency instead of two. It is the one for this kind of elements among `exchanges` of the structure that the workers
+/// of this node mean.
+template <class Structures, class Structure>
 class exchange_ahead final : public ahead_of_agreement {
  public:
-  exchange_ahead(const void* x, const std::ptrdiff_t* x_strides, ExchangeOf exchange_of)
-      : x_(x), x_strides_(x_strides), exchange_of_(std::move(exchange_of)) {}
+  exchange_ahead(const void* x, const std::ptrdiff_t* x_strides, Structures& structures,
+                 exchanges_by_kind Structure::*exchanges, const element_kind& kind)
+      : x_(x), x_strides_(x_strides), structures_(structures), exchanges_(exchanges), kind_(kind) {}
   exchange_ahead(const exchange_ahead&) = delete;
   exchange_ahead& operator=(const exchange_ahead&) = delete;
   ~exchange_ahead() { take_back_unless(nullptr); }
 
-  /// What all agreed on.
+  /// All have agreed on this structure.
+  void agreed_on(const Structure& s) { take_back_unless((s.*exchanges_).made(kind_)); }
+
+ private:
+  void begin(std::uint64_t choices) override {
+    const Structure* const known = structures_.only(choices);
+    given_ = known == nullptr ? nullptr : (known->*exchanges_).made(kind_);
+    if (given_ != nullptr) given_->give_ahead(x_, x_strides_);
+  }
+  void begin_alone() override {}
   void take_back_unless(const box_exchange* meant) {
     box_exchange* const given = std::exchange(given_, nullptr);
     if (given == nullptr || given == meant) return;
@@ -133,16 +144,11 @@ class exchange_ahead final : public ahead_of_agreement {
     }
   }
 
- private:
-  void begin(std::uint64_t choices) override {
-    given_ = exchange_of_(choices);
-    if (given_ != nullptr) given_->give_ahead(x_, x_strides_);
-  }
-  void begin_alone() override {}
-
   const void* x_;
   const std::ptrdiff_t* x_strides_;
-  ExchangeOf exchange_of_;
+  Structures& structures_;
+  exchanges_by_kind Structure::*exchanges_;
+  const element_kind& kind_;
   box_exchange* given_ = nullptr;
 };
 

@@ -82,11 +82,9 @@ class repartition_movement {
     constexpr const char* direction = Forward ? "" : ".adjoint";
     state();
     operation_->wait();
-    exchange_ahead ahead(block.data, block.strides.data(), [&](std::uint64_t set) -> box_exchange* {
-      structure* const known = structures_.only(set);
-      if (known == nullptr) return nullptr;
-      return (Forward ? known->going : known->coming).made(element_kind::moved<T>());
-    });
+    const auto kind = element_kind::moved<T>();
+    exchange_ahead ahead(block.data, block.strides.data(), structures_,
+                         Forward ? &structure::going : &structure::coming, kind);
     const bool gives_ahead = std::is_empty_v<Fill> && ways_ && ways_->members().is_one_of_many();
     structure& s = agreed_structure(
         state(), structures_,
@@ -100,7 +98,7 @@ class repartition_movement {
           return learnt;
         },
         [&] { return planner_.describe(direction, block.shape, type_name<T>()); });
-    ahead.take_back_unless((Forward ? s.going : s.coming).made(element_kind::moved<T>()));
+    ahead.agreed_on(s);
     return move<Forward>(s, block, wanted, fill);
   }
 
