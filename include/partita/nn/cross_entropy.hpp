@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <partita/core/left_out.hpp>
+#include <partita/nn/detail/last_loss.hpp>
 #include <partita/nn/loss.hpp>
 
 namespace partita {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
+#include <partita/nn/detail/last_loss.hpp>
 #include <string_view>
 
 namespace partita {
@@ -63,17 +63,6 @@ class sums_over_world {
 /// One number beside the loss that a reduction divides by.
 inline double divisor(loss_reduction reduction, double elements, double batch) {
   return reduction == loss_reduction::sum ? 1 : reduction == loss_reduction::mean ? elements : batch;
-}
-
-/// What a loss gave last: nothing, one number, or one for each element or row.
-enum class last_loss : std::uint8_t { none, number, each };
-
-inline void require_number_before(last_loss last, const char* name) {
-  if (last == last_loss::number) return;
-  throw shape_error(text(name) << ".adjoint(dy): requires a loss before, "
-                               << (last == last_loss::none ? "and none was called; call loss(x, target) first"
-                                                           : "and each(x, target) was called last; give adjoint() a dy "
-                                                             "of its shape"));
 }
 
 }  // namespace detail
@@ -145,10 +134,9 @@ class elementwise_loss {
         "partita::elementwise_loss<T, Rank>::adjoint(dy): requires dy of the shape that each(x, target) gave");
     xt::xtensor<T, Rank> dx = dy;
     text objection;
-    const bool is_number = last_ == detail::last_loss::number;
-    if (last_ == detail::last_loss::none || (layout_.p().active() && (is_number || dx.shape() != derivatives_.shape())))
+    if (last_ != detail::last_loss::each || (layout_.p().active() && dx.shape() != derivatives_.shape()))
       objection << Function::name << ".adjoint(dy): requires a dy of the shape of the last result of each(x, target)"
-                << (is_number
+                << (last_ == detail::last_loss::number
                         ? ", and the loss called last gave one number; give adjoint() a number, or call each first"
                         : "");
     layout_.agree(objection, 2);

@@ -1,0 +1,21 @@
+// What a loss gave last, which its adjoint must fit.
+#pragma once
+
+#include <cstdint>
+#include <partita/core/error.hpp>
+#include <partita/core/text.hpp>
+
+namespace partita::detail {
+
+/// What a loss gave last: nothing, one number, or one for each element or row.
+enum class last_loss : std::uint8_t { none, number, each };
+
+inline void require_number_before(last_loss last, const char* name) {
+  if (last == last_loss::number) return;
+  throw shape_error(text(name) << ".adjoint(dy): requires a loss before, "
+                               << (last == last_loss::none ? "and none was called; call loss(x, target) first"
+                                                           : "and each(x, target) was called last; give adjoint() a dy "
+                                                             "of its shape"));
+}
+
+}  // namespace partita::detail
