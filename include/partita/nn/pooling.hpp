@@ -37,10 +37,6 @@ struct adaptive_pooling_options {
 
 namespace detail {
 
-/// How many dimensions of features a tensor of this rank has, behind batch and channels; 1 for a rank that is refused.
-template <std::size_t Rank>
-inline constexpr std::size_t features_of_rank = Rank > 2 ? Rank - 2 : 1;
-
 /// Windows that slide over the features; batch and channels stay.
 template <std::size_t Rank>
 class sliding_rule {

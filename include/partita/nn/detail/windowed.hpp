@@ -14,6 +14,10 @@
 
 namespace partita::detail {
 
+/// How many dimensions of features a tensor of this rank has, behind batch and channels; 1 for a rank that is refused.
+template <std::size_t Rank>
+inline constexpr std::size_t features_of_rank = Rank > 2 ? Rank - 2 : 1;
+
 /// Says of each worker which window its outputs need. `Rule` knows the layer: name(), objection(extents) or nothing,
 /// outputs(extents), and taps_of(dimension, outputs, extent).
 template <class Rule, std::size_t Rank>
