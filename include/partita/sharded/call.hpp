@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <memory>
 #include <partita/array/as_rank.hpp>
-#include <partita/core/left_out.hpp>
 #include <partita/plan/graph.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/sharded/detail/adjoint.hpp>
@@ -264,75 +263,6 @@ auto call(const Op& op, const X&... x) {
     if constexpr (((tensor_kind<X> == 0) && ...)) return as_array<result_rank<Op, rank_of<X>...>()>(y);
     else return y;
   }
-}
-
-/// An element function as an operation.
-template <element_function F, std::size_t Operands = 1, std::ptrdiff_t... Dims>
-struct elements_op {
-  static constexpr element_function of_elements = F;
-  double number = 0;
-
-  static constexpr partita::rule rule(const shape_span& shapes) {
-    operation o = rule_of(F);
-    if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
-    else if constexpr (Operands > 1) require_equal_ranks(shapes);
-    return o.named(name_of(F))(shapes);
-  }
-  applied_operation on(const partita::rule& bound_rule) const { return {bound_rule, block_work::elements, F, number}; }
-
- private:
-  static constexpr void require_equal_ranks(const shape_span& shapes) {
-    for (std::size_t i = 1; i < shapes.size(); ++i)
-      if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
-        throw shape_error(text("partita::")
-                          << name_of(F) << ": requires operands of one rank, or a scalar, got " << shapes[0] << " and "
-                          << shapes[i] << "; say by broadcast_dimensions<...> where the smaller one stands");
-  }
-};
-
-template <class X>
-consteval std::size_t rank_of_operand() {
-  if constexpr (any_tensor<X>) return rank_if_known<X>();
-  else return 0;
-}
-/// Whether operands have one rank, scalars and numbers aside, as far as their types tell.
-template <class... X>
-consteval bool are_of_one_rank() {
-  std::size_t rank = dynamic;
-  bool same = true;
-  for (const std::size_t r : {rank_of_operand<X>()...}) {
-    if (r == dynamic || r == 0) continue;
-    same = same && (rank == dynamic || rank == r);
-    rank = r;
-  }
-  return same;
-}
-/// Whether the smaller of two operands stands at these dimensions of the larger one, in their order; as far as types
-/// tell.
-template <class L, class R, std::ptrdiff_t... D>
-consteval bool stand_at() {
-  const std::size_t l = rank_of_operand<L>(), r = rank_of_operand<R>();
-  if (l == dynamic || r == dynamic) return true;
-  bool fits = sizeof...(D) == (l < r ? l : r);
-  std::ptrdiff_t before = -1;
-  ((fits = fits && D > before && D < static_cast<std::ptrdiff_t>(l < r ? r : l), before = D), ...);
-  return fits;
-}
-
-/// An element function of two tensors of one rank, or whose smaller one stands at dimensions D of the other.
-template <element_function F, std::ptrdiff_t... D, class L, class R>
-auto elements_of_two(const L& l, const R& r) {
-  constexpr bool one_rank = sizeof...(D) > 0 || are_of_one_rank<L, R>();
-  constexpr bool stands = sizeof...(D) == 0 || stand_at<L, R, D...>();
-  static_assert(
-      one_rank,
-      "partita: requires operands of one rank, or a scalar; say by broadcast_dimensions<...> where the smaller "
-      "one stands");
-  static_assert(stands,
-                "partita: requires one entry of broadcast_dimensions for each dimension of the smaller operand, below "
-                "the rank of the larger one and in rising order");
-  if constexpr (one_rank && stands) return call(elements_op<F, 2, D...>{}, l, r);
-  else return no_result{};
 }
 
 }  // namespace detail

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/rule/broadcast_extents.hpp>
-#include <partita/sharded/call.hpp>
+#include <partita/sharded/element_operations.hpp>
 #include <type_traits>
 
 namespace partita {

@@ -1,6 +1,7 @@
 // Products and sums of tensors in einsum notation, which is judged where it is written.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/left_out.hpp>
@@ -37,16 +38,12 @@ consteval bool can_have_rank(std::size_t rank, bool at_least) {
 /// A tensor with a letter twice is a diagonal, and one with letters in parentheses merged: an einsum is neither.
 constexpr bool has_plain_letters(const rule& r) {
   for (std::size_t t = 0; t < r.tensor_count(); ++t) {
-    std::uint32_t seen = 0;
+    std::size_t letters = 0;
     for (std::size_t d = 0; d < r.rank(t); ++d) {
-      const rule::dimension& one = r.at(t, d);
-      if (one.count > 1) return false;
-      for (std::size_t k = 0; k < one.count; ++k) {
-        const std::uint32_t bit = std::uint32_t{1} << r.term(one, k);
-        if ((seen & bit) != 0) return false;
-        seen |= bit;
-      }
+      if (r.at(t, d).count > 1) return false;
+      letters += r.at(t, d).count;
     }
+    if (static_cast<std::size_t>(std::popcount(r.factors_of(t))) != letters) return false;
   }
   return true;
 }

@@ -11,42 +11,11 @@
 #include <partita/rule/sharding/rules/matmul.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
-#include <partita/sharded/call.hpp>
 #include <partita/sharded/einsum.hpp>
+#include <partita/sharded/element_operations.hpp>
 
 namespace partita {
 namespace detail {
-
-template <class X, class Y>
-decltype(auto) first_tensor(const X& x, const Y& y) {
-  if constexpr (any_tensor<X>) return x;
-  else return y;
-}
-
-/// A binary element function of tensors, or of a tensor and a number.
-template <element_function F, class L, class R>
-auto binary(const L& l, const R& r) {
-  using e = element_function;
-  if constexpr (any_tensor<L> && any_tensor<R>) {
-    return elements_of_two<F>(l, r);
-  } else {
-    const auto c = [&] {
-      if constexpr (any_tensor<L>) return static_cast<double>(r);
-      else return static_cast<double>(l);
-    }();
-    const auto& x = first_tensor(l, r);
-    if constexpr (F == e::add) return call(elements_op<e::shift>{c}, x);
-    else if constexpr (F == e::multiply) return call(elements_op<e::scale>{c}, x);
-    else if constexpr (F == e::subtract && any_tensor<L>) return call(elements_op<e::shift>{-c}, x);
-    else if constexpr (F == e::subtract) return call(elements_op<e::shift>{c}, call(elements_op<e::scale>{-1}, x));
-    else if constexpr (F == e::divide && any_tensor<L>) return call(elements_op<e::over>{c}, x);
-    else {
-      static_assert(F == e::divide && any_tensor<R>,
-                    "partita::maximum and minimum of sharded tensors: require two tensors; shard the number first");
-      return call(elements_op<e::number_over>{c}, x);
-    }
-  }
-}
 
 struct matmul_op {
   static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }

@@ -10,6 +10,7 @@
 #include <partita/rule/sharding/rules/join.hpp>
 #include <partita/rule/sharding/rules/reduction.hpp>
 #include <partita/rule/sharding/rules/shape.hpp>
+#include <partita/sharded/element_operations.hpp>
 #include <partita/sharded/operate.hpp>
 #include <utility>
 #include <vector>
