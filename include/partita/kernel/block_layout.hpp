@@ -57,7 +57,7 @@ class block_layout {
   const char* call() const { return call_; }
 
   /// All workers come here with their blocks. An objection is thrown on all of them as a shape_error, as are blocks
-  /// that do not fit together. Cost: one agreement; for blocks of a new shape one MPI_Allgather more.
+  /// that do not fit together. Cost: one agreement; for blocks of a new shape one all-gather more.
   const laid_out_tensor<Rank>& learn(const shape_type& mine, const text& objection = {}) {
     world_state& state = *p_.world().state();
     const complaint before(objection);
