@@ -307,12 +307,10 @@ class table {
                : std::max<std::size_t>(256, static_cast<std::size_t>(4 * facts_.latency / facts_.message));
   }
 
-  /// A round for every doubling of the nodes: a message out and one in.
+  /// Rounds of the fastest dissemination over this link.
   double seconds_of_agreement() const {
-    double all = 0;
-    for (std::size_t nodes = 1; nodes * facts_.workers_on_node < everyone_.size(); nodes *= 2)
-      all += facts_.latency + 2 * facts_.message;
-    return all;
+    const link_cost link{facts_.latency, facts_.message, facts_.card_byte};
+    return detail::dissemination::over(everyone_.size() / facts_.workers_on_node, link).seconds(link);
   }
 
   struct measured {

@@ -46,8 +46,8 @@ struct adjoint_products {
 
 /// Applies F to x and its adjoint to y and compares the scalar products over all workers of the world.
 /// Shapes:   x is this worker's input block, y a block of the shape of F(x).
-/// Requires: F is callable as F(x) and as F.adjoint(y), on every worker of the world; blocks whose products are taken of
-///           one shape [shape_error, on all workers].
+/// Requires: F is callable as F(x) and as F.adjoint(y), on every worker of the world; F(x) of the shape of y, and
+///           F.adjoint(y) of that of x, where they have elements [shape_error, on all workers].
 /// Cost:     both calls, an agreement and a small sum.
 template <class Operator, ranked_array X, ranked_array Y>
 auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {

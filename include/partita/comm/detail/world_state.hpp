@@ -93,9 +93,10 @@ class basic_world_state {
   /// The workers agree on `fingerprint` (what is called, with what), on having no failure, and on a set of at most 63
   /// choices of which the common ones are returned. `describe()` is called only if there is something to tell. Throws
   /// the same error on all workers. Cost: on one node a look at one cache line of each worker; between N nodes besides
-  /// log2 N messages of 32 bytes from each; at the first call, and where nodes do not share memory, one MPI_Iallreduce
-  /// of 32 bytes. What is under way ends first. Where nodes are several, `ahead` may begin what comes after, if no
-  /// worker of this one fails and they have a choice in common; on one node, what a worker can take back alone.
+  /// one to log2 N rounds of messages of 32 bytes; at the first call, and where nodes do not share memory, one
+  /// MPI_Iallreduce of 32 bytes. What is under way ends first. Where nodes are several, `ahead` may begin what comes
+  /// after, if no worker of this one fails and they have a choice in common; on one node, what a worker can take back
+  /// alone.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, const Describe& describe,
                       ahead_of_agreement* ahead = nullptr) {

@@ -1,5 +1,6 @@
 // What every worker has to say in four words, and-ed for all of them at the price of a look at shared memory, and of
-// log2 N messages where they live on N nodes: how workers find out, call by call, that all of them do the same.
+// a few messages one after another where they live on several nodes: how workers find out, call by call, that all of
+// them do the same.
 #pragma once
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/arena.hpp>
+#include <partita/comm/detail/node/dissemination.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <vector>
 
@@ -65,7 +67,12 @@ class basic_shared_flags {
     if (!several_ || !first) return;
     firsts_ = members.firsts();
     while (firsts_[own_node_] != static_cast<int>(members.worker(0))) ++own_node_;
-    for (std::size_t step = 1; step < firsts_.size(); step *= 2) rounds_.emplace_back();
+    const auto next = [&](std::size_t distance) { return firsts_[(own_node_ + distance) % firsts_.size()]; };
+    dissemination::over(firsts_.size(), members.link().cost).for_messages([&](std::size_t round, std::size_t distance) {
+      rounds_.resize(round + 1);
+      rounds_[round].messages.push_back({next(distance), next(firsts_.size() - distance), {}});
+    });
+    for (round& r : rounds_) r.requests.resize(2 * r.messages.size());
   }
   basic_shared_flags(const basic_shared_flags&) = delete;
   basic_shared_flags& operator=(const basic_shared_flags&) = delete;
@@ -78,7 +85,8 @@ class basic_shared_flags {
 
   /// The bitwise and of the words of all workers into `all`. False if one of them has not put up its words in time;
   /// then the flags are of no further use, and must not be destroyed: MPI may still write there. Requires shared().
-  /// Cost: one cache line from each worker of the node; between N nodes log2 N messages of 32 bytes one after another.
+  /// Cost: one cache line from each worker of the node; between nodes the rounds of a dissemination, in messages of 32
+  /// bytes.
   /// `who` hears those of this node while the others are still asked.
   bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* who = nullptr) {
     post(mine_[++epoch_ % 2], own);
@@ -97,8 +105,8 @@ class basic_shared_flags {
       post(mine_[4 + epoch_ % 2], all);
       if (who != nullptr) who->hear_node(all);
     }
-    for (std::size_t k = 0; k < rounds_.size(); ++k)
-      if (!meet_in_round(k, all, most_seconds)) return false;
+    for (round& r : rounds_)
+      if (!meet_in_round(r, all, most_seconds)) return false;
     if (by_first_) post(mine_[2 + epoch_ % 2], all);
     return true;
   }
@@ -129,31 +137,37 @@ class basic_shared_flags {
     for (std::size_t k = 0; k < all.size(); ++k) all[k] &= there.said[k];
     return true;
   }
-  /// After round k every node knows what 2^(k + 1) nodes up to it have said (Hensgen, Finkel and Manber's
-  /// dissemination): that some are heard of twice does not change an and.
-  bool meet_in_round(std::size_t k, words& all, double& seconds_left) {
-    round& r = rounds_[k];
-    const std::size_t nodes = firsts_.size(), step = std::size_t{1} << k;
-    const int to = firsts_[(own_node_ + step) % nodes], from = firsts_[(own_node_ + nodes - step) % nodes];
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  /// To some nodes, and from as many: that some are heard of twice does not change an and.
+  struct round {
+    struct message {
+      int to, from;
+      words in;
+    };
+    std::vector<message> messages{};
+    std::vector<MPI_Request> requests{};
+    words out{};
+  };
+
+  bool meet_in_round(round& r, words& all, double& seconds_left) {
     const auto count = static_cast<int>(all.size());
+    MPI_Request* next = r.requests.data();
     r.out = all;
-    check(MPI_Irecv(r.in.data(), count, MPI_UINT64_T, from, tag_of_agreements, everyone_, &requests[0]), "MPI_Irecv");
-    check(MPI_Isend(r.out.data(), count, MPI_UINT64_T, to, tag_of_agreements, everyone_, &requests[1]), "MPI_Isend");
+    for (auto& m : r.messages)
+      check(MPI_Irecv(m.in.data(), count, MPI_UINT64_T, m.from, tag_of_agreements, everyone_, next++), "MPI_Irecv");
+    for (auto& m : r.messages)
+      check(MPI_Isend(r.out.data(), count, MPI_UINT64_T, m.to, tag_of_agreements, everyone_, next++), "MPI_Isend");
     backoff p(oversubscribed_);
     for (int done = 0;; p.pause()) {
-      check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+      check(MPI_Testall(static_cast<int>(r.requests.size()), r.requests.data(), &done, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
       if (done != 0) break;
       if (p.seconds() > seconds_left) return false;
     }
     seconds_left -= p.seconds();
-    for (std::size_t w = 0; w < all.size(); ++w) all[w] &= r.in[w];
+    for (const auto& m : r.messages)
+      for (std::size_t w = 0; w < all.size(); ++w) all[w] &= m.in[w];
     return true;
   }
-
-  struct round {
-    words out, in;
-  };
 
   MPI_Comm everyone_;
   arena* arena_;

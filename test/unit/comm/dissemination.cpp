@@ -1,0 +1,74 @@
+// Rounds of messages between nodes: after the last of them each has heard of all, and the way chosen is the fastest.
+#include <partita/comm/detail/node/dissemination.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <set>
+#include <vector>
+
+namespace {
+
+using partita::link_cost;
+using partita::detail::dissemination;
+
+/// Whether every node has heard of every other one, and never twice from the same.
+bool all_hear_of_all(const dissemination& d) {
+  std::vector<std::set<std::size_t>> heard(d.nodes), before;
+  for (std::size_t node = 0; node < d.nodes; ++node) heard[node] = {node};
+  std::size_t now = d.nodes;
+  std::set<std::size_t> distances;
+  bool once = true;
+  d.for_messages([&](std::size_t round, std::size_t distance) {
+    if (round != now) before = heard, now = round;
+    once = once && distance > 0 && distance < d.nodes && distances.insert(distance).second;
+    for (std::size_t node = 0; node < d.nodes; ++node)
+      heard[(node + distance) % d.nodes].insert(before[node].begin(), before[node].end());
+  });
+  for (const auto& of_node : heard) once = once && of_node.size() == d.nodes;
+  return once;
+}
+
+std::size_t rounds(const dissemination& d) {
+  std::size_t n = 0;
+  d.for_messages([&](std::size_t round, std::size_t) { n = round + 1; });
+  return n;
+}
+std::size_t messages(const dissemination& d) {
+  std::size_t n = 0;
+  d.for_messages([&](std::size_t, std::size_t) { ++n; });
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(disseminations)
+
+BOOST_AUTO_TEST_CASE(every_node_hears_of_every_other_one_by_any_radix) {
+  for (std::size_t nodes = 1; nodes <= 40; ++nodes)
+    for (std::size_t radix = 2; radix <= nodes + 1; ++radix)
+      BOOST_TEST(all_hear_of_all({nodes, radix}), nodes << " nodes, radix " << radix);
+}
+
+BOOST_AUTO_TEST_CASE(a_long_way_makes_few_rounds_and_dear_messages_many) {
+  const link_cost far{1e-3, 1e-6, 1e-8}, dear{1e-6, 1e-6, 1e-8}, card{10e-6, 0.8e-6, 8e-11};
+  BOOST_TEST(rounds(dissemination::over(16, far)) == 1);
+  BOOST_TEST(rounds(dissemination::over(16, dear)) == 4);
+  BOOST_TEST(rounds(dissemination::over(16, card)) == 2);
+  BOOST_TEST(messages(dissemination::over(16, card)) == 6);
+  BOOST_TEST(rounds(dissemination::over(1000, far)) == 2);
+  BOOST_TEST(messages(dissemination::over(1, far)) == 0);
+  BOOST_TEST(messages(dissemination::over(2, dear)) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(no_radix_is_faster_than_the_one_chosen) {
+  for (const link_cost& link : {link_cost{1e-3, 1e-6}, link_cost{1e-5, 1e-6}, link_cost{2e-6, 1e-6}})
+    for (const std::size_t nodes : {2U, 3U, 5U, 16U, 17U, 64U, 200U}) {
+      const auto chosen = dissemination::over(nodes, link);
+      BOOST_TEST(chosen.radix <= dissemination::most_messages + 1);
+      for (std::size_t radix = 2; radix <= dissemination::most_messages + 1; ++radix)
+        BOOST_TEST(chosen.seconds(link) <= (dissemination{nodes, radix}).seconds(link));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
