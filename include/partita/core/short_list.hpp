@@ -25,6 +25,9 @@ class short_list {
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);
     return all;
   }
+  constexpr short_list(std::initializer_list<T> values) {  // {7, n} as well, of two types
+    for (const T& value : values) push_back(value);
+  }
   template <class U>
     requires(std::is_convertible_v<U, T>)
   constexpr short_list(std::initializer_list<U> values) {

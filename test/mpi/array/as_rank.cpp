@@ -24,8 +24,8 @@ BOOST_AUTO_TEST_CASE(take_arrays_of_a_rank_known_at_run_time_and_fill_them) {
   const world everyone(test::workers());
   const auto root = everyone.partition<1, 1>();
   const auto rows = everyone.partition(extents(everyone.size(), 1));
-  const xt::xarray<double> x = block_from(root, extents<12, 5>{}, at);
-  const matrix wanted = block_from(rows, extents<12, 5>{}, at);
+  const xt::xarray<double> x = block_from(root, extents<24, 5>{}, at);
+  const matrix wanted = block_from(rows, extents<24, 5>{}, at);
   repartition scatter(root, rows);
   BOOST_TEST((scatter(as_rank<2>(x)) == wanted));
   xt::xarray<double> y = xt::zeros<double>({wanted.shape(0), std::size_t{1}, std::size_t{5}});

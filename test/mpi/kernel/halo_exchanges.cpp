@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();
   const auto p = everyone.partition(extents<dynamic>(n));
-  const halo_exchange h(p, {{1}, {1}}, boundary::periodic), mirror(p, {{9}, {0}}, boundary::reflect);
+  const halo_exchange h(p, {{1}, {1}}, boundary::periodic), mirror(p, {{n + 9}, {0}}, boundary::reflect);
   const halo_exchanges both(h, mirror);
   const auto x = block_on<1>(p, decomposition<1>::balanced({n}, {n}), 1);
   const auto says = test::refused<shape_error>([&] { both(x, x); });

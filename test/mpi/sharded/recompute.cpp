@@ -74,12 +74,13 @@ BOOST_AUTO_TEST_CASE(the_tape_holds_what_the_way_back_reads_and_no_more) {
   world everyone(test::workers());
   const mesh m{axis{"data", everyone.size()}};
   const sharding whole = m.layout("", ""), used = whole.reduced("data"), cut = m.layout("data", "");
-  const std::size_t d = everyone.size(), n = 12 * 12, rows = 2, bytes = sizeof(double);
-  const auto x = shard(everyone, cut, numbers(rows * d, 12, 1));
-  const auto w = [&](double salt) { return shard(everyone, cut, numbers(12, 12, salt)); };
+  const std::size_t d = everyone.size(), side = 12 % d == 0 ? 12 : 2 * d, n = side * side, rows = 2,
+                    bytes = sizeof(double);
+  const auto x = shard(everyone, cut, numbers(rows * d, side, 1));
+  const auto w = [&](double salt) { return shard(everyone, cut, numbers(side, side, salt)); };
   // parameters that are cut over the data (ZeRO 3) and gathered where they are used
   const auto layer = [&](const auto& a, const auto& v) { return tanh(matmul(a, reshard(v, used))); };
-  const std::size_t y = rows * 12, unit = n * (d - 1) / d;
+  const std::size_t y = rows * side, unit = n * (d - 1) / d;
   const auto holds = [&](const auto& f, std::size_t gathers) {
     const std::size_t before = detail::movements.bytes;
     shard<double>(everyone, m.layout().partial("data"), {}, [](const auto&) { return 1; }).number();
@@ -108,7 +109,7 @@ BOOST_AUTO_TEST_CASE(the_tape_holds_what_the_way_back_reads_and_no_more) {
     BOOST_TEST(tape_holds().records == 2U);
     return sum(z);
   };
-  value_and_gradient(f, shard(everyone, whole, numbers(12, 12, 6)));
+  value_and_gradient(f, shard(everyone, whole, numbers(side, side, 6)));
 }
 
 BOOST_AUTO_TEST_CASE(a_segment_that_holds_a_parameter_is_refused) {

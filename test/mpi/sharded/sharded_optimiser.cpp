@@ -145,10 +145,10 @@ BOOST_AUTO_TEST_CASE(a_clipped_step_is_a_step_along_shorter_gradients) {
 
 BOOST_AUTO_TEST_CASE(the_stages_of_zero_are_layouts) {
   world everyone(test::workers());
-  const std::size_t d = everyone.size(), n = 12 * 5;
+  const std::size_t d = everyone.size(), rows = 12 % d == 0 ? 12 : 2 * d, n = rows * 5;
   const mesh m{axis{"data", d}};
-  const shape_list extents{12, 5};
-  const auto x = integers(everyone, m.layout("data", ""), {7, 12}, 3);
+  const shape_list extents{rows, 5};
+  const auto x = integers(everyone, m.layout("data", ""), {7, rows}, 3);
   const sharding whole = m.layout("", ""), cut = m.layout("data", ""), used = whole.reduced("data");
   struct stage {
     sharding parameter;

@@ -14,6 +14,8 @@ static_assert(shape_list{}.empty());
 static_assert(shape_list(std::array<int, 3>{2, 3, 4}) == three);
 static_assert(shape_list(extents<2, 3, 4>{}) == three);
 static_assert(shape_list{2, 3, 4} == three);
+constexpr std::size_t middle = 3;
+static_assert(shape_list{2, middle, 4} == three);
 static_assert(shape_list::filled(2, 7) == shape_list{7U, 7U} && shape_list::filled(0, 7).empty());
 
 // equal if all values are, whatever was there before

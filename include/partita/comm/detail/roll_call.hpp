@@ -5,6 +5,7 @@
 // A worker whose process has ended is named at once.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <partita/comm/detail/node/worker_page.hpp>
 #include <partita/comm/detail/trace.hpp>
 #include <partita/core/error.hpp>
+#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -134,6 +136,18 @@ class basic_roll_call final : public wait_watcher {
   };
   using standing = worker_page::standing;
 
+  /// Workers that do the same: told in one sentence.
+  struct alike {
+    const worker* first;
+    standing stands;
+    std::uint64_t world, number, fingerprint;
+    std::vector<std::size_t> more;
+
+    bool does_as(const alike& o) const {
+      return stands == o.stands && world == o.world && number == o.number && fingerprint == o.fingerprint;
+    }
+  };
+
   static std::uint64_t mixed_in(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
   standing waiting() const { return number_ == 0 ? standing::makes_a_world : standing::waits; }
 
@@ -164,29 +178,35 @@ class basic_roll_call final : public wait_watcher {
     if (number_ == 0) return all << "; not all of its workers have come to make it";
     all << ", call " << calls_ << " of world " << number_ << " (" << size_ << " workers)";
     std::vector<std::size_t> here;
-    std::size_t told = 0;
-    constexpr std::size_t most_told = 6;  // what a line holds
+    std::vector<alike> others;
     for (const worker& w : seen_) {
       if (waits_here(w)) {
         here.push_back(w.id);
         continue;
       }
-      if (++told > most_told) continue;
+      alike one{&w, w.page->stands, last_of(*w.page).world, last_of(*w.page).number, last_of(*w.page).fingerprint, {}};
+      const auto known = std::find_if(others.begin(), others.end(), [&](const alike& o) { return o.does_as(one); });
+      if (known == others.end()) others.push_back(std::move(one));
+      else known->more.push_back(w.id);
+    }
+    constexpr std::size_t most_told = 4;  // what a line holds
+    for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
+      const worker& w = *others[k].first;
       all << "; worker " << w.id << " (process " << w.process << ")";
-      const worker_page::call& last = last_of(*w.page);
       const double since = static_cast<double>(worker_page::nanoseconds() - w.page->since) * 1e-9;
-      switch (w.page->stands.load()) {
+      switch (others[k].stands) {
         case standing::makes_a_world:
         case standing::waits:
           all << " has waited for " << static_cast<std::uint64_t>(since) << " s in "
-              << w.page->name_of(last.fingerprint);
-          if (last.world != 0) all << ", call " << last.number.load() << " of world " << last.world.load();
+              << w.page->name_of(others[k].fingerprint);
+          if (others[k].world != 0) all << ", call " << others[k].number << " of world " << others[k].world;
           break;
         default:
           all << " is missing: it computes, and " << last_call_of(w);
       }
+      if (!others[k].more.empty()) all << ", and so do workers " << others[k].more;
     }
-    if (told > most_told) all << "; and " << told - most_told << " more";
+    if (others.size() > most_told) all << "; others are elsewhere";
     if (!here.empty()) all << "; waiting here as well: " << here;
     if (seen_.size() + 1 < size_) all << "; " << size_ - 1 - seen_.size() << " workers cannot be seen from here";
     return all;
