@@ -12,8 +12,11 @@
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
 #include <partita/kernel/sum_reduce.hpp>
+#include <partita/plan/repartition_plan.hpp>
 #include <string>
 #include <vector>
+
+#include "cluster_model.hpp"
 
 namespace {
 
@@ -43,6 +46,25 @@ double seconds(F f) {
 double median(std::vector<double> of) {
   std::sort(of.begin(), of.end());
   return of[of.size() / 2];
+}
+
+/// What the model of cluster_model.hpp says of a repartition of rows to columns over the link that this job has
+/// measured. Messages that leave at once travel beside the agreement; others follow it, are announced and asked for.
+double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t columns) {
+  const std::size_t P = everyone.size(), nodes = static_cast<std::size_t>(hosts);
+  const auto& link = detail::own_node::of(everyone.communicator()).link();
+  cluster_facts facts;
+  facts.workers_on_node = P / nodes;
+  facts.message = link.cost.message, facts.latency = link.cost.latency, facts.card_byte = link.cost.byte;
+  const grid<extents<dynamic, dynamic>> from(extents<dynamic, dynamic>(P, 1)), to(extents<dynamic, dynamic>(1, P));
+  const auto there = decomposition<2>::balanced({rows, columns}, from.shape()),
+             then = decomposition<2>::balanced({rows, columns}, to.shape());
+  const double exchange = simulate_nodes(facts, P, sizeof(double), [&](std::size_t worker) {
+                            return plan_repartition(from, there, to, then, worker);
+                          }).seconds;
+  const double agreement = detail::dissemination::over(nodes, link.cost).seconds(link.cost);
+  const std::size_t longest = rows / P * (columns / P) * sizeof(double);
+  return longest <= link.at_once ? std::max(exchange, agreement) : agreement + 2 * facts.latency + exchange;
 }
 
 class table {
@@ -104,14 +126,15 @@ class table {
           [&] {
             MPI_Alltoallw(from, once.data(), out.data(), parts.data(), y.data(), each.data(), in.data(), numbers.data(),
                           world_);
-          });
+          },
+          modelled(everyone, hosts, P * (n / columns), columns));
       MPI_Type_free(&part);
     }
   }
 
  private:
   template <class Ours, class Theirs>
-  void row(const char* name, Ours ours, Theirs theirs) const {
+  void row(const char* name, Ours ours, Theirs theirs, double model = 0) const {
     for (int k = 0; k < 3; ++k) ours(), theirs();  // structures, connections, the choice of a form
     std::vector<double> first, second;
     double spent = 0;
@@ -125,9 +148,11 @@ class table {
       std::printf(
           "{\"bench\": \"hosts\", \"link\": \"%s\", \"hosts\": %d, \"workers\": %zu, \"kernel\": \"%s\", \"bytes\": "
           "%zu, "
-          "\"ms\": %.3f, \"mpi\": %.3f}\n",
+          "\"ms\": %.3f, \"mpi\": %.3f",
           link_, hosts_, everyone_.size() / static_cast<std::size_t>(hosts_), name, block_, 1e3 * median(first),
           1e3 * median(second));
+      if (model != 0) std::printf(", \"model\": %.3f", 1e3 * model);
+      std::printf("}\n");
       std::fflush(stdout);
     }
   }

@@ -129,7 +129,7 @@ def transpose():
 
 
 def hosts():
-    """Ours and, in brackets, MPI's own call, in ms."""
+    """Ours and, in brackets, MPI's own call, in ms; below, how they compare at that size."""
     def ms(t):
         return f"{t:.0f}" if t >= 100 else f"{t:.1f}" if t >= 10 else f"{t:.2f}"
 
@@ -145,6 +145,8 @@ def hosts():
         print("|---" * (1 + len(sizes)) + "|")
         for kernel in unique(r["kernel"] for r in of):
             print(f"| `{kernel}` |", " | ".join(at.get((kernel, n), "-") for n in sizes), "|")
+        ratios = {n: [r["ms"] / r["mpi"] for r in of if r["bytes"] == n] for n in sizes}
+        print("| *ours over MPI's* |", " | ".join(f"{min(ratios[n]):.2f} – {max(ratios[n]):.2f}" for n in sizes), "|")
 
 
 def model():
@@ -161,15 +163,15 @@ def simulated():
         return f"{t:.0f}" if t >= 100 else f"{t:.1f}"
 
     chosen = [r for r in rows if r["bench"] == "simulated"]
-    numbers = sorted({r["workers"] for r in chosen})
+    numbers = sorted({(r["workers"], -r["hosts"]) for r in chosen})
     for link in unique(r["link"] for r in chosen):
         of = [r for r in chosen if r["link"] == link]
         if of[0] is not chosen[0]:
             print()
-        print(f"| {link} link | bytes |", " | ".join(f"{n} workers" for n in numbers), "| MPI's over ours | model over ours |")
+        print(f"| {link} link | bytes |", " | ".join(f"{n} workers, {-hosts} hosts" for n, hosts in numbers), "| MPI's over ours | model over ours |")
         print("|---" * (4 + len(numbers)) + "|")
         for case in unique(r["case"] for r in of):
-            by = {r["workers"]: r for r in of if r["case"] == case}
+            by = {(r["workers"], -r["hosts"]): r for r in of if r["case"] == case}
             cells, ratios, models = [], [], []
             for n in numbers:
                 r = by.get(n)

@@ -5,7 +5,8 @@ simulate.py [--hosts 4,16,64] [--workers 16] [--links fast,slow] [--cases NAME:B
                                       a line of JSON for each case; what takes longer than the limit is left out, and told
 simulate.py --smoke                   16 workers of 4 hosts, one small case each: the end says whether results were right;
                                       77 where SimGrid is missing
-simulate.py --columns ROWS LINK CASE  for gnuplot: workers, partita, MPI's own call, messages, their overheads, model
+simulate.py --columns ROWS LINK CASE  for gnuplot, of hosts of 16 workers: workers, partita, MPI's own call, messages,
+                                      their overheads, model
 """
 import argparse
 import json
@@ -81,7 +82,7 @@ def run(program, hosts, cores, link, cases, limit, all_to_all_w=True, messages=T
 
 
 def columns(rows, link, case):
-    of = [r for r in map(json.loads, open(rows)) if (r["link"], r["case"]) == (link, case)]
+    of = [r for r in map(json.loads, open(rows)) if (r["link"], r["case"], r["workers"]) == (link, case, 16 * r["hosts"])]
     for r in sorted(of, key=lambda r: r["workers"]):
         print(r["workers"], *(r[way] or "?" for way in ("us", "us_mpi", "us_messages", "us_overheads", "us_model")))
 
