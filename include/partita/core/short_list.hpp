@@ -35,12 +35,7 @@ class short_list {
   }
   /// From any sized range: an array, a vector, the shape of a tensor.
   template <class Range>
-    requires(!std::is_same_v<Range, short_list> &&
-             requires(const Range& r) {
-               r.begin();
-               r.end();
-               r.size();
-             })
+    requires(!std::is_same_v<Range, short_list> && requires(const Range& r) { r.size(), r.begin() != r.end(); })
   constexpr short_list(const Range& values) {  // NOLINT: a shape is a list
     for (const auto& value : values) push_back(static_cast<T>(value));
   }

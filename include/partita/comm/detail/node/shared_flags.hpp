@@ -68,9 +68,9 @@ class basic_shared_flags {
     firsts_ = members.firsts();
     while (firsts_[own_node_] != static_cast<int>(members.worker(0))) ++own_node_;
     const auto next = [&](std::size_t distance) { return firsts_[(own_node_ + distance) % firsts_.size()]; };
-    dissemination::over(firsts_.size(), members.link().cost).for_messages([&](std::size_t round, std::size_t distance) {
-      rounds_.resize(round + 1);
-      rounds_[round].messages.push_back({next(distance), next(firsts_.size() - distance), {}});
+    dissemination::over(firsts_.size(), members.link().cost).for_messages([&](std::size_t k, std::size_t distance) {
+      rounds_.resize(k + 1);
+      rounds_[k].messages.push_back({next(distance), next(firsts_.size() - distance), {}});
     });
     for (round& r : rounds_) r.requests.resize(2 * r.messages.size());
   }
