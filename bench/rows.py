@@ -129,7 +129,7 @@ def transpose():
 
 
 def hosts():
-    """Ours and, in brackets, MPI's own call, in ms; below, how they compare at that size."""
+    """Ours and, in brackets, MPI's own call, in ms; below, how they compare at that size, and what the model says."""
     def ms(t):
         return f"{t:.0f}" if t >= 100 else f"{t:.1f}" if t >= 10 else f"{t:.2f}"
 
@@ -147,6 +147,8 @@ def hosts():
             print(f"| `{kernel}` |", " | ".join(at.get((kernel, n), "-") for n in sizes), "|")
         ratios = {n: [r["ms"] / r["mpi"] for r in of if r["bytes"] == n] for n in sizes}
         print("| *ours over MPI's* |", " | ".join(f"{min(ratios[n]):.2f} – {max(ratios[n]):.2f}" for n in sizes), "|")
+        model = {r["bytes"]: f'{r["model"] / r["ms"]:.2f}' for r in of if "model" in r}
+        print("| *model over ours, `repartition`* |", " | ".join(model.get(n, "-") for n in sizes), "|")
 
 
 def model():
