@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """registered.py SOURCE_ROOT: every source file of a test, an example or a benchmark is in the list that builds it, and
-every name in a list is a file. A test that is not registered does not exist."""
+every name in a list is a file. A test that is not registered does not exist. And no script has the name of a module of
+Python's own library, which it would stand before for all scripts of its folder."""
 import pathlib
 import re
 import sys
@@ -39,8 +40,16 @@ def unregistered(root):
                 yield f"{list_file} names {name}, and there is no such file"
 
 
+def shadowing(root):
+    for folder in ("bench", "docs", "test", "tools"):
+        for file in sorted((root / folder).rglob("*.py")):
+            if file.stem in sys.stdlib_module_names:
+                yield f"{file.relative_to(root)} has the name of a module of Python's own library; give it another one"
+
+
 def main():
-    complaints = list(unregistered(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    complaints = [*unregistered(root), *shadowing(root)]
     for complaint in complaints:
         print(complaint)
     sys.exit(len(complaints) > 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""site.py SOURCE_ROOT FOLDER: the pages and the reference of the public names as a web site, FOLDER/html/index.html.
+"""make_site.py SOURCE_ROOT FOLDER: the pages and the reference of the public names as a web site, FOLDER/html/index.html.
 
 The pages stay plain Markdown that a code host shows as well; what Doxygen needs beside that (names of pages and headings,
 a tree of sections, paths of figures) is added here, on copies. Fails if Doxygen warns, if a link leads nowhere, if a
@@ -156,7 +156,7 @@ def doxygen(root, folder, figures):
         "USE_MDFILE_AS_MAINPAGE": folder / "pages" / "index.md", "IMAGE_PATH": images,
         "HTML_EXTRA_FILES": " ".join(sorted(str(images / shown_as(f)) for f in set(figures))), "STRIP_FROM_PATH": root / "include",
         "STRIP_FROM_INC_PATH": root / "include", "WARN_LOGFILE": folder / "warnings",
-        "FILTER_PATTERNS": f'*.hpp="{sys.executable} {root}/docs/site.py --filter"',
+        "FILTER_PATTERNS": f'*.hpp="{sys.executable} {root}/docs/make_site.py --filter"',
         "HTML_EXTRA_STYLESHEET": f"/usr/share/doxygen-awesome-css/doxygen-awesome.css "
                                  f"/usr/share/doxygen-awesome-css/doxygen-awesome-sidebar-only.css {root}/docs/site.css",
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""trace.py MPIRUN FAULTY READ_TRACE: what PARTITA_TRACE writes is JSON, has every call with its bytes, and a picture of a
+"""traced_runs.py MPIRUN FAULTY READ_TRACE: what PARTITA_TRACE writes is JSON, has every call with its bytes, and a picture of a
 row for each worker; and nothing is written where it is not asked for."""
 import os
 import pathlib
