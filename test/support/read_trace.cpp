@@ -1,4 +1,5 @@
-// Reads a trace as Chrome would, by a JSON parser that is not ours, and says what it adds up to: driven by traced_runs.py.
+// Reads a trace as Chrome would, by a JSON parser that is not ours, and says what it adds up to: driven by
+// traced_runs.py.
 #include <fstream>
 #include <iostream>
 #include <map>
