@@ -79,8 +79,9 @@ def figures(found):
         cases = by_case([r for r in found["repartition"] if r["workers"] == workers], "case").values()
         cases = [c for c in cases if "partita" in c and "memcpy" in c]
         yield f"repartition over memcpy, {workers} workers", geometric(c["partita"] / c["memcpy"] for c in cases), False
-        ours = [min(s for p, s in c.items() if not p.startswith("partita") and p not in ("memcpy", "MPI contiguous")) / c["partita"]
-                for c in cases if len(c) > 3]
+        peers = [[s for p, s in c.items() if not p.startswith("partita") and p not in ("memcpy", "MPI contiguous")]
+                 for c in cases]
+        ours = [min(of_case) / c["partita"] for c, of_case in zip(cases, peers) if of_case]
         yield f"best peer over repartition, {workers} workers", geometric(ours), True
     for workers in sorted({r["workers"] for r in found["collectives"]}):
         cases = by_case([r for r in found["collectives"] if r["workers"] == workers], "case", "bytes").values()

@@ -40,8 +40,8 @@ class table:
         self.seconds = {(case_of(r), r["peer"]): r["seconds_median"] for r in chosen}
 
     def best(self, case, chosen):
-        """The fastest of these ways, and its name."""
-        return min((self.seconds[case, w], w) for w in self.ways if (case, w) in self.seconds and chosen(w))
+        """The fastest of these ways, and its name; None where there is none."""
+        return min(((self.seconds[case, w], w) for w in self.ways if (case, w) in self.seconds and chosen(w)), default=None)
 
 
 def repartition():
@@ -50,21 +50,21 @@ def repartition():
     print("|---|---|---|---|---|---|---|")
     for case in t.cases:
         copy, ours = t.seconds[case, "memcpy"], t.seconds[case, "partita"]
-        peer, name = t.best(case, lambda w: not w.startswith("partita") and w not in ("memcpy", "MPI contiguous"))
+        best = t.best(case, lambda w: not w.startswith("partita") and w not in ("memcpy", "MPI contiguous"))
         plain = [w for w in ("MPI types", "MPI packed", "MPI_Alltoallw") if (case, w) in t.seconds]
         messages = "-"
         if plain:
             messages = f'{t.seconds[case, "partita, messages alone"] / t.best(case, plain.__contains__)[0]:.2f}'
         print(f'| {case} | {copy * 1e6:.4g} | {ours / copy:.2f} | {t.seconds[case, "partita, into the heap"] / copy:.2f} '
-              f"| {name} {peer / copy:.2f} | {peer / ours:.1f} | {messages} |")
+              + (f"| {best[1]} {best[0] / copy:.2f} | {best[0] / ours:.1f} " if best else "| - | - ") + f"| {messages} |")
 
 
 def collectives():
     chosen = [r for r in rows if r["bench"] == "collectives"]
     counts = sorted({r["workers"] for r in chosen})
     t = table(chosen, lambda r: (r["case"], r["bytes"], r["workers"]))
-    mpi = {case: t.best(case, lambda w: w.startswith("MPI")) for case in t.cases}
-    ratio = {case: mpi[case][0] / t.seconds[case, "partita"] for case in t.cases}
+    mpi = {case: best for case in t.cases if (best := t.best(case, lambda w: w.startswith("MPI")))}
+    ratio = {case: best[0] / t.seconds[case, "partita"] for case, best in mpi.items()}
     print("| kernel, its peer | bytes |" + "".join(f" {n} workers | MPI | ratio |" for n in counts))
     print("|---|---|" + "---|---|---|" * len(counts))
     for kernel in unique(case[0] for case in t.cases):
