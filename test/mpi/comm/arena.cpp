@@ -306,8 +306,7 @@ BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common_on_any_nodes) {
     BOOST_TEST(right);
     // the first of each node sends the messages of the fastest dissemination, the others nothing
     const auto used = static_cast<std::size_t>(all_workers() < nodes ? all_workers() : nodes);
-    std::size_t messages = 0;
-    partita::detail::dissemination::over(used, members.link().cost).for_messages([&](auto, auto) { ++messages; });
+    const std::size_t messages = partita::detail::dissemination::over(used, members.link().cost).messages();
     BOOST_TEST(messages == (used < 2 ? 0U : used - 1U));  // over the link that pretended nodes have, in one round
     BOOST_TEST(test::bytes_sent() - before == (members.place() == 0 ? rounds * messages * 32 : 0));
   }

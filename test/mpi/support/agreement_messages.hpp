@@ -24,9 +24,7 @@ inline std::size_t messages_of_an_agreement(const partita::world& everyone) {
   const partita::detail::own_node& members = partita::detail::own_node::of(everyone.state()->communicator());
   const std::size_t nodes = members.firsts().empty() ? 1 : members.firsts().size();
   if (workers_told_by_message(everyone) != nodes) return 1;  // a collective of all
-  std::size_t messages = 0;
-  partita::detail::dissemination::over(nodes, members.link().cost).for_messages([&](auto, auto) { ++messages; });
-  return members.place() == 0 ? messages : 0;
+  return members.place() == 0 ? partita::detail::dissemination::over(nodes, members.link().cost).messages() : 0;
 }
 
 }  // namespace test

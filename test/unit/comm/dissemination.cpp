@@ -29,17 +29,6 @@ bool all_hear_of_all(const dissemination& d) {
   return once;
 }
 
-std::size_t rounds(const dissemination& d) {
-  std::size_t n = 0;
-  d.for_messages([&](std::size_t round, std::size_t) { n = round + 1; });
-  return n;
-}
-std::size_t messages(const dissemination& d) {
-  std::size_t n = 0;
-  d.for_messages([&](std::size_t, std::size_t) { ++n; });
-  return n;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(disseminations)
@@ -52,13 +41,13 @@ BOOST_AUTO_TEST_CASE(every_node_hears_of_every_other_one_by_any_radix) {
 
 BOOST_AUTO_TEST_CASE(a_long_way_makes_few_rounds_and_dear_messages_many) {
   const link_cost far{1e-3, 1e-6, 1e-8}, dear{1e-6, 1e-6, 1e-8}, card{10e-6, 0.8e-6, 8e-11};
-  BOOST_TEST(rounds(dissemination::over(16, far)) == 1);
-  BOOST_TEST(rounds(dissemination::over(16, dear)) == 4);
-  BOOST_TEST(rounds(dissemination::over(16, card)) == 2);
-  BOOST_TEST(messages(dissemination::over(16, card)) == 6);
-  BOOST_TEST(rounds(dissemination::over(1000, far)) == 2);
-  BOOST_TEST(messages(dissemination::over(1, far)) == 0);
-  BOOST_TEST(messages(dissemination::over(2, dear)) == 1);
+  BOOST_TEST(dissemination::over(16, far).rounds() == 1);
+  BOOST_TEST(dissemination::over(16, dear).rounds() == 4);
+  BOOST_TEST(dissemination::over(16, card).rounds() == 2);
+  BOOST_TEST(dissemination::over(16, card).messages() == 6);
+  BOOST_TEST(dissemination::over(1000, far).rounds() == 2);
+  BOOST_TEST(dissemination::over(1, far).messages() == 0);
+  BOOST_TEST(dissemination::over(2, dear).messages() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(no_radix_is_faster_than_the_one_chosen) {

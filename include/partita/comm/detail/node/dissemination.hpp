@@ -30,11 +30,19 @@ struct dissemination {
     for (std::size_t step = 1; step < nodes; step *= radix, ++round)
       for (std::size_t k = 1; k < radix && k * step < nodes; ++k) f(round, k * step);
   }
+  constexpr std::size_t rounds() const {
+    std::size_t n = 0;
+    for_messages([&](std::size_t round, std::size_t) { n = round + 1; });
+    return n;
+  }
+  /// That each node sends, and gets.
+  constexpr std::size_t messages() const {
+    std::size_t n = 0;
+    for_messages([&](std::size_t, std::size_t) { ++n; });
+    return n;
+  }
   constexpr double seconds(const link_cost& link) const {
-    double all = 0;
-    std::size_t rounds = 0;
-    for_messages([&](std::size_t round, std::size_t) { all += 2 * link.message, rounds = round + 1; });
-    return all + static_cast<double>(rounds) * link.latency;
+    return static_cast<double>(rounds()) * link.latency + static_cast<double>(2 * messages()) * link.message;
   }
 };
 

@@ -65,12 +65,13 @@ class basic_shared_flags {
     several_ = members.is_one_of_many();
     if (by_first_ && !first) result_ = lines_of(0) + 2;
     if (!several_ || !first) return;
-    firsts_ = members.firsts();
-    while (firsts_[own_node_] != static_cast<int>(members.worker(0))) ++own_node_;
-    const auto next = [&](std::size_t distance) { return firsts_[(own_node_ + distance) % firsts_.size()]; };
-    dissemination::over(firsts_.size(), members.link().cost).for_messages([&](std::size_t k, std::size_t distance) {
+    const std::vector<int> firsts = members.firsts();
+    std::size_t node = 0;
+    while (firsts[node] != static_cast<int>(members.worker(0))) ++node;
+    const auto next = [&](std::size_t distance) { return firsts[(node + distance) % firsts.size()]; };
+    dissemination::over(firsts.size(), members.link().cost).for_messages([&](std::size_t k, std::size_t distance) {
       rounds_.resize(k + 1);
-      rounds_[k].messages.push_back({next(distance), next(firsts_.size() - distance), {}});
+      rounds_[k].messages.push_back({next(distance), next(firsts.size() - distance), {}});
     });
     for (round& r : rounds_) r.requests.resize(2 * r.messages.size());
   }
@@ -128,13 +129,16 @@ class basic_shared_flags {
     place.said = said;
     place.epoch.store(epoch_, std::memory_order_release);
   }
+  static void keep_common(words& all, const words& said) {
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] &= said[k];
+  }
   /// Waits for the words there, and ands them to `all`. False if they do not come before there are no seconds left.
   bool seen(const posted_words& there, words& all, double& seconds_left) const {
     backoff p(oversubscribed_);
     for (; there.epoch.load(std::memory_order_acquire) < epoch_; p.pause())
       if (p.seconds() > seconds_left) return false;
     seconds_left -= p.seconds();
-    for (std::size_t k = 0; k < all.size(); ++k) all[k] &= there.said[k];
+    keep_common(all, there.said);
     return true;
   }
   /// To some nodes, and from as many: that some are heard of twice does not change an and.
@@ -164,8 +168,7 @@ class basic_shared_flags {
       if (p.seconds() > seconds_left) return false;
     }
     seconds_left -= p.seconds();
-    for (const auto& m : r.messages)
-      for (std::size_t w = 0; w < all.size(); ++w) all[w] &= m.in[w];
+    for (const auto& m : r.messages) keep_common(all, m.in);
     return true;
   }
 
@@ -175,9 +178,7 @@ class basic_shared_flags {
   posted_words* mine_ = nullptr;
   std::vector<const posted_words*> others_;  // whose words this worker reads
   const posted_words* result_ = nullptr;     // or where it reads what came out
-  std::vector<int> firsts_;                  // the first workers of all nodes, of the first of a node
-  std::size_t own_node_ = 0;
-  std::vector<round> rounds_;
+  std::vector<round> rounds_;                // with those of other nodes, of the first of a node
   std::uint64_t epoch_ = 0;
 };
 using shared_flags = basic_shared_flags<>;
