@@ -26,11 +26,11 @@ std::array<std::size_t, Rank> array_of_extents(const shape_list& extents, const 
 /// A tensor that lies so, of blocks that some workers hold: each takes what it lacks from one of them. Collective.
 template <class T>
 sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, std::vector<worker_box> had, const T* given,
-                         const sharding& layout, const shape_list& extents) {
+                         const sharding& layout, const shape_list& extents, std::uint64_t number) {
   const sharding finished = bare(layout.finished());
   tensor_block<T> block(shape_of_box(on->box(finished, extents)), on->memory());
   on->move(box_overlaps(std::move(had), on->boxes_of(finished, extents)), given, block.data());
-  return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents));
+  return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents), number);
 }
 
 }  // namespace detail
@@ -64,13 +64,14 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
   detail::require_layout(layout, extents);
   detail::array_of_extents<Rank>(extents, "partita::load_npy<T, rank>(path, world, layout, extents)");
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+  const std::uint64_t number = detail::noted_tensor<T>(on, "load_npy", layout, extents);
   const sharding finished = detail::bare(layout.finished());
   const auto there = partition_of<Rank>(finished, extents, on->where());
   const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
   const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
   auto had = on->boxes_of(finished, extents);
   for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
-  return detail::spread(on, std::move(had), block.data(), layout, extents);
+  return detail::spread(on, std::move(had), block.data(), layout, extents, number);
 }
 
 /// A whole array that one worker has, cut as a layout says; what the others give is not read: `shard_from(everyone, 0,
@@ -91,15 +92,15 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
   if (mine && !(given == extents))
     wrong = detail::complaint(text("partita::shard_from: requires an array of the extents that are said, ")
                               << extents << ", got " << given << " on worker " << worker);
-  detail::agree_if_checked(*everyone.state(), hasher().mix(extents).mix(worker).value(), wrong,
-                           [] { return text("partita::shard_from"); });
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+  const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_from", layout, extents);
+  on->template agree<element_of<X>>("partita::shard_from", layout, layout, extents, worker, wrong);
   std::vector<worker_box> had(everyone.size());
   for (const std::size_t extent : extents) had[worker].box.push_back({0, extent});
   had[worker].there = true;
   detail::tensor_block<element_of<X>> block;
   if (mine) block = detail::block_of_array(x);
-  return detail::spread(on, std::move(had), block.data(), layout, extents);
+  return detail::spread(on, std::move(had), block.data(), layout, extents, number);
 }
 
 }  // namespace partita

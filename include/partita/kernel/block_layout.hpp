@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <vector>
@@ -47,11 +47,12 @@ class block_layout {
  public:
   using shape_type = std::array<std::size_t, Rank>;
 
-  /// `call` names the layer, as in "partita::dropout(p)(x)"; it must last.
-  block_layout(partition<dynamic_extents<Rank>> p, const char* call)
-      : p_(std::move(p)), call_(call), fingerprint_(p_.grid().fingerprint()) {
-    for (const char* c = call; *c != '\0'; ++c) fingerprint_ = mixed(fingerprint_, static_cast<unsigned char>(*c));
-  }
+  /// `call` names the layer, as in "partita::dropout(p)(x)"; it must last. `parameters` is a number of its options and
+  /// of its element type, which all workers must have in common.
+  block_layout(partition<dynamic_extents<Rank>> p, const char* call, std::uint64_t parameters)
+      : p_(std::move(p)),
+        call_(call),
+        fingerprint_(hasher(p_.grid().fingerprint()).mix(call).mix(parameters).value()) {}
 
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
   const char* call() const { return call_; }
@@ -66,6 +67,8 @@ class block_layout {
         [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
         [&](complaint& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
   }
+  /// For a call that does not agree here: the next agreement compares the layer and its options.
+  void note() const { p_.world().state()->note_local(fingerprint_, call_); }
   /// All workers come here; the objection of one of them is thrown on all.
   void agree(const text& objection, std::uint64_t number = 1) const {
     agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), complaint(objection),

@@ -8,10 +8,10 @@
 #include <partita/comm/element.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/ghosts.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>

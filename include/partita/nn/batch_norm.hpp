@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
@@ -18,6 +19,8 @@ struct batch_norm_options {
   bool affine = true;                ///< times weight() plus bias()
   bool track = true;                 ///< keeps running statistics, which evaluation uses
   std::optional<cut> channel_cut{};  ///< how channels are cut over the partition; in balance if nothing is said
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<6>(*this).value(); }
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, of each channel over batch and features:
@@ -42,7 +45,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   batch_norm(const partition<Extents>& p, const batch_norm_options& options)
       : detail::scale_and_shift<T, 1>({own_channels(detail::of_rank<Rank>(p), options).size()}, options.affine,
                                       options.affine),
-        layout_(detail::of_rank<Rank>(p), name),
+        layout_(detail::of_rank<Rank>(p), name, detail::number_of_layer<T>(options)),
         normaliser_(detail::of_rank<Rank>(p), all_but_channels(), all_but_channels(), true),
         options_(options),
         cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
 #include <partita/core/product.hpp>
@@ -52,6 +53,8 @@ struct convolution_options {
     for (std::size_t f = 0; f < Features; ++f) shape[2 + f] = kernel[f];
     return shape;
   }
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<11>(*this).value(); }
 };
 
 /// Why there is no such convolution, or nothing.

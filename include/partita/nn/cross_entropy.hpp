@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/nn/detail/last_loss.hpp>
 #include <partita/nn/loss.hpp>
@@ -15,6 +16,8 @@ namespace partita {
 struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::mean;
   std::optional<std::int64_t> ignore_index{};  ///< targets of this number give 0 and do not count in the mean
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
 };
 
 /// -log softmax(x) at the target's class; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
@@ -33,7 +36,8 @@ class cross_entropy_loss {
  public:
   template <class Extents>
   explicit cross_entropy_loss(const partition<Extents>& p, const cross_entropy_options& options = {})
-      : layout_(detail::of_rank<Rank>(p), "partita::cross_entropy_loss(p)(x, target)"),
+      : layout_(detail::of_rank<Rank>(p), "partita::cross_entropy_loss(p)(x, target)",
+                detail::number_of_layer<T>(options)),
         largest_(detail::of_rank<Rank>(p), dimensions<1>, maximum),
         sum_(detail::of_rank<Rank>(p), dimensions<1>, partita::sum),
         sums_(p.world()),

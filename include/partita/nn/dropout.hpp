@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/block_layout.hpp>
@@ -13,6 +14,8 @@ namespace partita {
 struct dropout_options {
   double probability = 0.5;  ///< of an element to be set to 0
   std::uint64_t seed = 0;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
 };
 
 /// y = x / (1 - probability) or 0, each element by a random number of its own: `dropout d(p_x, {.seed = 7})`. Begins in
@@ -28,7 +31,8 @@ class dropout {
 
  public:
   explicit dropout(const partition<Extents>& p, const dropout_options& options = {})
-      : layout_(partition<dynamic_extents<rank>>(p), "partita::dropout(p, options)"), options_(options) {
+      : layout_(partition<dynamic_extents<rank>>(p), "partita::dropout(p, options)", options.fingerprint()),
+        options_(options) {
     if (!(options.probability >= 0 && options.probability <= 1))
       throw shape_error("partita::dropout(p, options): requires a probability from 0 to 1");
   }

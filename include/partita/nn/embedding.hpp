@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/product.hpp>
 #include <partita/kernel/all_reduce.hpp>
@@ -26,6 +27,8 @@ struct embedding_options {
   std::size_t columns = 0;
   embedding_cut cut = embedding_cut::columns;
   std::uint64_t seed = 0;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<4>(*this).value(); }
 };
 
 /// y = the rows of W whose numbers x holds. W is normal (0, 1) at first, by seed and global index alone:
@@ -47,7 +50,7 @@ class embedding {
  public:
   template <class Extents>
   embedding(const partition<Extents>& p, const embedding_options& options)
-      : layout_(detail::of_rank<Rank>(p), "partita::embedding(p, options)"),
+      : layout_(detail::of_rank<Rank>(p), "partita::embedding(p, options)", detail::number_of_layer<T>(options)),
         along_line_(detail::of_rank<Rank>(p), dimensions<Rank - 1>, sum),
         across_(detail::of_rank<Rank>(p), all_dimensions_but<Rank - 1>, sum),
         options_(options) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
@@ -15,6 +16,8 @@ struct group_norm_options {
   double epsilon = 1e-5;
   bool affine = true;                ///< times weight() plus bias()
   std::optional<cut> channel_cut{};  ///< how channels are cut over the partition; in balance if nothing is said
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<5>(*this).value(); }
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each sample and group of channels
@@ -37,7 +40,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   group_norm(const partition<Extents>& p, const group_norm_options& options)
       : detail::scale_and_shift<T, 1>({own_channels(detail::of_rank<Rank>(p), options).size()}, options.affine,
                                       options.affine),
-        layout_(detail::of_rank<Rank>(p), name),
+        layout_(detail::of_rank<Rank>(p), name, detail::number_of_layer<T>(options)),
         normaliser_(detail::of_rank<Rank>(p), all_but(0), all_but(1), true),
         options_(options),
         cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/product.hpp>
 #include <partita/nn/detail/normaliser.hpp>
@@ -17,6 +18,8 @@ struct layer_norm_options {
   bool affine = true;  ///< times weight(), and in layer_norm plus bias()
   std::optional<decomposition<K>>
       cuts{};  ///< how the last K dimensions are cut over the partition; balanced if not said
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<4>(*this).value(); }
 };
 
 namespace detail {
@@ -34,7 +37,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   template <class Extents>
   last_dimensions_norm(const partition<Extents>& p, const layer_norm_options<K>& options)
       : scale_and_shift<T, K>(own_shape(of_rank<Rank>(p), options), options.affine, options.affine && Centred),
-        layout_(of_rank<Rank>(p), name),
+        layout_(of_rank<Rank>(p), name, number_of_layer<T>(options)),
         normaliser_(of_rank<Rank>(p), last(), first(), Centred),
         options_(options),
         cuts_(cuts_for(p.grid().shape(), options)) {

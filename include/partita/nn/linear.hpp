@@ -111,6 +111,7 @@ class linear {
     constexpr std::size_t rank = rank_of<X>;
     state& s = here();
     const text objection = s.objection_to(x.shape());
+    s.note("(x)");
     s.forget();
     s.expect_one_batch(x.shape(), objection);
     auto block = s.of_one_batch(x.shape(), [&] { return s.movements.bring(x, objection); });
@@ -158,6 +159,7 @@ class linear {
     constexpr std::size_t rank = rank_of<Y>;
     state& s = here();
     const text objection = s.objection_to_adjoint(dy.shape());
+    s.note(".adjoint(dy)");
     const auto block = s.movements.bring_back(dy, objection);
     auto shape = block.shape();
     const bool multiplies = s.p_w.active() && objection.empty();

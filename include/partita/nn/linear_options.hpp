@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/hash.hpp>
 
 namespace partita {
 
@@ -20,6 +21,8 @@ struct linear_options {
   bool bias = true;
   initial_values initial = initial_values::uniform;
   std::uint64_t seed = 0;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<5>(*this).value(); }
 };
 
 }  // namespace partita

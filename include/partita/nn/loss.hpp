@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <partita/core/hash.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/last_loss.hpp>
@@ -17,19 +18,27 @@ enum class loss_reduction { mean, sum, batch_mean };
 
 struct loss_options {
   loss_reduction reduction = loss_reduction::mean;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<1>(*this).value(); }
 };
 struct smooth_l1_options {
   loss_reduction reduction = loss_reduction::mean;
   double beta = 1;  ///< where the square becomes the absolute value
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
 };
 struct kl_options {
   loss_reduction reduction = loss_reduction::mean;
   bool log_target = false;  ///< the target is given as its logarithm
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
 };
 struct poisson_nll_options {
   loss_reduction reduction = loss_reduction::mean;
   bool log_input = true;  ///< x is the logarithm of the rate
   double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite where x is the rate
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<3>(*this).value(); }
 };
 
 namespace detail {
@@ -83,7 +92,9 @@ class elementwise_loss {
 
   template <class Extents>
   explicit elementwise_loss(const partition<Extents>& p, const options_type& options = {})
-      : layout_(detail::of_rank<Rank>(p), Function::name), sums_(p.world()), options_(options) {
+      : layout_(detail::of_rank<Rank>(p), Function::name, detail::number_of_layer<T>(options)),
+        sums_(p.world()),
+        options_(options) {
     static_assert(Extents::rank() == Rank,
                   "partita::elementwise_loss<T, Rank>(p): requires a partition of that rank, the rank of x and target");
     if (options.reduction == loss_reduction::batch_mean && Function::name != kl_name)
@@ -95,6 +106,7 @@ class elementwise_loss {
   template <class X, class Target>
   T operator()(const X& x, const Target& target) {
     const text objection = evaluate<X, Target>(x, target);
+    layout_.note();
     const auto i = layout_.p().active() ? layout_.p().index() : index<Rank>{};
     bool counts_batch = layout_.p().active();
     for (std::size_t d = 1; d < Rank; ++d) counts_batch = counts_batch && i[d] == 0;
@@ -216,6 +228,8 @@ struct smooth_l1_function {
     return std::abs(d) < beta ? d / beta : d > 0 ? 1 : d < 0 ? -1 : 0;
   }
   double beta;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<1>(*this).value(); }
 };
 struct mse_function {
   using options = loss_options;
@@ -255,6 +269,8 @@ struct kl_function {
   }
   double derivative(double, double t) const { return log_target ? -std::exp(t) : -t; }
   bool log_target;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<1>(*this).value(); }
 };
 struct poisson_nll_function {
   using options = poisson_nll_options;
@@ -264,6 +280,8 @@ struct poisson_nll_function {
   double derivative(double x, double t) const { return log_input ? std::exp(x) - t : 1 - t / (x + epsilon); }
   bool log_input;
   double epsilon;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
 };
 
 }  // namespace detail

@@ -27,7 +27,9 @@ class softmax_cross_entropy {
  public:
   template <class Extents>
   explicit softmax_cross_entropy(const partition<Extents>& p)
-      : world_(p.world().state()), active_(p.active()), fingerprint_(p.grid().fingerprint() ^ 0x5eedULL) {
+      : world_(p.world().state()),
+        active_(p.active()),
+        fingerprint_(detail::mixed(p.grid().fingerprint(), detail::type_number<T>())) {
     static_assert(Extents::rank() >= 1,
                   "partita::softmax_cross_entropy(p): requires p = 1 x ... x f, of rank 1 at least");
     const auto shape = p.grid().shape();

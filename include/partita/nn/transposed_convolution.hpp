@@ -1,6 +1,7 @@
 // The distributed transposed convolution: the adjoint of a convolution as a layer, as it enlarges images.
 #pragma once
 
+#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
 #include <partita/nn/convolution.hpp>
@@ -34,6 +35,8 @@ struct transposed_convolution_options {
             .bias = false,
             .seed = seed};
   }
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<10>(*this).value(); }
 };
 
 /// y = adjoint of a convolution, applied to x, plus b: PyTorch's ConvTranspose1d, 2d and 3d on p = batch x 1 x
@@ -78,6 +81,7 @@ class transposed_convolution {
     requires(rank_of<X> == rank && std::is_same_v<element_of<X>, T>)
   pooled_tensor<T, rank> operator()(const X& given) {
     forward_done_ = false;
+    note("(x)");
     {
       const block_argument<X> argument(given);
       x_ = output_.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection_to_weights())).finish();
@@ -110,6 +114,7 @@ class transposed_convolution {
     else if (p_.active() && detail::as_array<rank>(dy.shape()) != y_shape_)
       objection << "partita::transposed_convolution.adjoint(dy): requires dy of the shape of the last result "
                 << y_shape_ << ", got " << detail::as_array<rank>(dy.shape());
+    note(".adjoint(dy)");
     const detail::dense_argument<Y> argument(dy);
     const auto there = input_
                            .template spread<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
@@ -144,6 +149,11 @@ class transposed_convolution {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  private:
+  /// The next agreement compares the options.
+  void note(const char* call) const {
+    p_.world().state()->note_local(hasher(detail::number_of_layer<T>(options_)).mix(call).value(),
+                                   "transposed_convolution");
+  }
   static const transposed_convolution_options<Features>& checked(
       const transposed_convolution_options<Features>& options) {
     for (std::size_t f = 0; f < Features; ++f)

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
 
 namespace partita {
 
@@ -14,6 +16,8 @@ namespace partita {
 struct sgd_options {
   double learning_rate = 0.01;
   double momentum = 0;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
 };
 
 /// Kingma and Ba 2015, algorithm 1.
@@ -22,6 +26,8 @@ struct adam_options {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<4>(*this).value(); }
 };
 
 /// Adam whose weights decay by themselves, not by their gradient (Loshchilov and Hutter 2019, algorithm 2):
@@ -32,6 +38,8 @@ struct adamw_options {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0.01;
+
+  std::uint64_t fingerprint() const { return hasher().mix_members<5>(*this).value(); }
 };
 
 namespace detail {

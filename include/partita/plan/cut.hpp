@@ -19,6 +19,7 @@ struct interval {
   std::size_t stop = 0;
 
   constexpr std::size_t size() const { return stop > start ? stop - start : 0; }
+  constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).value(); }
   friend constexpr bool operator==(const interval&, const interval&) = default;
 };
 

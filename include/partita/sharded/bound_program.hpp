@@ -83,10 +83,8 @@ class bound_program {
 
   template <class = void>
   void agree_to_bind(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
-    const completion& done = program.complete();
-    hasher all;
-    all.mix(sizeof(T)).mix(gradients_of).mix(program.operations().operations()).mix(done.reshards.size());
-    for (const sharding& s : done.layouts) mix(all, s);
+    hasher all(program.fingerprint());
+    all.mix(on_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     detail::complaint wrong;
     for (const std::size_t i : gradients_of)
       if (i >= program.inputs_.size())
@@ -94,8 +92,9 @@ class bound_program {
             detail::complaint(text("partita::traced_function::bind: requires numbers of arguments, of which there are ")
                               << program.inputs_.size() << ", got " << i << "; count from 0");
     fingerprint_ = all.value();
-    detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong,
-                             [] { return text("partita::traced_function::bind"); });
+    detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong, [&] {
+      return text("partita::traced_function::bind<") << detail::type_name<T>() << "> of " << program.summary();
+    });
   }
   /// Runs the program, and its way back, on blocks that nobody reads.
   void write_down(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
@@ -136,14 +135,11 @@ class bound_program {
     return detail::tensor_of(on_, y.layout(), y.extents(), std::move(block));
   }
 
-  static void mix(hasher& all, const sharding& s) {
-    for (std::size_t d = 0; d < s.rank(); ++d) all.mix(s.cuts[d].packed);
-    for (const owed_reduction kind : s.owed) all.mix(kind);
-  }
   /// All workers give tensors that fit, and the same kinds of them.
   void agree(const char* call, const sharded_tensor<T>* const* given, std::size_t n, const input* expected,
              std::size_t inputs, const text& objection) {
     hasher all(fingerprint_);
+    all.mix(call);
     detail::complaint wrong;
     if (!objection.empty()) wrong = {detail::failure::other, text(call) << ": " << objection};
     else if (n != inputs)
@@ -151,7 +147,7 @@ class bound_program {
                                            << ", got " << n << "; give those");
     for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
       const auto& x = *given[i]->state();
-      mix(all, x.layout);
+      all.mix(x.layout.fingerprint()).mix(x.number);
       if (!(x.extents == expected[i].extents))
         wrong = detail::complaint(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
                                              << ", got " << x.extents << "; trace the function with these");

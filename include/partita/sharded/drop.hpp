@@ -13,6 +13,7 @@ namespace detail {
 struct drop_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::size_t parameters = 2;
   dropout_options with;
   std::uint64_t step;
 

@@ -30,6 +30,8 @@ struct dimension_loops {
 struct known_indices {
   std::shared_ptr<const std::vector<std::size_t>> all;
   shape_list extents{};
+
+  std::uint64_t fingerprint() const { return hasher().mix(*all).mix(extents).value(); }
 };
 
 /// Those of a block's indices whose dimensions begin at D.
@@ -45,6 +47,7 @@ template <std::size_t D, std::size_t Rank>
 struct untake_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::size_t parameters = 2;
   known_indices indices;
   std::size_t extent;
 
@@ -86,6 +89,7 @@ template <std::size_t D, std::size_t Rank>
 struct take_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::size_t parameters = 1;
   known_indices indices;
 
   static constexpr partita::rule rule(const shape_span& x) {
@@ -137,6 +141,7 @@ X untake_operation<D, Rank>::adjoint(std::size_t, const X& dx, const X&, const X
 struct one_hot_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::size_t parameters = 1;
   std::size_t classes;
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }
@@ -196,6 +201,7 @@ struct cumsum_operation {
   static constexpr bool on_integers = true, is_linear = true;
   static constexpr std::uint32_t along = std::uint32_t{1} << D;
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::size_t parameters = 1;
   bool backwards = false;
 
   bool carries_backwards() const { return backwards; }

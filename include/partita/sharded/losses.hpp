@@ -22,6 +22,7 @@ constexpr partita::rule rule_of_losses(const char* name, const shape_list& x, st
 /// The derivative of a loss in x, times dy.
 template <class Function>
 struct loss_gradient_operation {
+  static constexpr std::size_t parameters = 1;
   Function f;
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_losses("gradient of a loss", x[0], 3); }
   template <class T>
@@ -36,6 +37,7 @@ struct loss_gradient_operation {
 template <class Function>
 struct loss_operation {
   static constexpr std::uint32_t adjoint_reads = 3;
+  static constexpr std::size_t parameters = 1;
   Function f;
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_losses("loss", x[0], 2); }
   template <class T>

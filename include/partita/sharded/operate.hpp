@@ -23,6 +23,8 @@ shape_list extents_of_any(const X& x) {
 /// Applies an operation that `op` declares: `static constexpr rule rule(const shape_span&)`, from the operands' shapes;
 /// `local(x..., y)` on `tensor_part`s, which sets this worker's block of the result; and, if it is to be
 /// differentiated, `adjoint(i, dy, x..., y)`, the cotangent of operand i made of operations (`{}` if there is none).
+/// An operation whose members must be equal on all workers says how many they are, `static constexpr std::size_t
+/// parameters = 1`: then the next agreement compares them.
 /// Shapes:   as the rule says; extents that it leaves open are those of `op.result_extents(shapes)`.
 /// Requires: a local function that does not communicate, and what it gives not to depend on how its operands are cut; a
 ///           rule that is linear only where the function is: notation is, unless `.with(linearity::none)` is said.

@@ -20,6 +20,8 @@ namespace partita {
 /// How many elements are added before and after a dimension.
 struct margin {
   std::size_t before = 0, after = 0;
+
+  constexpr std::uint64_t fingerprint() const { return hasher().mix(before).mix(after).value(); }
 };
 
 namespace detail {
@@ -58,6 +60,7 @@ struct slice_operation {
   static constexpr bool on_integers = true, is_linear = true;
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::size_t parameters = 1;
   std::array<interval, sizeof...(D)> of;
 
   static constexpr partita::rule rule(const shape_span& x) {
@@ -106,6 +109,7 @@ struct pad_operation {
   static constexpr bool on_integers = true, is_linear = Zeros;
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
   static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::size_t parameters = 2;
   std::array<margin, sizeof...(D)> by{};
   double number = 0;
 

@@ -1,6 +1,7 @@
 // Reshard: the same global tensor under another sharding, differentiable.
 #pragma once
 
+#include <partita/sharded/detail/operation_number.hpp>
 #include <partita/sharded/detail/tape.hpp>
 
 namespace partita {
@@ -9,7 +10,7 @@ namespace partita {
 /// one exchange.
 /// Shapes:   those of x.
 /// Requires: a layout of the same mesh [partition_error] and rank [shape_error].
-/// Cost:     no worker receives more than the plan says; what is a slice, or owes what was whole, talks to nobody.
+/// Cost:     no worker receives more than the plan says; a slice, or making a whole value partial, needs no message.
 /// Adjoint:  reshard(dy, cotangent of the layout of x).
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
@@ -21,8 +22,10 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
                           << "; make it from that mesh, or say where the other one is: reshard(x, placed_mesh(mesh), "
                              "layout)");
   const sharding from = x.layout();
+  const std::uint64_t number =
+      detail::noted<T>(to.fingerprint(), "reshard", x.state()->on.get(), x.extents(), *x.state());
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
-                                detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()));
+                                detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()), number);
   return detail::recorded<T>(std::move(y), {x}, [&] {
     return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, detail::place_of_cotangent(from)); };
   });
@@ -47,6 +50,8 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
                           << "; make it from that mesh");
   const auto on = detail::bound_mesh::of(from->everyone(), where);
   if (on == from) return reshard(x, to);
+  const std::uint64_t number = detail::noted<T>(hasher(on->fingerprint()).mix(to.fingerprint()).value(), "reshard",
+                                                from.get(), x.extents(), *x.state());
   const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
   const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
   const box_overlaps boxes(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
@@ -57,12 +62,12 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
     if (o.worker != from->everyone().id()) received += detail::volume_in(detail::shape_of_box(o.where)) * sizeof(T);
   detail::log_movement("reshard", left, made, x.extents(), received);
   if (!detail::is_dry_run()) {
-    from->agree(hasher().mix(x.extents()).mix(where.size()).mix(sizeof(T)).value(), "partita::reshard", left, made);
+    from->template agree<T>("partita::reshard", left, made, x.extents(), on->fingerprint());
     block = detail::tensor_block<T>(shape, from->memory());
     from->move(boxes, given.data(), block.data());
   }
   block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
-  return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block)), {x}, [&] {
+  return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
     return [from, was](std::size_t, const sharded_tensor<T>& dy) {
       return reshard(dy, from->where(), detail::place_of_cotangent(was));
     };

@@ -62,6 +62,7 @@ template <std::size_t D>
 struct add_rows_operation {
   static constexpr bool on_integers = true;
   static constexpr std::uint32_t adjoint_reads = 2;  // the indices
+  static constexpr std::size_t parameters = 1;
   std::size_t extent;
 
   static constexpr partita::rule rule(const shape_span& x) {

@@ -186,6 +186,7 @@ class sharded_optimiser {
 
   void advance(const std::vector<sharded_tensor<T>>& gradients, double factor) {
     detail::require_options("partita::sharded_optimiser::step", options_);
+    note();
     make_state();
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -199,6 +200,14 @@ class sharded_optimiser {
       update(p, part.data(), gradients[p], factor);
       parameters_[p].write(reshard(part, own));
     }
+  }
+  /// The next agreement compares the options of the steps.
+  void note() const {
+    if (parameters_.empty()) return;
+    const sharded_tensor<T> w = parameters_[0].read();
+    hasher all(detail::type_number<Options>());
+    all.mix(options_).mix(parameters_.size());
+    detail::noted<T>(all.value(), "sharded_optimiser::step", w.state()->on.get(), w.extents(), *w.state());
   }
   void update(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;

@@ -25,6 +25,7 @@ struct tensor_state {
   shape_list extents{};
   tensor_block<T> block{};
   std::shared_ptr<tape_node<T>> node{};  ///< if a gradient may be asked for
+  std::uint64_t number = 0;              ///< of the operation that made it, the same on all workers of the world
 
   short_list<interval> box() const {
     if (on) return on->box(layout, extents);
@@ -46,7 +47,8 @@ inline void require_whole_value(const sharding& s, const char* call) {
 }  // namespace detail
 
 /// A tensor that workers of a mesh hold together, each its block of it. A value: copies share their blocks until one of
-/// them is changed. What moves is collective over the world; all else talks to nobody.
+/// them is changed. Every worker of the world makes every operation on it: what moves elements agrees before, what
+/// needs no message is compared at the next agreement.
 template <class T>
 class sharded_tensor {
  public:
@@ -100,14 +102,16 @@ class sharded_tensor {
   /// world. Requires indices of the tensor [shape_error, on all workers]. Cost: three exchanges.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     readable("get()");
-    return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, indices);
+    return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number,
+                                  indices);
   }
   /// Sets the elements at these global indices, wherever copies of them lie; of two that set one, the worker of the
   /// higher id counts, and what it says last. Collective; requires as many values as indices [shape_error, on all].
   void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
     readable("put()");
     own();
-    detail::set_elements<T>(state_->on.get(), state_->layout, state_->extents, state_->block, indices, values);
+    detail::set_elements<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number, indices,
+                            values);
   }
 
   /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.
@@ -195,16 +199,23 @@ inline void require_layout(const sharding& s, const shape_list& extents) {
                       << "; write \"\" for a dimension that is not cut");
 }
 
-/// A tensor of these blocks.
+/// A tensor of these blocks, made by the operation of this number.
 template <class T>
 sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
-                            tensor_block<T> block) {
+                            tensor_block<T> block, std::uint64_t number = 0) {
   auto state = std::make_shared<tensor_state<T>>();
   state->on = on;
   state->layout = layout;
   state->extents = extents;
   state->block = std::move(block);
+  state->number = number;
   return sharded_tensor<T>(std::move(state));
+}
+/// Notes that a tensor is made, as all workers of the world do; see bound_mesh::note.
+template <class T>
+std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
+                           const shape_list& extents) {
+  return on->note(hasher(type_number<T>()).mix(call).mix(layout.fingerprint()).mix(extents).value(), call, extents);
 }
 
 /// Sets a block that nobody else has from a function of the global index. Summands but the first are nothing.
@@ -212,11 +223,13 @@ template <class T, class F>
 sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             F f) {
   require_layout(layout, extents);
+  const std::uint64_t number = noted_tensor<T>(on, "shard", layout, extents);
   const sharding finished = bare(layout.finished());
   sharded_tensor<T> x = tensor_of<T>(on, finished, extents, tensor_block<T>(shape_of_box(on->box(finished, extents))));
   x.for_each_local([&](const short_list<std::size_t>& index, T& element) { element = static_cast<T>(f(index)); });
   x.state()->block = resharded(*on, x.state()->block, finished, bare(layout), extents);
   x.state()->layout = layout;
+  x.state()->number = number;
   return x;
 }
 
@@ -244,6 +257,7 @@ auto shard(const world& everyone, const sharding& layout, const X& x) {
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
   const shape_list extents = detail::shape_of(x);
   detail::require_layout(layout, extents);
+  const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard", layout, extents);
   const sharding finished = detail::bare(layout.finished());
   detail::tensor_block<element_of<X>> block(detail::shape_of_box(on->box(finished, extents)));
   if (on->active()) {
@@ -251,7 +265,8 @@ auto shard(const world& everyone, const sharding& layout, const X& x) {
     for (const std::size_t extent : extents) all.push_back({0, extent});
     block = detail::sliced(detail::block_of_array(x), all, on->box(finished, extents));
   }
-  return detail::tensor_of(on, layout, extents, detail::resharded(*on, block, finished, detail::bare(layout), extents));
+  return detail::tensor_of(on, layout, extents, detail::resharded(*on, block, finished, detail::bare(layout), extents),
+                           number);
 }
 /// The same of a function of the global index, called for the indices of this worker's block: nobody ever holds the
 /// whole tensor. `f(index)` takes a list of numbers.
@@ -271,10 +286,11 @@ auto shard_blocks(const world& everyone, const sharding& layout, const shape_lis
     wrong = detail::complaint(text("partita::shard_blocks: requires blocks as the layout ")
                               << "" << layout << " cuts extents " << extents << ", here of shape " << expected
                               << ", got " << given << "; repartition the tensor first");
-  detail::agree_if_checked(*everyone.state(), hasher().mix(extents).value(), wrong,
-                           [] { return text("partita::shard_blocks"); });
+  const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_blocks", layout, extents);
+  detail::agree_if_checked(*everyone.state(), number, wrong, [] { return text("partita::shard_blocks"); });
   return detail::tensor_of(on, layout, extents,
-                           on->active() ? detail::block_of_array(x) : detail::tensor_block<element_of<X>>(expected));
+                           on->active() ? detail::block_of_array(x) : detail::tensor_block<element_of<X>>(expected),
+                           number);
 }
 
 }  // namespace partita

@@ -132,6 +132,37 @@ class traced_function {
     return *completed_;
   }
 
+  /// The operations with the extents of their results, for error messages.
+  template <class = void>
+  text summary() const {
+    text all;
+    for (std::size_t o = 0; o < operations().operations(); ++o) {
+      const auto& node = operations().operation(o);
+      all << (o == 0 ? "" : ", ") << node.how.name() << ' ' << operations()[operations().of(node, node.operands)].shape;
+    }
+    return all;
+  }
+  /// A number of all that decides what the program computes and moves: programs that differ in it must not be bound
+  /// together.
+  template <class = void>
+  std::uint64_t fingerprint() const {
+    const completion& done = complete();
+    hasher all;
+    for (const sharding& s : done.layouts) all.mix(s.fingerprint());
+    for (const graph_reshard& move : done.reshards)
+      all.mix(move.operation).mix(move.tensor).mix(move.from.fingerprint()).mix(move.to.fingerprint());
+    for (const value v : inputs_) {
+      all.mix(v.number);
+      all.mix(operations()[v].shape);
+    }
+    for (std::size_t o = 0; o < operations().operations(); ++o) {
+      const auto& node = operations().operation(o);
+      all.mix(detail::number_of(program_->work[o])).mix(program_->stopped[o]);
+      for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
+    }
+    return all.mix(result_.number).value();
+  }
+
   /// Executes the program on tensors of its mesh: arguments are brought to where completion has them, operations read
   /// and leave their tensors as it says.
   /// Shapes:   those that were traced [shape_error].

@@ -35,6 +35,12 @@ auto parameter_of(const X& x) {
   return parameter_of(as_run_time(x));
 }
 
+/// Notes that the gradient by a parameter is asked for.
+template <class T>
+void note_parameter(const sharded_tensor<T>& x) {
+  noted<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
+}
+
 /// What was collected at a parameter: nothing is a block of zeros.
 template <class T>
 sharded_tensor<T> collected(const sharded_tensor<T>& parameter) {
@@ -42,7 +48,7 @@ sharded_tensor<T> collected(const sharded_tensor<T>& parameter) {
   if (s.node->cotangent.state() != nullptr) return s.node->cotangent;
   tensor_block<T> none(s.block.shape);
   none.fill(T(0));
-  return tensor_of(s.on, cotangent(s.layout), s.extents, std::move(none));
+  return tensor_of(s.on, cotangent(s.layout), s.extents, std::move(none), s.number);
 }
 template <class T>
 sharded_tensor<T> gradient_as(const sharded_tensor<T>&, const sharded_tensor<T>& parameter) {
@@ -72,13 +78,15 @@ auto value_and_gradient(const F& f, const P&... parameters) {
   tape_contents& held = detail::on_tape()->now;
   held.most_bytes = held.bytes;
   const auto leaves = std::tuple(detail::parameter_of(parameters)...);
+  std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);
   const auto result = detail::as_run_time(std::apply(f, leaves));
   using T = typename std::remove_cvref_t<decltype(result)>::value_type;
   const auto loss = result.layout().is_partial() ? reshard(result, result.layout().finished()) : result;
   detail::tensor_block<T> one{shape_list(loss.extents())};
   one.fill(T(1));
   const T value = loss.number();
-  detail::run_backward(loss, detail::tensor_of(loss.state()->on, loss.layout(), loss.extents(), std::move(one)));
+  detail::run_backward(
+      loss, detail::tensor_of(loss.state()->on, loss.layout(), loss.extents(), std::move(one), loss.state()->number));
   return std::apply(
       [&](const auto&... leaf) {
         return value_with_gradients<T, decltype(detail::gradient_as(parameters, leaf))...>{

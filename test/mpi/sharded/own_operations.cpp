@@ -16,6 +16,7 @@ using test::check, test::tensor;
 /// x³ + shift, element by element.
 struct cube {
   static constexpr bool on_integers = true;
+  static constexpr std::size_t parameters = 1;  // the same on all workers
   double shift = 0;
 
   static constexpr partita::rule rule(const shape_span& shapes) { return rules::elementwise.named("cube")(shapes); }

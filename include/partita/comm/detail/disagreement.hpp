@@ -1,10 +1,12 @@
 // What workers say that make different calls, and the sentence that all of them get.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/checks.hpp>
 #include <partita/comm/detail/failure.hpp>
+#include <partita/comm/detail/local_operations.hpp>
 #include <partita/core/error.hpp>
 #include <vector>
 
@@ -14,6 +16,24 @@ namespace partita::detail {
 struct letter {
   std::uint64_t fingerprint = 0, kind = 0;
   text sentence;
+  std::uint64_t history = 0;                                             ///< of its local operations
+  std::array<std::uint64_t, local_operations::most_named> operations{};  ///< since the last agreement
+};
+
+/// The first local operation since the last agreement that workers did not do alike; `none` if their histories are
+/// equal.
+struct first_difference {
+  static constexpr std::size_t none = ~std::size_t{0};
+  std::size_t operation = none;
+
+  explicit first_difference(const std::vector<letter>& letters) {
+    bool same = true;
+    for (const letter& l : letters) same = same && l.history == letters[0].history;
+    if (same) return;
+    for (operation = 0; operation < local_operations::most_named; ++operation)
+      for (const letter& l : letters)
+        if (l.operations[operation] != letters[0].operations[operation]) return;
+  }
 };
 
 /// The calls that are made, each with the workers that make it; where two of them read alike, what else differs.
@@ -41,8 +61,8 @@ text difference(const std::vector<letter>& letters) {
   }
   if (first.size() > most_told) all << ", and " << first.size() - most_told << " other calls are made";
   if (alike)
-    all << "; where they read alike, the order of the workers, the element types or the policies differ, or they are "
-           "calls of two kernels that were made alike (numbers "
+    all << "; where they read alike, the order of the workers, the element types, the parameters or the operands "
+           "differ, or they are calls of two kernels that were constructed identically (numbers "
         << letters[first[0]].fingerprint << " and " << letters[first[1]].fingerprint << ")";
   return all << "; every worker of a world makes every call with the same arguments";
 }

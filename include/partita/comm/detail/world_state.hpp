@@ -17,6 +17,7 @@
 #include <partita/comm/detail/finish_collective.hpp>
 #include <partita/comm/detail/keep_for_good.hpp>
 #include <partita/comm/detail/kept_buffers.hpp>
+#include <partita/comm/detail/local_operations.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/one_thread.hpp>
 #include <partita/comm/detail/part_communicator.hpp>
@@ -102,6 +103,12 @@ class basic_world_state {
                       ahead_of_agreement* ahead = nullptr) {
     return agree_on(fingerprint, choices, kind, call_description(describe), ahead);
   }
+  /// Notes an operation that needs no message, which all workers make: the next agreement compares what they noted.
+  /// `fingerprint` is of all that must be equal on all of them. Returns a number for its result. Cost: no message.
+  std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
+    return level_ == checks::agree ? local_.note(fingerprint, name, extents) : 0;
+  }
+  std::uint64_t local_history() const { return local_.history(); }
   /// From now on agreements are the steps of a chain of calls; null: they are not.
   void follow_steps(agreed_steps* steps) { steps_ = steps; }
   bool follows_steps() const { return steps_ != nullptr; }
@@ -180,7 +187,8 @@ class basic_world_state {
     if (!several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
     if (several_nodes && tags_->is_last_round()) ahead = nullptr;
     const bool begins_for_all = several_nodes && ahead != nullptr;
-    const words mine{fingerprint, ~fingerprint, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
+    const std::uint64_t history = local_.history(), compared = hasher(fingerprint).mix(history).value();
+    const words mine{compared, ~compared, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
                      kind == failure::none ? ~std::uint64_t{0} : 0};
     words all{};
     try {
@@ -200,6 +208,7 @@ class basic_world_state {
       if (began) sent_for_nothing();
       report(fingerprint, same, kind, describe());
     }
+    local_.were_agreed_on();
     if (!ends_plainly_) end_agreement();
     began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
     if (steps_ != nullptr) steps_->write_down(fingerprint, common);
@@ -261,13 +270,18 @@ class basic_world_state {
       return false;
     }
     const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-    if (!same) gather({gone, 0, text("no call: it has left the world (its world object was destroyed)")});
+    if (!same) gather({gone, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
     lost_ = !same;  // freeing is for all workers together, and the others have not come to it
     // all have read what this worker put up before another thread finds the place again
     if (same && common_.by_flags()) MPI_Barrier(communicator_);
     return same;
   }
 
+  letter letter_of(std::uint64_t fingerprint, failure kind, const text& mine) const {
+    letter own{fingerprint, static_cast<std::uint64_t>(kind), mine, local_.history(), {}};
+    for (std::size_t k = 0; k < own.operations.size(); ++k) own.operations[k] = local_.fingerprint(k);
+    return own;
+  }
   /// What every worker has to say; empty if somebody says nothing.
   std::vector<letter> gather(const letter& own) {
     auto letters = std::make_unique<std::vector<letter>>(size_);
@@ -284,15 +298,25 @@ class basic_world_state {
 
   /// All workers look at what each has to say and throw the same error. Only after an agreement failed.
   [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
-    const std::vector<letter> letters = gather({fingerprint, static_cast<std::uint64_t>(kind), mine});
-    if (letters.empty())
-      throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << mine
-                                                         << "; a worker of this world has ended or hangs");
-    if (!same) {
-      for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
-      throw disagreement_error(difference(letters));
+    const std::vector<letter> letters = letters_of_all(letter_of(fingerprint, kind, mine), mine);
+    for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
+    if (same) {
+      local_.were_agreed_on();
+      raise_first(letters);
     }
-    raise_first(letters);
+    const std::size_t k = first_difference(letters).operation;
+    if (lost_ || k == first_difference::none) throw disagreement_error(difference(letters));
+    const letter own{k < local_operations::most_named ? local_.fingerprint(k) : local_.history(), 0,
+                     local_.description(k)};
+    local_.forget();
+    throw disagreement_error(difference(letters_of_all(own, mine)));
+  }
+  std::vector<letter> letters_of_all(const letter& own, const text& call) {
+    const std::vector<letter> letters = gather(own);
+    if (letters.empty())
+      throw communication_error(text("partita: worker ") << id_ << " waits in vain for the others in " << call
+                                                         << "; a worker of this world has ended or hangs");
+    return letters;
   }
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
@@ -310,6 +334,7 @@ class basic_world_state {
   bool sought_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
   common_words common_;
   agreed_steps* steps_ = nullptr;
+  local_operations local_;
   std::shared_ptr<pending_operation> under_way_;  // the last; those before it have ended
   kept_buffers buffers_;
 };

@@ -8,7 +8,7 @@
 #include <partita/comm/partition.hpp>
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/tree.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/group_call.hpp>
 #include <partita/kernel/detail/group_transfer.hpp>
 #include <partita/kernel/detail/pending.hpp>

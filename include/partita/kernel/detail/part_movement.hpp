@@ -9,9 +9,9 @@
 #include <partita/comm/partition.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/described.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/forgotten.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>

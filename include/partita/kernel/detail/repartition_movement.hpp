@@ -8,8 +8,8 @@
 #include <memory>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>

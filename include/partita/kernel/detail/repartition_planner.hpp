@@ -10,9 +10,9 @@
 #include <partita/comm/facts.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/transport.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>
-#include <partita/kernel/detail/fingerprint.hpp>
 #include <partita/kernel/detail/forgotten.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>

@@ -20,8 +20,7 @@ class convolution_planner {
       : p_(p), jobs_(jobs), fingerprint_(mixed(mixed(p.grid().fingerprint(), jobs.places().fingerprint()), 131)) {
     const convolution_options<Features>& o = jobs.options();
     hasher hash(fingerprint_);
-    hash.mix(OfX).mix(o.in_channels).mix(o.out_channels).mix(o.kernel).mix(o.stride).mix(o.padding).mix(o.dilation);
-    fingerprint_ = hash.mix(o.groups).mix(o.mode).value();
+    fingerprint_ = hash.mix(OfX).mix(o).value();
   }
 
   const char* name() const { return "partita::convolution"; }

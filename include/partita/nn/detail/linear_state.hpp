@@ -69,6 +69,10 @@ struct linear_state {
       for (std::size_t j = 0; j < rows.size(); ++j) sum[j] += row[j];
   }
 
+  /// The next agreement, which is that of the first movement, compares the options.
+  void note(const char* call) const {
+    p_w.world().state()->note_local(hasher(number_of_layer<T>(options)).mix(call).value(), "partita::linear");
+  }
   /// What is wrong with the blocks that the program may have assigned; empty if nothing is.
   text objection_to_blocks(const char* call) const {
     text said;

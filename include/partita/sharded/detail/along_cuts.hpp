@@ -60,10 +60,7 @@ bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, 
     else note();
     if (writes_down || log_in_use->is_dry) return true;
   }
-  hasher call;
-  call.mix(extents).mix(sizeof(T)).mix(most);
-  for (std::size_t d = 0; d < lies.rank(); ++d) call.mix(lies.cuts[d].packed);
-  on.agree(call.value(), name, lies, lies);
+  on.agree<T>(name, lies, lies, extents, most);
   return true;
 }
 
@@ -181,6 +178,7 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
   const naming_operation named(name.c_str());
   shape_list extents = x.extents();
   if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
+  const std::uint64_t number = noted<T>(number_of_operation(op), name.c_str(), on.get(), extents, *x.state());
   const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
   tensor_block<T> block(shape_of_box(on->box(lies, extents)));
   const tensor_place to{on->box(lies, extents), extents};
@@ -190,10 +188,10 @@ sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
     if (on->active() && !is_dry_run()) compute_part(op, given, to, block, to);
     carry_sums(op, name.c_str(), *on, lies, block, extents);
   }
-  auto made = tensor_of<T>(on, lies, extents, std::move(block));
+  auto made = tensor_of<T>(on, lies, extents, std::move(block), number);
   return recorded<T>(std::move(made), {x}, [&] {
-    const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given));
-    const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(shape_of_box(on->box(lies, extents))));
+    const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given), x.state()->number);
+    const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(shape_of_box(on->box(lies, extents))), number);
     return [op, operand, result](std::size_t i, const sharded_tensor<T>& dy) {
       return sharded_tensor<T>(op.adjoint(i, dy, operand, result));
     };

@@ -8,6 +8,7 @@
 #include <partita/sharded/detail/block_product.hpp>
 #include <partita/sharded/detail/by_label.hpp>
 #include <partita/sharded/detail/element_function.hpp>
+#include <partita/sharded/detail/operation_number.hpp>
 #include <partita/sharded/detail/own_work.hpp>
 #include <partita/sharded/detail/read_by_adjoint.hpp>
 #include <partita/sharded/reshard.hpp>
@@ -161,9 +162,10 @@ sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector
   std::vector<sharded_tensor<T>> kept;
   for (std::size_t i = 0; i < n; ++i)
     kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(),
-                                reads(i) ? blocks[i] : without_elements(blocks[i])));
+                                reads(i) ? blocks[i] : without_elements(blocks[i]), operands[i].state()->number));
   const auto result =
-      reads(n) ? untaped(y) : tensor_of<T>(on, y.layout(), y.extents(), without_elements(y.state()->block));
+      reads(n) ? untaped(y)
+               : tensor_of<T>(on, y.layout(), y.extents(), without_elements(y.state()->block), y.state()->number);
   auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
                                 [&] { return adjoint_of(op, kept, result); });
   for (const auto& one : kept) recorded_y.state()->node->hold(one);
@@ -186,6 +188,8 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   }
   const naming_operation name(op.how.name());
   const std::size_t n = operands.size();
+  const shape_list extents = result_shape(op.how, 0);
+  const std::uint64_t number = noted<T>(on ? number_of(op) : 0, op.how.name(), on.get(), extents, operands);
   std::vector<sharding> needs(n);
   sharding left;
   if (settled.result != nullptr) {
@@ -208,7 +212,6 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     require_in_place(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(on ? resharded(*on, s.block, s.layout, needs[i], s.extents) : s.block);
   }
-  const shape_list extents = result_shape(op.how, 0);
   tensor_block<T> block;
   if (is_dry_run()) {
     block = shape_alone<T>(on ? shape_of_box(on->box(left, extents)) : extents);
@@ -225,7 +228,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   } else {
     block = computed(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
   }
-  auto y = tensor_of<T>(on, left, extents, std::move(block));
+  auto y = tensor_of<T>(on, left, extents, std::move(block), number);
   return recorded_result(op, operands, needs, blocks, y);
 }
 

@@ -8,10 +8,11 @@
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/comm/world.hpp>
-#include <partita/core/hash.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/plan/placed_mesh.hpp>
 #include <partita/plan/reshard_overlaps.hpp>
 #include <partita/sharded/detail/box_moves.hpp>
+#include <partita/sharded/detail/movement_log.hpp>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,10 @@ class basic_bound_mesh {
       throw partition_error(text("partita::shard: requires workers of a world of ")
                             << world_.size() << ", but the mesh " << where_.mesh() << " reaches worker "
                             << where_.workers().bound() - 1 << "; start more workers, or make a smaller mesh");
+    hasher all;
+    for (std::size_t a = 0; a < mesh().rank(); ++a) all.mix(mesh().axes[a].name()).mix(mesh().size(a));
+    for (std::size_t k = 0; k < where_.size(); ++k) all.mix(where_.worker(k));
+    fingerprint_ = all.value();
   }
   /// A mesh without a world, seen from its first place: for dry runs.
   explicit basic_bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
@@ -59,9 +64,33 @@ class basic_bound_mesh {
   }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
-  /// All workers of the world come to the same movement, or all throw. Cost: that of an agreement.
-  void agree(std::uint64_t fingerprint, const char* call, const sharding& from, const sharding& to) {
-    agree_if_checked(*world_.state(), fingerprint, {}, [&] { return text(call) << " from " << from << " to " << to; });
+  /// Of the axes, their sizes, and the workers on them.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  /// All workers of the world make the same call on a tensor of elements T, or all throw. `parameters` is of what else
+  /// must be equal. Cost: that of an agreement.
+  template <class T>
+  void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
+             std::uint64_t parameters = 0, const complaint& wrong = {}) {
+    const std::uint64_t number = hasher(fingerprint_)
+                                     .mix(call)
+                                     .mix(type_number<T>())
+                                     .mix(from.fingerprint())
+                                     .mix(to.fingerprint())
+                                     .mix(extents)
+                                     .mix(parameters)
+                                     .value();
+    agree_if_checked(*world_.state(), number, wrong, [&] {
+      text all(call);
+      all << " from " << from;
+      if (!from.lies_as(to)) all << " to " << to;
+      return all << " of extents " << extents << " and elements of " << type_name<T>();
+    });
+  }
+  /// Notes an operation that all workers of the world make, on the mesh or not: the next agreement compares it. Returns
+  /// a number for its result; 0 of a dry run, in which nothing is done.
+  std::uint64_t note(std::uint64_t operation, const char* name, const shape_list& extents) {
+    if (is_dry_run() || world_.state() == nullptr) return 0;
+    return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
   }
 
   /// Moves what `e` says of a tensor of this shape from `x` into `y`, whose leading dimension numbers the summands; x
@@ -186,6 +215,7 @@ class basic_bound_mesh {
   partita::world world_;
   placed_mesh where_;
   std::size_t place_;
+  std::uint64_t fingerprint_ = 0;
   std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
   std::vector<entry> entries_;
   box_moves boxes_;

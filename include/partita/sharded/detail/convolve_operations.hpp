@@ -44,6 +44,8 @@ struct convolution_of_blocks {
   convolution_options<D> with;         ///< of the whole tensors
   std::array<std::size_t, D> cells{};  ///< the features of the images
 
+  std::uint64_t fingerprint() const { return hasher(with.fingerprint()).mix(cells).value(); }
+
   std::size_t places(std::size_t f) const { return with.along(f).places(cells[f]); }
   /// The cells that some places look at.
   interval cells_under(std::size_t f, interval these) const {
@@ -121,6 +123,7 @@ template <std::size_t D, std::size_t Groups>
 struct convolve_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 2;
+  static constexpr std::size_t parameters = 1;
   convolution_of_blocks<D, Groups> of;
 
   static constexpr partita::rule rule(const shape_span& x) {
@@ -162,6 +165,7 @@ template <std::size_t D, std::size_t Groups>
 struct convolve_back_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 2;
+  static constexpr std::size_t parameters = 1;
   convolution_of_blocks<D, Groups> of;
 
   static constexpr partita::rule rule(const shape_span& x) {
@@ -207,6 +211,7 @@ template <std::size_t D, std::size_t Groups>
 struct convolve_filters_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
   static constexpr std::size_t anchor = 1;
+  static constexpr std::size_t parameters = 1;
   convolution_of_blocks<D, Groups> of;
 
   static constexpr partita::rule rule(const shape_span& x) {

@@ -113,7 +113,7 @@ inline std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uin
 
 template <class T>
 std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
-                           const std::vector<shape_list>& indices) {
+                           std::uint64_t number, const std::vector<shape_list>& indices) {
   const complaint wrong(wrong_index("get()", extents, indices));
   std::vector<T> answers(indices.size());
   if (on == nullptr) {
@@ -121,8 +121,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
     for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = block.data()[offset_in(extents, indices[k])];
     return answers;
   }
-  agree_if_checked(*on->everyone().state(), hasher().mix(extents).mix(sizeof(T)).value(), wrong,
-                   [] { return text("partita::sharded_tensor::get"); });
+  on->agree<T>("partita::sharded_tensor::get", s, s, extents, number, wrong);
   const element_places places(*on, s, extents);
   std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
   std::vector<std::size_t> holder(indices.size());
@@ -145,7 +144,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
 
 template <class T>
 void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
-                  const std::vector<shape_list>& indices, const std::vector<T>& values) {
+                  std::uint64_t number, const std::vector<shape_list>& indices, const std::vector<T>& values) {
   complaint wrong(wrong_index("put()", extents, indices));
   if (!wrong.any() && values.size() != indices.size())
     wrong = complaint(text("partita::sharded_tensor::put(): requires a value for each index, got ")
@@ -155,8 +154,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
     for (std::size_t k = 0; k < indices.size(); ++k) block.data()[offset_in(extents, indices[k])] = values[k];
     return;
   }
-  agree_if_checked(*on->everyone().state(), hasher().mix(extents).mix(sizeof(T)).value(), wrong,
-                   [] { return text("partita::sharded_tensor::put"); });
+  on->agree<T>("partita::sharded_tensor::put", s, s, extents, number, wrong);
   const element_places places(*on, s, extents);
   std::vector<std::vector<std::uint64_t>> told(on->everyone().size());
   std::vector<std::vector<T>> said(told.size());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <partita/core/fingerprint.hpp>
 #include <partita/sharded/detail/element_function.hpp>
 #include <partita/sharded/detail/movement_log.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
@@ -16,7 +17,7 @@ namespace partita::detail {
 template <class T, std::size_t N>
 bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
-  if (first.node != nullptr || !first.active() || is_dry_run()) return false;  // a dry run has no elements
+  if (first.node != nullptr || is_dry_run()) return false;  // a dry run has no elements
   for (std::size_t i = 1; i < N; ++i)
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
@@ -40,6 +41,12 @@ sharded_tensor<T> elements_in_place(element_function f, double number, const std
   state->layout.priority = 0;
   state->extents = x[0]->extents;
   state->block = tensor_block<T>(x[0]->block.shape);
+  if (state->on) {
+    hasher operation(type_number<T>());
+    operation.mix(f).mix(number);
+    for (const tensor_state<T>* one : x) operation.mix(one->number);
+    state->number = state->on->note(operation.value(), name_of(f), state->extents);
+  }
   const T* rows[3] = {};
   for (std::size_t i = 0; i < 3; ++i) rows[i] = x[i < N ? i : 0]->block.data();
   static constexpr std::ptrdiff_t steps[] = {1, 1, 1};

@@ -99,6 +99,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     specs[i] = spec(x[i].layout(), x[i].extents()).of_bytes(sizeof(T));
     shapes[i] = x[i].extents();
   }
+  const std::uint64_t number = noted<T>(number_of(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
   const layouts_over_features lies =
       settled != nullptr ? *settled : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
   const shape_list extents = result_shape(work.how, 0);
@@ -142,7 +143,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     block = tensor_block<T>(shape_of_box(box));
     block.fill(T(0));
   }
-  return recorded_result(work, x, needs, blocks, tensor_of<T>(on, lies.result, extents, std::move(block)));
+  return recorded_result(work, x, needs, blocks, tensor_of<T>(on, lies.result, extents, std::move(block), number));
 }
 
 }  // namespace partita::detail

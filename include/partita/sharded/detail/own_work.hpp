@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <partita/core/fingerprint.hpp>
 #include <partita/sharded/detail/tape.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +31,18 @@ namespace detail {
 
 struct own_work {
   virtual ~own_work() = default;
+  /// A number that equal operations share, on all workers.
+  virtual std::uint64_t fingerprint() const = 0;
 };
+/// A declared operation that has parameters says how many members it has, `static constexpr std::size_t parameters =
+/// 2`, for their values to be compared among the workers.
+template <class Op>
+std::uint64_t number_of_operation(const Op& op) {
+  hasher all(type_number<Op>());
+  if constexpr (requires { std::integral_constant<std::size_t, Op::parameters>(); })
+    all.template mix_members<Op::parameters>(op);
+  return all.value();
+}
 template <class T>
 struct own_work_on {
   virtual ~own_work_on() = default;
@@ -103,7 +117,12 @@ struct own_step : own_work_on<T> {
 };
 template <class Op, std::size_t Operands, class... T>
 struct own_work_of final : own_work, own_step<Op, Operands, T>... {
-  explicit own_work_of(const Op& declared) : own_step<Op, Operands, T>(declared)... {}
+  explicit own_work_of(const Op& declared)
+      : own_step<Op, Operands, T>(declared)..., fingerprint_(number_of_operation(declared)) {}
+  std::uint64_t fingerprint() const override { return fingerprint_; }
+
+ private:
+  std::uint64_t fingerprint_;
 };
 
 template <class T>

@@ -237,13 +237,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
       log_movement("reshard", source, target, shape, bytes);
     });
   } else if (moves) {
-    hasher call;
-    call.mix(shape).mix(sizeof(T));
-    for (const sharding* s : {&source, &target}) {
-      for (std::size_t d = 0; d < s->rank(); ++d) call.mix(s->cuts[d].packed);
-      for (const owed_reduction kind : s->owed) call.mix(kind);
-    }
-    on.agree(call.value(), "partita::reshard", source, target);
+    on.agree<T>("partita::reshard", source, target, shape);
   }
   tensor_block<T> now = x;
   for (const reshard_leg& leg : legs) {

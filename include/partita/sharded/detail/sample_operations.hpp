@@ -29,6 +29,7 @@ struct samples {
   Rule rule;
   std::array<std::size_t, Rank> x{};
 
+  std::uint64_t fingerprint() const { return hasher(rule.fingerprint()).mix(x).value(); }
   taps taps_of(std::size_t d, interval outputs) const { return rule.taps_of(d, outputs, x[d]); }
   /// The inputs of some outputs.
   short_list<interval> inputs(const short_list<interval>& y) const {
@@ -93,6 +94,7 @@ template <class Rule, std::size_t Rank>
 struct sample_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
   static constexpr std::size_t anchor = 1;
+  static constexpr std::size_t parameters = 1;
   samples<Rule, Rank> of;
 
   static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("sample", 1, Rank); }
@@ -119,6 +121,7 @@ template <class Rule, std::size_t Rank>
 struct sample_back_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
   static constexpr std::size_t anchor = 1;
+  static constexpr std::size_t parameters = 1;
   samples<Rule, Rank> of;
 
   static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("gradient of samples", 1, Rank); }
@@ -154,6 +157,7 @@ template <class Rule, std::size_t Rank>
 struct largest_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 1;
   static constexpr std::size_t anchor = 1;
+  static constexpr std::size_t parameters = 1;
   samples<Rule, Rank> of;
 
   static constexpr partita::rule rule(const shape_span&) {
@@ -183,6 +187,7 @@ template <class Rule, std::size_t Rank>
 struct largest_back_operation {
   static constexpr std::uint32_t windowed = 3;
   static constexpr std::size_t anchor = 2;
+  static constexpr std::size_t parameters = 1;
   samples<Rule, Rank> of;
 
   static constexpr partita::rule rule(const shape_span&) {

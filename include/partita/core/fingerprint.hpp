@@ -30,6 +30,12 @@ text type_name() {
   return name;
 }
 
+/// A number of the options of a layer and the type of its elements.
+template <class T, class Options>
+std::uint64_t number_of_layer(const Options& options) {
+  return hasher(type_number<T>()).mix(options).value();
+}
+
 /// The number a with b mixed in.
 constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return hasher(a).mix(b).value(); }
 

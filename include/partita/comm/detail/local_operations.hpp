@@ -1,0 +1,58 @@
+// Operations that workers carry out without a message: a running hash, which the next agreement compares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/hash.hpp>
+#include <partita/core/short_list.hpp>
+
+namespace partita::detail {
+
+/// What one worker did since its world was made, as one number that equals that of the others if all did the same; and
+/// the first operations since the last agreement by name, for an error message.
+class local_operations {
+ public:
+  static constexpr std::size_t most_named = 16;  // chosen: of more, the first sixteen are compared one by one
+
+  struct operation {
+    std::uint64_t fingerprint = 0;
+    char name[32]{};
+    shape_list extents{};
+  };
+
+  /// One more operation; returns a number that belongs to its result.
+  std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents) {
+    history_ = hasher(history_).mix(fingerprint).value();
+    if (count_ < most_named) {
+      operation& one = named_[count_];
+      one.fingerprint = fingerprint;
+      std::size_t k = 0;
+      for (; name[k] != '\0' && k + 1 < sizeof(one.name); ++k) one.name[k] = name[k];
+      one.name[k] = '\0';
+      one.extents = extents;
+    }
+    ++count_;
+    return history_;
+  }
+  std::uint64_t history() const { return history_; }
+  /// All workers had the same history; what follows is compared at the next agreement.
+  void were_agreed_on() { count_ = 0; }
+  /// They had not, and have thrown: they begin anew.
+  void forget() { history_ = count_ = 0; }
+
+  /// Fingerprint k since the last agreement; 0 if there were not as many.
+  std::uint64_t fingerprint(std::size_t k) const { return k < count_ && k < most_named ? named_[k].fingerprint : 0; }
+  text description(std::size_t k) const {
+    if (k >= most_named) return text("operations of tensors after the ") << most_named << "th since the last agreement";
+    if (k >= count_) return "no operation of a tensor";
+    text all(named_[k].name);
+    return all << " of a tensor of extents " << named_[k].extents;
+  }
+
+ private:
+  std::uint64_t history_ = 0;
+  std::size_t count_ = 0;  // since the last agreement
+  operation named_[most_named];
+};
+
+}  // namespace partita::detail

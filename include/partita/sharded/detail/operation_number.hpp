@@ -1,0 +1,38 @@
+// What must be equal on all workers that carry out an operation, as one number: made here, for operations that are
+// executed at once and for those of a program.
+#pragma once
+
+#include <cstdint>
+#include <partita/core/fingerprint.hpp>
+#include <partita/sharded/detail/by_label.hpp>
+#include <partita/sharded/detail/own_work.hpp>
+#include <partita/sharded/sharded_tensor.hpp>
+
+namespace partita::detail {
+
+template <class = void>
+std::uint64_t number_of(const applied_operation& op) {
+  hasher all(op.how.fingerprint());
+  all.mix(op.work).mix(op.function).mix(op.number).mix(op.kind);
+  if (op.labels) all.mix(*op.labels);
+  if (op.own) all.mix(op.own->fingerprint());
+  return all.value();
+}
+
+/// Notes an operation on operands of one mesh, for the next agreement. Returns the number of its result.
+template <class T, class... Operand>
+std::uint64_t noted(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
+                    const Operand&... operands) {
+  if (on == nullptr) return 0;
+  hasher all(operation);
+  all.mix(type_number<T>());
+  const auto add = [&](const auto& x) {
+    if constexpr (requires { x.begin(); })
+      for (const auto& one : x) all.mix(one.state()->number);
+    else all.mix(x.number);
+  };
+  (add(operands), ...);
+  return on->note(all.value(), name, extents);
+}
+
+}  // namespace partita::detail
