@@ -50,8 +50,13 @@ pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
                                                                        const sharded_tensor<T>& dy) mutable {
     if (cotangents.empty()) {
       const auto leaf = [](const auto& x) {
-        if constexpr (tensor_value<decltype(x)>) return parameter_of(x);
-        else return x;
+        if constexpr (tensor_value<decltype(x)>) {
+          const auto argument = parameter_of(x);
+          as_run_time(argument).state()->node->is_of_segment = true;
+          return argument;
+        } else {
+          return x;
+        }
       };
       const auto leaves = std::apply([&](const auto&... x) { return std::tuple(leaf(x)...); }, arguments);
       run_backward(as_run_time(std::apply(f, leaves)), dy);

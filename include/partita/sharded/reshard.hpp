@@ -26,9 +26,11 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
       detail::noted<T>(to.fingerprint(), "reshard", x.state()->on.get(), x.extents(), *x.state());
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()), number);
-  return detail::recorded<T>(std::move(y), {x}, [&] {
+  y = detail::recorded<T>(std::move(y), {x}, [&] {
     return [from](std::size_t, const sharded_tensor<T>& dy) { return reshard(dy, detail::place_of_cotangent(from)); };
   });
+  if (y.state()->node) y.state()->node->is_reshard = true;
+  return y;
 }
 
 /// Brings a tensor to another mesh of its world, which may have other workers: `reshard(x, placed_mesh(m, workers(4,

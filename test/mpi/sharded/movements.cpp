@@ -111,3 +111,49 @@ BOOST_AUTO_TEST_CASE(a_completed_program_says_how_cotangents_lie_and_what_goes_b
   BOOST_TEST((layout_of_cotangent(m.layout("data").partial("model")) == m.layout("data").reduced("model")));
   BOOST_CHECK_THROW(movements_of([](const auto& a) { return multiply(a, a.number()); }, x), error);
 }
+
+namespace {
+
+/// A transformer block with its sequence cut between products (Korthikanti et al. 2022, figure 5), by `constrain`
+/// alone.
+struct megatron_block {
+  sharding tokens, whole;
+
+  template <class X, class W>
+  auto operator()(const X& x, const W& q, const W& k, const W& v, const W& o, const W& up, const W& down) const {
+    const auto all = constrain(x, whole);
+    const auto mixed = matmul(multiply(multiply(matmul(all, q), matmul(all, k)), matmul(all, v)), o);
+    const auto y = add(x, constrain(mixed, tokens));
+    return add(y, constrain(matmul(relu(matmul(constrain(y, whole), up)), down), tokens));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_megatron_block_gathers_twice_and_reduce_scatters_twice_each_way, *test::at_least(2)) {
+  world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const mesh m{axis{"t", n}};
+  const std::size_t sequence = 2 * n, width = 3, inner = 2 * n;
+  const auto at = [&](const sharding& s, const shape_list& e) {
+    return shard<double>(everyone, s, e, [](const auto& i) { return static_cast<double>(test::numbered(i) % 3); });
+  };
+  const auto x = at(m.layout("t", ""), {sequence, width});
+  const auto columns = at(m.layout("", "t"), {width, inner}), rows = at(m.layout("t", ""), {inner, width});
+  const megatron_block block{m.layout("t", ""), m.layout("", "")};
+  const auto all = movements_of(block, x, columns, columns, columns, rows, columns, rows);
+  std::size_t gathers[2] = {}, reduce_scatters[2] = {}, others = 0, bytes = 0;
+  for (const movement& one : all) {
+    bytes += one.bytes;
+    if (one.from.lies_as(block.tokens) && one.to.lies_as(block.whole)) ++gathers[one.backward];
+    else if (one.from.is_partial() && one.to.lies_as(block.tokens)) ++reduce_scatters[one.backward];
+    else ++others;
+  }
+  for (const int way : {0, 1}) {
+    BOOST_TEST(gathers[way] == 2U, written(all).c_str());
+    BOOST_TEST(reduce_scatters[way] == 2U, written(all).c_str());
+  }
+  BOOST_TEST(others == 0U, written(all).c_str());
+  BOOST_TEST(bytes == 8 * sizeof(double) * 2 * width * (n - 1));  // eight times what a worker lacks of all tokens
+  check_movements(block, x, columns, columns, columns, rows, columns, rows);
+}

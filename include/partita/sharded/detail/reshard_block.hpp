@@ -212,6 +212,15 @@ tensor_block<T> owing(const bound_mesh& on, const tensor_block<T>& x, const resh
   return y;
 }
 
+/// What the plan of a reshard brings to a worker, the same number on all workers.
+template <class = void>
+inline std::size_t planned_bytes(const sharding& from, const sharding& to, const shape_list& shape,
+                                 std::size_t element_bytes) {
+  if (is_one_block(from, to)) return 0;
+  return plan_reshard(from.on, without_single_axes(bare(from)), without_single_axes(bare(to)), shape, mesh_links{},
+                      element_bytes)
+      .bytes();
+}
 /// This worker's block of the same tensor under another sharding. Collective over the world if anything moves; what
 /// needs no move shares its memory with x.
 template <class T>

@@ -8,18 +8,63 @@
 
 namespace partita::detail {
 
-/// Adds a contribution to a node's cotangent, where the value's layout says that cotangents lie.
+template <class T>
+sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
+  const naming_operation name("cotangent");
+  const std::vector<sharded_tensor<T>> both{a, b};
+  const sharding alike[] = {a.layout(), a.layout()};
+  return run_operation<T>(elements_operation<T>(element_function::add, both), both, {alike, &a.layout()});
+}
+/// Adds a contribution to a node's cotangent: to those of its layout, so that their sum moves once.
 template <class T>
 void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
+  for (sharded_tensor<T>& one : node.contributions)
+    if (one.layout().lies_as(dx.layout())) {
+      one = added(one, untaped(dx));
+      return;
+    }
+  node.contributions.push_back(untaped(dx));
+}
+/// All contributions are there: their sum, where the value's layout says that cotangents are.
+template <class T>
+void settle(tape_node<T>& node) {
   const naming_operation name("cotangent");
-  sharded_tensor<T> more = dx.state()->on ? reshard(untaped(dx), place_of_cotangent(node.layout)) : untaped(dx);
-  if (node.cotangent.state() == nullptr) {
-    node.cotangent = std::move(more);
-    return;
+  if (node.is_of_segment && node.contributions.size() == 1) {
+    node.cotangent = std::move(node.contributions[0]);
+    node.contributions.clear();
   }
-  const std::vector<sharded_tensor<T>> both{node.cotangent, more};
-  const sharding alike[] = {more.layout(), more.layout()};
-  node.cotangent = run_operation<T>(elements_operation<T>(element_function::add, both), both, {alike, &more.layout()});
+  for (const sharded_tensor<T>& one : node.contributions) {
+    const sharded_tensor<T> there = one.state()->on ? reshard(one, place_of_cotangent(node.layout)) : one;
+    node.cotangent = node.cotangent.state() == nullptr ? there : added(node.cotangent, there);
+  }
+  node.contributions.clear();
+}
+
+/// Whether the contributions to the cotangent of a resharded value move fewer bytes if each goes to the layout of the
+/// operand by itself than if their sum goes there by way of the value's layout.
+template <class T>
+bool goes_back_in_parts(const tape_node<T>& node) {
+  if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
+  const sharding there = place_of_cotangent(node.layout), target = place_of_cotangent(node.operands[0]->layout);
+  std::size_t apart = 0, together = 0;
+  for (const sharded_tensor<T>& one : node.contributions) {
+    apart += planned_bytes(one.layout(), target, one.extents(), sizeof(T));
+    together += planned_bytes(one.layout(), there, one.extents(), sizeof(T));
+  }
+  if (!node.contributions.empty()) together += planned_bytes(there, target, node.contributions[0].extents(), sizeof(T));
+  return apart < together;
+}
+/// Counts by how many nodes before a result each node is used.
+template <class T>
+void count_uses(const std::shared_ptr<tape_node<T>>& last) {
+  std::vector<tape_node<T>*> open{last.get()};
+  last->uses = 1;
+  while (!open.empty()) {
+    const tape_node<T>& now = *open.back();
+    open.pop_back();
+    for (const auto& operand : now.operands)
+      if (operand && operand->uses++ == 0) open.push_back(operand.get());
+  }
 }
 
 /// Runs back from a result whose cotangent is `seed`. Nodes that are done with let go of what they kept.
@@ -34,24 +79,30 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed) {
   } const now_back;
   const auto later = [](const step& a, const step& b) { return a->order < b->order; };
   std::priority_queue<step, std::vector<step>, decltype(later)> open(later);
-  contribute(*y.state()->node, seed);
-  open.push(y.state()->node);
+  count_uses(y.state()->node);
+  const auto give = [&](const step& to, const sharded_tensor<T>& dx) {
+    if (dx.state() != nullptr) contribute(*to, dx);
+  };
+  const auto used = [&](const step& node) {  // creation order is a topological order: the last use comes first
+    if (--node->uses > 0) return;
+    if (!goes_back_in_parts(*node)) settle(*node);
+    if (node->back) open.push(node);
+  };
+  give(y.state()->node, seed);
+  used(y.state()->node);
   while (!open.empty()) {
     const step now = open.top();
     open.pop();
-    while (!open.empty() && open.top() == now) open.pop();
-    if (!now->back) continue;  // a parameter: it keeps its cotangent
-    for (std::size_t i = 0; i < now->operands.size(); ++i) {
-      if (!now->operands[i]) continue;
-      const auto dx = now->back(i, now->cotangent);
-      if (dx.state() == nullptr) continue;  // nothing goes back to this operand
-      contribute(*now->operands[i], dx);
-      open.push(now->operands[i]);
-    }
+    for (const sharded_tensor<T>& dy : now->contributions) give(now->operands[0], now->back(0, dy));
+    for (std::size_t i = 0; i < now->operands.size() && now->cotangent.state() != nullptr; ++i)
+      if (now->operands[i]) give(now->operands[i], now->back(i, now->cotangent));
+    const auto operands = std::exchange(now->operands, {});
     now->back = nullptr;
     now->held.release();
-    now->operands.clear();
+    now->contributions.clear();
     now->cotangent = {};
+    for (const step& operand : operands)
+      if (operand) used(operand);
   }
 }
 

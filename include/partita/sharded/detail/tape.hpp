@@ -23,6 +23,10 @@ struct tape_node {
   sharding layout{};                                   ///< of the value
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null where no gradient is asked for
   pull_back<T> back{};
+  bool is_reshard = false;                         ///< the value of its only operand under another layout
+  bool is_of_segment = false;                      ///< an argument of recompute: its node outside brings its cotangent
+  std::size_t uses = 0;                            ///< that have not contributed to the cotangent yet
+  std::vector<sharded_tensor<T>> contributions{};  ///< to the cotangent, one for each layout
   sharded_tensor<T> cotangent{};
   held_blocks held{};  ///< that `back` reads
 
