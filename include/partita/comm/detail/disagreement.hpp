@@ -61,8 +61,8 @@ text difference(const std::vector<letter>& letters) {
   }
   if (first.size() > most_told) all << ", and " << first.size() - most_told << " other calls are made";
   if (alike)
-    all << "; where they read alike, the order of the workers, the element types, the parameters or the operands "
-           "differ, or they are calls of two kernels that were constructed identically (numbers "
+    all << "; where they read alike, the layouts, the order of the workers, the element types, the parameters or the "
+           "operands differ, or they are calls of two kernels that were constructed identically (numbers "
         << letters[first[0]].fingerprint << " and " << letters[first[1]].fingerprint << ")";
   return all << "; every worker of a world makes every call with the same arguments";
 }
