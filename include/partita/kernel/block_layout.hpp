@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/partition.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/plan/decomposition.hpp>

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <memory>
 #include <partita/comm/element.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <partita/core/hash.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
@@ -20,7 +20,7 @@ struct batch_norm_options {
   bool track = true;                 ///< keeps running statistics, which evaluation uses
   std::optional<cut> channel_cut{};  ///< how channels are cut over the partition; in balance if nothing is said
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<6>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, of each channel over batch and features:

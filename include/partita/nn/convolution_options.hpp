@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/error.hpp>
-#include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
 #include <partita/core/product.hpp>
@@ -54,7 +54,7 @@ struct convolution_options {
     return shape;
   }
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<11>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<11>(*this); }
 };
 
 /// Why there is no such convolution, or nothing.

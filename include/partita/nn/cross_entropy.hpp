@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <partita/core/hash.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/nn/detail/last_loss.hpp>
 #include <partita/nn/loss.hpp>
@@ -17,7 +17,7 @@ struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::mean;
   std::optional<std::int64_t> ignore_index{};  ///< targets of this number give 0 and do not count in the mean
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
 /// -log softmax(x) at the target's class; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/core/hash.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/block_layout.hpp>
@@ -15,7 +15,7 @@ struct dropout_options {
   double probability = 0.5;  ///< of an element to be set to 0
   std::uint64_t seed = 0;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
 /// y = x / (1 - probability) or 0, each element by a random number of its own: `dropout d(p_x, {.seed = 7})`. Begins in

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <partita/core/hash.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/product.hpp>
 #include <partita/kernel/all_reduce.hpp>
@@ -28,7 +28,7 @@ struct embedding_options {
   embedding_cut cut = embedding_cut::columns;
   std::uint64_t seed = 0;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<4>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
 
 /// y = the rows of W whose numbers x holds. W is normal (0, 1) at first, by seed and global index alone:

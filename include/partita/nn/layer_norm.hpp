@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <partita/core/hash.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/product.hpp>
 #include <partita/nn/detail/normaliser.hpp>
@@ -19,7 +19,7 @@ struct layer_norm_options {
   std::optional<decomposition<K>>
       cuts{};  ///< how the last K dimensions are cut over the partition; balanced if not said
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<4>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
 
 namespace detail {

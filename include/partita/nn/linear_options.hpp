@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/core/hash.hpp>
+#include <partita/comm/fingerprint.hpp>
 
 namespace partita {
 
@@ -22,7 +22,7 @@ struct linear_options {
   initial_values initial = initial_values::uniform;
   std::uint64_t seed = 0;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<5>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
 };
 
 }  // namespace partita

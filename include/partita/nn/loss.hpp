@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <partita/core/hash.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/block_layout.hpp>
 #include <partita/nn/detail/last_loss.hpp>
@@ -19,26 +19,26 @@ enum class loss_reduction { mean, sum, batch_mean };
 struct loss_options {
   loss_reduction reduction = loss_reduction::mean;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<1>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }
 };
 struct smooth_l1_options {
   loss_reduction reduction = loss_reduction::mean;
   double beta = 1;  ///< where the square becomes the absolute value
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 struct kl_options {
   loss_reduction reduction = loss_reduction::mean;
   bool log_target = false;  ///< the target is given as its logarithm
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 struct poisson_nll_options {
   loss_reduction reduction = loss_reduction::mean;
   bool log_input = true;  ///< x is the logarithm of the rate
   double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite where x is the rate
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<3>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<3>(*this); }
 };
 
 namespace detail {
@@ -229,7 +229,7 @@ struct smooth_l1_function {
   }
   double beta;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<1>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }
 };
 struct mse_function {
   using options = loss_options;
@@ -270,7 +270,7 @@ struct kl_function {
   double derivative(double, double t) const { return log_target ? -std::exp(t) : -t; }
   bool log_target;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<1>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }
 };
 struct poisson_nll_function {
   using options = poisson_nll_options;
@@ -281,7 +281,7 @@ struct poisson_nll_function {
   bool log_input;
   double epsilon;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/core/left_out.hpp>

@@ -1,6 +1,7 @@
 // The distributed transposed convolution: the adjoint of a convolution as a layer, as it enlarges images.
 #pragma once
 
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/per_dimension.hpp>
@@ -36,7 +37,7 @@ struct transposed_convolution_options {
             .seed = seed};
   }
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<10>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<10>(*this); }
 };
 
 /// y = adjoint of a convolution, applied to x, plus b: PyTorch's ConvTranspose1d, 2d and 3d on p = batch x 1 x

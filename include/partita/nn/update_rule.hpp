@@ -7,8 +7,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/core/error.hpp>
-#include <partita/core/hash.hpp>
 
 namespace partita {
 
@@ -17,7 +17,7 @@ struct sgd_options {
   double learning_rate = 0.01;
   double momentum = 0;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<2>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
 /// Kingma and Ba 2015, algorithm 1.
@@ -27,7 +27,7 @@ struct adam_options {
   double beta2 = 0.999;
   double epsilon = 1e-8;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<4>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
 
 /// Adam whose weights decay by themselves, not by their gradient (Loshchilov and Hutter 2019, algorithm 2):
@@ -39,7 +39,7 @@ struct adamw_options {
   double epsilon = 1e-8;
   double weight_decay = 0.01;
 
-  std::uint64_t fingerprint() const { return hasher().mix_members<5>(*this).value(); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
 };
 
 namespace detail {

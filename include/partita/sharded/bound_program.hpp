@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <partita/sharded/detail/bound_steps.hpp>
+#include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <type_traits>
@@ -147,7 +148,7 @@ class bound_program {
                                            << ", got " << n << "; give those");
     for (std::size_t i = 0; i < n && !wrong.any(); ++i) {
       const auto& x = *given[i]->state();
-      all.mix(x.layout.fingerprint()).mix(x.number);
+      all.mix(detail::fingerprint_of(x.layout)).mix(x.number);
       if (!(x.extents == expected[i].extents))
         wrong = detail::complaint(text(call) << ": tensor " << i << " was traced with extents " << expected[i].extents
                                              << ", got " << x.extents << "; trace the function with these");

@@ -1,6 +1,7 @@
 // Reshard: the same global tensor under another sharding, differentiable.
 #pragma once
 
+#include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/operation_number.hpp>
 #include <partita/sharded/detail/tape.hpp>
 
@@ -23,7 +24,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
                              "layout)");
   const sharding from = x.layout();
   const std::uint64_t number =
-      detail::noted<T>(to.fingerprint(), "reshard", x.state()->on.get(), x.extents(), *x.state());
+      detail::noted<T>(detail::fingerprint_of(to), "reshard", x.state()->on.get(), x.extents(), *x.state());
   auto y = detail::tensor_of<T>(x.state()->on, to, x.extents(),
                                 detail::resharded(*x.state()->on, x.state()->block, from, to, x.extents()), number);
   y = detail::recorded<T>(std::move(y), {x}, [&] {
@@ -52,8 +53,8 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
                           << "; make it from that mesh");
   const auto on = detail::bound_mesh::of(from->everyone(), where);
   if (on == from) return reshard(x, to);
-  const std::uint64_t number = detail::noted<T>(hasher(on->fingerprint()).mix(to.fingerprint()).value(), "reshard",
-                                                from.get(), x.extents(), *x.state());
+  const std::uint64_t number = detail::noted<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(),
+                                                "reshard", from.get(), x.extents(), *x.state());
   const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
   const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
   const box_overlaps boxes(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));

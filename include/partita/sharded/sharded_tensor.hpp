@@ -7,6 +7,7 @@
 #include <partita/array/expression.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/sharded/detail/element_access.hpp>
+#include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/reshard_block.hpp>
 #include <utility>
 #include <vector>
@@ -215,7 +216,7 @@ sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const shardin
 template <class T>
 std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
                            const shape_list& extents) {
-  return on->note(hasher(type_number<T>()).mix(call).mix(layout.fingerprint()).mix(extents).value(), call, extents);
+  return on->note(hasher(type_number<T>()).mix(call).mix(fingerprint_of(layout)).mix(extents).value(), call, extents);
 }
 
 /// Sets a block that nobody else has from a function of the global index. Summands but the first are nothing.

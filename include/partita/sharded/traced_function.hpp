@@ -8,6 +8,7 @@
 #include <optional>
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/dry_run.hpp>
+#include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <utility>
 #include <vector>
@@ -148,9 +149,12 @@ class traced_function {
   std::uint64_t fingerprint() const {
     const completion& done = complete();
     hasher all;
-    for (const sharding& s : done.layouts) all.mix(s.fingerprint());
+    for (const sharding& s : done.layouts) all.mix(detail::fingerprint_of(s));
     for (const graph_reshard& move : done.reshards)
-      all.mix(move.operation).mix(move.tensor).mix(move.from.fingerprint()).mix(move.to.fingerprint());
+      all.mix(move.operation)
+          .mix(move.tensor)
+          .mix(detail::fingerprint_of(move.from))
+          .mix(detail::fingerprint_of(move.to));
     for (const value v : inputs_) {
       all.mix(v.number);
       all.mix(operations()[v].shape);

@@ -38,46 +38,222 @@ void typed(const Kernel& kernel, const X& x, bool odd) {
   else (void)kernel(x);
 }
 
-// clang-format off
 const std::vector<mismatch> table{
-  {"broadcast, source", [](const kernels& k, bool odd) { broadcast b(odd ? k.last() : k.root(), k.line()); (void)b(k.x()); }},
-  {"broadcast, order of the workers", [](const kernels& k, bool odd) { broadcast b(k.root(), odd ? k.backwards() : k.line()); (void)b(k.x()); }},
-  {"broadcast, transpose_src", [](const kernels& k, bool odd) {
-     if (odd) { broadcast b(k.columns(), k.rows(), transpose_src); (void)b(k.block()); } else { broadcast b(k.rows(), k.rows()); (void)b(k.block()); } }},
-  {"broadcast, discard_batch", [](const kernels& k, bool odd) { if (odd) { broadcast b(k.root(), k.line(), discard_batch); (void)b(k.x()); } else { broadcast b(k.root(), k.line()); (void)b(k.x()); } }},
-  {"broadcast, element type", [](const kernels& k, bool odd) { broadcast b(k.root(), k.line()); typed(b, k.x(), odd); }},
-  {"sum_reduce, destination", [](const kernels& k, bool odd) { sum_reduce s(k.line(), odd ? k.last() : k.root()); (void)s(k.x()); }},
-  {"sum_reduce for broadcast", [](const kernels& k, bool odd) { if (odd) { sum_reduce s(k.line(), k.root()); (void)s(k.x()); } else { broadcast b(k.root(), k.line()); (void)b(k.x()); } }},
-  {"sum_reduce, element type", [](const kernels& k, bool odd) { sum_reduce s(k.line(), k.root()); typed(s, k.x(), odd); }},
-  {"all_sum_reduce, dimensions", [](const kernels& k, bool odd) { if (odd) { all_sum_reduce a(k.rows(), dimensions<1>); (void)a(k.block()); } else { all_sum_reduce a(k.rows(), dimensions<0>); (void)a(k.block()); } }},
-  {"all_sum_reduce, reproducible", [](const kernels& k, bool odd) { if (odd) { all_sum_reduce a(k.line(), dimensions<0>, reproducible); (void)a(k.x()); } else { all_sum_reduce a(k.line(), dimensions<0>); (void)a(k.x()); } }},
-  {"all_sum_reduce, shape", [](const kernels& k, bool odd) { all_sum_reduce a(k.line(), dimensions<0>); (void)a(xt::xtensor<double, 1>(xt::ones<double>({odd ? std::size_t{5} : std::size_t{4}}))); }},
-  {"reduce, operation", [](const kernels& k, bool odd) { if (odd) { reduce r(k.line(), k.root(), minimum); (void)r(k.x()); } else { reduce r(k.line(), k.root(), maximum); (void)r(k.x()); } }},
-  {"all_reduce, operation", [](const kernels& k, bool odd) { if (odd) { all_reduce r(k.line(), dimensions<0>, minimum); (void)r(k.x()); } else { all_reduce r(k.line(), dimensions<0>, maximum); (void)r(k.x()); } }},
-  {"all_reduce, mean for sum", [](const kernels& k, bool odd) { if (odd) { all_reduce r(k.line(), dimensions<0>, mean); (void)r(k.x()); } else { all_reduce r(k.line(), dimensions<0>, sum); (void)r(k.x()); } }},
-  {"repartition, destination", [](const kernels& k, bool odd) { repartition r(k.rows(), odd ? k.rows() : k.columns()); (void)r(k.block()); }},
-  {"repartition, permute", [](const kernels& k, bool odd) { if (odd) { repartition r(k.rows(), k.columns(), permute<1, 0>); (void)r(k.block()); } else { repartition r(k.rows(), k.columns()); (void)r(k.block()); } }},
-  {"repartition, to_cuts", [](const kernels& k, bool odd) {
-     std::vector<std::size_t> sizes(k.n, 3);
-     sizes[0] = odd ? 2 : 4, sizes[k.n - 1] = odd ? 4 : 2;
-     repartition r(k.line(), k.line(), to_cuts(cut::at(sizes)));
-     (void)r(xt::xtensor<double, 1>(xt::ones<double>({std::size_t{3}}))); }},
-  {"repartition, element type", [](const kernels& k, bool odd) { repartition r(k.rows(), k.columns()); typed(r, k.block(), odd); }},
-  {"repartition, adjoint for forward", [](const kernels& k, bool odd) { repartition r(k.rows(), k.columns()); (void)r(k.block()); const xt::xtensor<double, 2> x = xt::ones<double>({2 * k.n * k.n, std::size_t{2}}); (void)(odd ? r.adjoint(x) : r(k.block())); }},
-  {"all_gather, dimensions", [](const kernels& k, bool odd) { if (odd) { all_gather g(k.rows(), dimensions<1>); (void)g(k.block()); } else { all_gather g(k.rows(), dimensions<0>); (void)g(k.block()); } }},
-  {"all_gather, element type", [](const kernels& k, bool odd) { all_gather g(k.rows(), dimensions<0>); typed(g, k.block(), odd); }},
-  {"reduce_scatter for all_gather", [](const kernels& k, bool odd) { if (odd) { reduce_scatter r(k.rows(), dimensions<0>); (void)r(k.block()); } else { all_gather g(k.rows(), dimensions<0>); (void)g(k.block()); } }},
-  {"all_to_all, partitions", [](const kernels& k, bool odd) { if (odd) { all_to_all t(k.columns(), k.rows()); (void)t(k.block()); } else { all_to_all t(k.rows(), k.columns()); (void)t(k.block()); } }},
-  {"halo_exchange, before", [](const kernels& k, bool odd) { halo_exchange h(k.line(), {.before = {odd ? 2U : 1U}, .after = {1}}, boundary::periodic); (void)h(k.x()); }},
-  {"halo_exchange, after", [](const kernels& k, bool odd) { halo_exchange h(k.line(), {.before = {1}, .after = {odd ? 2U : 1U}}, boundary::periodic); (void)h(k.x()); }},
-  {"halo_exchange, boundary", [](const kernels& k, bool odd) { halo_exchange h(k.line(), {.before = {1}, .after = {1}}, odd ? boundary::zero : boundary::periodic); (void)h(k.x()); }},
-  {"halo_exchange, constant", [](const kernels& k, bool odd) { halo_exchange h(k.line(), {.before = {1}, .after = {1}}, {boundary::constant, odd ? 2. : 1.}); (void)h(k.x()); }},
-  {"compose, order", [](const kernels& k, bool odd) {
-     broadcast b(k.root(), k.line()); sum_reduce s(k.line(), k.root());
-     auto one = compose(b, s); auto other = compose(s, b); (void)(odd ? other(k.x()) : one(k.x())); }},
-  {"start for call", [](const kernels& k, bool odd) { all_sum_reduce a(k.line(), dimensions<0>); all_sum_reduce b(k.line(), dimensions<0>); if (odd) (void)b.start(k.x()).finish(); else (void)a(k.x()); }},
+    {"broadcast, source",
+     [](const kernels& k, bool odd) {
+       broadcast b(odd ? k.last() : k.root(), k.line());
+       (void)b(k.x());
+     }},
+    {"broadcast, order of the workers",
+     [](const kernels& k, bool odd) {
+       broadcast b(k.root(), odd ? k.backwards() : k.line());
+       (void)b(k.x());
+     }},
+    {"broadcast, transpose_src",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         broadcast b(k.columns(), k.rows(), transpose_src);
+         (void)b(k.block());
+       } else {
+         broadcast b(k.rows(), k.rows());
+         (void)b(k.block());
+       }
+     }},
+    {"broadcast, discard_batch",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         broadcast b(k.root(), k.line(), discard_batch);
+         (void)b(k.x());
+       } else {
+         broadcast b(k.root(), k.line());
+         (void)b(k.x());
+       }
+     }},
+    {"broadcast, element type",
+     [](const kernels& k, bool odd) {
+       broadcast b(k.root(), k.line());
+       typed(b, k.x(), odd);
+     }},
+    {"sum_reduce, destination",
+     [](const kernels& k, bool odd) {
+       sum_reduce s(k.line(), odd ? k.last() : k.root());
+       (void)s(k.x());
+     }},
+    {"sum_reduce for broadcast",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         sum_reduce s(k.line(), k.root());
+         (void)s(k.x());
+       } else {
+         broadcast b(k.root(), k.line());
+         (void)b(k.x());
+       }
+     }},
+    {"sum_reduce, element type",
+     [](const kernels& k, bool odd) {
+       sum_reduce s(k.line(), k.root());
+       typed(s, k.x(), odd);
+     }},
+    {"all_sum_reduce, dimensions",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         all_sum_reduce a(k.rows(), dimensions<1>);
+         (void)a(k.block());
+       } else {
+         all_sum_reduce a(k.rows(), dimensions<0>);
+         (void)a(k.block());
+       }
+     }},
+    {"all_sum_reduce, reproducible",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         all_sum_reduce a(k.line(), dimensions<0>, reproducible);
+         (void)a(k.x());
+       } else {
+         all_sum_reduce a(k.line(), dimensions<0>);
+         (void)a(k.x());
+       }
+     }},
+    {"all_sum_reduce, shape",
+     [](const kernels& k, bool odd) {
+       all_sum_reduce a(k.line(), dimensions<0>);
+       (void)a(xt::xtensor<double, 1>(xt::ones<double>({odd ? std::size_t{5} : std::size_t{4}})));
+     }},
+    {"reduce, operation",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         reduce r(k.line(), k.root(), minimum);
+         (void)r(k.x());
+       } else {
+         reduce r(k.line(), k.root(), maximum);
+         (void)r(k.x());
+       }
+     }},
+    {"all_reduce, operation",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         all_reduce r(k.line(), dimensions<0>, minimum);
+         (void)r(k.x());
+       } else {
+         all_reduce r(k.line(), dimensions<0>, maximum);
+         (void)r(k.x());
+       }
+     }},
+    {"all_reduce, mean for sum",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         all_reduce r(k.line(), dimensions<0>, mean);
+         (void)r(k.x());
+       } else {
+         all_reduce r(k.line(), dimensions<0>, sum);
+         (void)r(k.x());
+       }
+     }},
+    {"repartition, destination",
+     [](const kernels& k, bool odd) {
+       repartition r(k.rows(), odd ? k.rows() : k.columns());
+       (void)r(k.block());
+     }},
+    {"repartition, permute",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         repartition r(k.rows(), k.columns(), permute<1, 0>);
+         (void)r(k.block());
+       } else {
+         repartition r(k.rows(), k.columns());
+         (void)r(k.block());
+       }
+     }},
+    {"repartition, to_cuts",
+     [](const kernels& k, bool odd) {
+       std::vector<std::size_t> sizes(k.n, 3);
+       sizes[0] = odd ? 2 : 4, sizes[k.n - 1] = odd ? 4 : 2;
+       repartition r(k.line(), k.line(), to_cuts(cut::at(sizes)));
+       (void)r(xt::xtensor<double, 1>(xt::ones<double>({std::size_t{3}})));
+     }},
+    {"repartition, element type",
+     [](const kernels& k, bool odd) {
+       repartition r(k.rows(), k.columns());
+       typed(r, k.block(), odd);
+     }},
+    {"repartition, adjoint for forward",
+     [](const kernels& k, bool odd) {
+       repartition r(k.rows(), k.columns());
+       (void)r(k.block());
+       const xt::xtensor<double, 2> x = xt::ones<double>({2 * k.n * k.n, std::size_t{2}});
+       (void)(odd ? r.adjoint(x) : r(k.block()));
+     }},
+    {"all_gather, dimensions",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         all_gather g(k.rows(), dimensions<1>);
+         (void)g(k.block());
+       } else {
+         all_gather g(k.rows(), dimensions<0>);
+         (void)g(k.block());
+       }
+     }},
+    {"all_gather, element type",
+     [](const kernels& k, bool odd) {
+       all_gather g(k.rows(), dimensions<0>);
+       typed(g, k.block(), odd);
+     }},
+    {"reduce_scatter for all_gather",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         reduce_scatter r(k.rows(), dimensions<0>);
+         (void)r(k.block());
+       } else {
+         all_gather g(k.rows(), dimensions<0>);
+         (void)g(k.block());
+       }
+     }},
+    {"all_to_all, partitions",
+     [](const kernels& k, bool odd) {
+       if (odd) {
+         all_to_all t(k.columns(), k.rows());
+         (void)t(k.block());
+       } else {
+         all_to_all t(k.rows(), k.columns());
+         (void)t(k.block());
+       }
+     }},
+    {"halo_exchange, before",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {odd ? 2U : 1U}, .after = {1}}, boundary::periodic);
+       (void)h(k.x());
+     }},
+    {"halo_exchange, after",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {1}, .after = {odd ? 2U : 1U}}, boundary::periodic);
+       (void)h(k.x());
+     }},
+    {"halo_exchange, boundary",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {1}, .after = {1}}, odd ? boundary::zero : boundary::periodic);
+       (void)h(k.x());
+     }},
+    {"halo_exchange, constant",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {1}, .after = {1}}, {boundary::constant, odd ? 2. : 1.});
+       (void)h(k.x());
+     }},
+    {"compose, order",
+     [](const kernels& k, bool odd) {
+       broadcast b(k.root(), k.line());
+       sum_reduce s(k.line(), k.root());
+       auto one = compose(b, s);
+       auto other = compose(s, b);
+       (void)(odd ? other(k.x()) : one(k.x()));
+     }},
+    {"start for call",
+     [](const kernels& k, bool odd) {
+       all_sum_reduce a(k.line(), dimensions<0>);
+       all_sum_reduce b(k.line(), dimensions<0>);
+       if (odd) (void)b.start(k.x()).finish();
+       else (void)a(k.x());
+     }},
 };
-// clang-format on
 
 }  // namespace
 

@@ -52,50 +52,167 @@ void loss_with(const Partition& p, const Options& options) {
   (void)loss(x, x);
 }
 
-// clang-format off
 const std::vector<mismatch> table{
-  {"linear, in_features", [](const layers& l, bool odd) { linear_with(l, {.in_features = odd ? 2 * l.n - 1 : 2 * l.n, .out_features = 3}); }},
-  {"linear, out_features", [](const layers& l, bool odd) { linear_with(l, {.in_features = 2 * l.n, .out_features = odd ? 4U : 3U}); }},
-  {"linear, bias", [](const layers& l, bool odd) { linear_with(l, {.in_features = 2 * l.n, .out_features = 3, .bias = odd}); }},
-  {"linear, initial", [](const layers& l, bool odd) { linear_with(l, {.in_features = 2 * l.n, .out_features = 3, .initial = odd ? initial_values::zeros : initial_values::uniform}); }},
-  {"linear, seed", [](const layers& l, bool odd) { linear_with(l, {.in_features = 2 * l.n, .out_features = 3, .seed = odd ? 2U : 1U}); }},
-  {"convolution, out_channels", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = odd ? 4U : 2U, .kernel = 3}); }},
-  {"convolution, kernel", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = odd ? 2 : 3}); }},
-  {"convolution, stride", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .stride = odd ? 2 : 1}); }},
-  {"convolution, padding", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .padding = odd ? 2 : 1}); }},
-  {"convolution, dilation", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .dilation = odd ? 2 : 1}); }},
-  {"convolution, groups", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .groups = odd ? 2U : 1U}); }},
-  {"convolution, bias", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .bias = odd}); }},
-  {"convolution, padding mode", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .padding = 1, .mode = odd ? padding_mode::reflect : padding_mode::zeros}); }},
-  {"convolution, seed", [](const layers& l, bool odd) { convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .seed = odd ? 2U : 1U}); }},
-  {"transposed convolution, output_padding", [](const layers& l, bool odd) { transposed_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .stride = 2, .output_padding = odd ? 1 : 0}); }},
-  {"transposed convolution, bias", [](const layers& l, bool odd) { transposed_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .bias = odd}); }},
-  {"transposed convolution, seed", [](const layers& l, bool odd) { transposed_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .seed = odd ? 2U : 1U}); }},
-  {"max_pooling, kernel", [](const layers& l, bool odd) { called<max_pooling<dynamic_extents<3>>>(l.lines(), max_pooling_options<1>{.kernel = odd ? 2 : 4}, std::array<std::size_t, 3>{2, 4, 8}); }},
-  {"average_pooling, count_include_pad", [](const layers& l, bool odd) { called<average_pooling<dynamic_extents<3>>>(l.lines(), average_pooling_options<1>{.kernel = 2, .padding = 1, .count_include_pad = odd}, std::array<std::size_t, 3>{2, 4, 8}); }},
-  {"upsampling, scale", [](const layers& l, bool odd) { called<upsampling<dynamic_extents<3>>>(l.lines(), upsampling_options<1>{.scale = odd ? 2. : 3.}, std::array<std::size_t, 3>{2, 4, 8}); }},
-  {"batch_norm, epsilon", [](const layers& l, bool odd) { called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .epsilon = odd ? 4. : 1.}, std::array<std::size_t, 2>{2, 4}); }},
-  {"batch_norm, momentum", [](const layers& l, bool odd) { called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .momentum = odd ? 0.2 : 0.1}, std::array<std::size_t, 2>{2, 4}); }},
-  {"batch_norm, affine", [](const layers& l, bool odd) { called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .affine = odd}, std::array<std::size_t, 2>{2, 4}); }},
-  {"batch_norm, track", [](const layers& l, bool odd) { called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .track = odd}, std::array<std::size_t, 2>{2, 4}); }},
-  {"layer_norm, epsilon", [](const layers& l, bool odd) { called<layer_norm<double, 2, 1>>(l.batch(), layer_norm_options<1>{.shape = {4}, .epsilon = odd ? 4. : 1.}, std::array<std::size_t, 2>{2, 4}); }},
-  {"group_norm, groups", [](const layers& l, bool odd) { called<group_norm<double, 3>>(l.lines(), group_norm_options{.groups = odd ? 2U : 1U, .channels = 4}, std::array<std::size_t, 3>{2, 4, 8}); }},
-  {"group_norm, epsilon", [](const layers& l, bool odd) { called<group_norm<double, 3>>(l.lines(), group_norm_options{.groups = 1, .channels = 4, .epsilon = odd ? 4. : 1.}, std::array<std::size_t, 3>{2, 4, 8}); }},
-  {"dropout, probability", [](const layers& l, bool odd) { called<dropout<dynamic_extents<2>>>(l.batch(), dropout_options{.probability = odd ? 0.5 : 0.25}, std::array<std::size_t, 2>{2, 4}); }},
-  {"dropout, seed", [](const layers& l, bool odd) { called<dropout<dynamic_extents<2>>>(l.batch(), dropout_options{.seed = odd ? 2U : 1U}, std::array<std::size_t, 2>{2, 4}); }},
-  {"mse_loss, reduction", [](const layers& l, bool odd) { loss_with<mse_loss<double, 2>>(l.batch(), loss_options{.reduction = odd ? loss_reduction::sum : loss_reduction::mean}); }},
-  {"smooth_l1_loss, beta", [](const layers& l, bool odd) { loss_with<smooth_l1_loss<double, 2>>(l.batch(), smooth_l1_options{.beta = odd ? 2. : 1.}); }},
-  {"cross_entropy_loss, ignore_index", [](const layers& l, bool odd) {
-     cross_entropy_loss<double, 2> loss(l.batch(), {.ignore_index = odd ? 1 : 2});
-     const xt::xtensor<int, 1> classes{0, 1};
-     (void)loss(ones<2>({2, 4}), classes); }},
-  {"embedding, seed", [](const layers& l, bool odd) {
-     embedding<double, 2> e(l.batch(), {.rows = 4, .columns = 4, .seed = odd ? 2U : 1U});
-     const xt::xtensor<int, 1> rows{0, 1};
-     (void)e(rows); }},
-  {"mse_loss for l1_loss", [](const layers& l, bool odd) { if (odd) loss_with<mse_loss<double, 2>>(l.batch(), loss_options{}); else loss_with<l1_loss<double, 2>>(l.batch(), loss_options{}); }},
+    {"linear, in_features",
+     [](const layers& l, bool odd) {
+       linear_with(l, {.in_features = odd ? 2 * l.n - 1 : 2 * l.n, .out_features = 3});
+     }},
+    {"linear, out_features",
+     [](const layers& l, bool odd) { linear_with(l, {.in_features = 2 * l.n, .out_features = odd ? 4U : 3U}); }},
+    {"linear, bias",
+     [](const layers& l, bool odd) { linear_with(l, {.in_features = 2 * l.n, .out_features = 3, .bias = odd}); }},
+    {"linear, initial",
+     [](const layers& l, bool odd) {
+       linear_with(l, {.in_features = 2 * l.n,
+                       .out_features = 3,
+                       .initial = odd ? initial_values::zeros : initial_values::uniform});
+     }},
+    {"linear, seed",
+     [](const layers& l, bool odd) {
+       linear_with(l, {.in_features = 2 * l.n, .out_features = 3, .seed = odd ? 2U : 1U});
+     }},
+    {"convolution, out_channels",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = odd ? 4U : 2U, .kernel = 3});
+     }},
+    {"convolution, kernel",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = odd ? 2 : 3});
+     }},
+    {"convolution, stride",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .stride = odd ? 2 : 1});
+     }},
+    {"convolution, padding",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .padding = odd ? 2 : 1});
+     }},
+    {"convolution, dilation",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .dilation = odd ? 2 : 1});
+     }},
+    {"convolution, groups",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .groups = odd ? 2U : 1U});
+     }},
+    {"convolution, bias",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .bias = odd});
+     }},
+    {"convolution, padding mode",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4,
+                            .out_channels = 4,
+                            .kernel = 3,
+                            .padding = 1,
+                            .mode = odd ? padding_mode::reflect : padding_mode::zeros});
+     }},
+    {"convolution, seed",
+     [](const layers& l, bool odd) {
+       convolution_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .seed = odd ? 2U : 1U});
+     }},
+    {"transposed convolution, output_padding",
+     [](const layers& l, bool odd) {
+       transposed_with(l,
+                       {.in_channels = 4, .out_channels = 4, .kernel = 3, .stride = 2, .output_padding = odd ? 1 : 0});
+     }},
+    {"transposed convolution, bias",
+     [](const layers& l, bool odd) {
+       transposed_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .bias = odd});
+     }},
+    {"transposed convolution, seed",
+     [](const layers& l, bool odd) {
+       transposed_with(l, {.in_channels = 4, .out_channels = 4, .kernel = 3, .seed = odd ? 2U : 1U});
+     }},
+    {"max_pooling, kernel",
+     [](const layers& l, bool odd) {
+       called<max_pooling<dynamic_extents<3>>>(l.lines(), max_pooling_options<1>{.kernel = odd ? 2 : 4},
+                                               std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"average_pooling, count_include_pad",
+     [](const layers& l, bool odd) {
+       called<average_pooling<dynamic_extents<3>>>(
+           l.lines(), average_pooling_options<1>{.kernel = 2, .padding = 1, .count_include_pad = odd},
+           std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"upsampling, scale",
+     [](const layers& l, bool odd) {
+       called<upsampling<dynamic_extents<3>>>(l.lines(), upsampling_options<1>{.scale = odd ? 2. : 3.},
+                                              std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"batch_norm, epsilon",
+     [](const layers& l, bool odd) {
+       called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .epsilon = odd ? 4. : 1.},
+                                     std::array<std::size_t, 2>{2, 4});
+     }},
+    {"batch_norm, momentum",
+     [](const layers& l, bool odd) {
+       called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .momentum = odd ? 0.2 : 0.1},
+                                     std::array<std::size_t, 2>{2, 4});
+     }},
+    {"batch_norm, affine",
+     [](const layers& l, bool odd) {
+       called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .affine = odd},
+                                     std::array<std::size_t, 2>{2, 4});
+     }},
+    {"batch_norm, track",
+     [](const layers& l, bool odd) {
+       called<batch_norm<double, 2>>(l.batch(), batch_norm_options{.channels = 4, .track = odd},
+                                     std::array<std::size_t, 2>{2, 4});
+     }},
+    {"layer_norm, epsilon",
+     [](const layers& l, bool odd) {
+       called<layer_norm<double, 2, 1>>(l.batch(), layer_norm_options<1>{.shape = {4}, .epsilon = odd ? 4. : 1.},
+                                        std::array<std::size_t, 2>{2, 4});
+     }},
+    {"group_norm, groups",
+     [](const layers& l, bool odd) {
+       called<group_norm<double, 3>>(l.lines(), group_norm_options{.groups = odd ? 2U : 1U, .channels = 4},
+                                     std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"group_norm, epsilon",
+     [](const layers& l, bool odd) {
+       called<group_norm<double, 3>>(l.lines(),
+                                     group_norm_options{.groups = 1, .channels = 4, .epsilon = odd ? 4. : 1.},
+                                     std::array<std::size_t, 3>{2, 4, 8});
+     }},
+    {"dropout, probability",
+     [](const layers& l, bool odd) {
+       called<dropout<dynamic_extents<2>>>(l.batch(), dropout_options{.probability = odd ? 0.5 : 0.25},
+                                           std::array<std::size_t, 2>{2, 4});
+     }},
+    {"dropout, seed",
+     [](const layers& l, bool odd) {
+       called<dropout<dynamic_extents<2>>>(l.batch(), dropout_options{.seed = odd ? 2U : 1U},
+                                           std::array<std::size_t, 2>{2, 4});
+     }},
+    {"mse_loss, reduction",
+     [](const layers& l, bool odd) {
+       loss_with<mse_loss<double, 2>>(l.batch(),
+                                      loss_options{.reduction = odd ? loss_reduction::sum : loss_reduction::mean});
+     }},
+    {"smooth_l1_loss, beta",
+     [](const layers& l, bool odd) {
+       loss_with<smooth_l1_loss<double, 2>>(l.batch(), smooth_l1_options{.beta = odd ? 2. : 1.});
+     }},
+    {"cross_entropy_loss, ignore_index",
+     [](const layers& l, bool odd) {
+       cross_entropy_loss<double, 2> loss(l.batch(), {.ignore_index = odd ? 1 : 2});
+       const xt::xtensor<int, 1> classes{0, 1};
+       (void)loss(ones<2>({2, 4}), classes);
+     }},
+    {"embedding, seed",
+     [](const layers& l, bool odd) {
+       embedding<double, 2> e(l.batch(), {.rows = 4, .columns = 4, .seed = odd ? 2U : 1U});
+       const xt::xtensor<int, 1> rows{0, 1};
+       (void)e(rows);
+     }},
+    {"mse_loss for l1_loss",
+     [](const layers& l, bool odd) {
+       if (odd) loss_with<mse_loss<double, 2>>(l.batch(), loss_options{});
+       else loss_with<l1_loss<double, 2>>(l.batch(), loss_options{});
+     }},
 };
-// clang-format on
 
 }  // namespace
 

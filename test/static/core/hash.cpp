@@ -1,5 +1,6 @@
 // A number that equal values share, and different ones do not, whatever they differ in.
 #include <array>
+#include <optional>
 #include <partita/core/hash.hpp>
 
 using namespace partita;
@@ -24,6 +25,22 @@ static_assert(hasher().mix(std::array<int, 0>{}).value() != hasher().value());
 enum class kind { first, second };
 static_assert(hasher().mix(kind::first).value() != hasher().mix(kind::second).value());
 static_assert(hasher().mix(false).value() != hasher().mix(true).value());
+
+// fractions by their bits, names by their characters, optional values by what they hold
+static_assert(hasher().mix(0.5).value() != hasher().mix(0.25).value());
+static_assert(hasher().mix(0.0).value() != hasher().mix(-0.0).value());
+static_assert(hasher().mix("relu").value() != hasher().mix("tanh").value());
+static_assert(hasher().mix("ab").mix("c").value() != hasher().mix("a").mix("bc").value());
+static_assert(hasher().mix(std::optional<int>()).value() != hasher().mix(std::optional<int>(0)).value());
+static_assert(hasher().mix(std::optional<int>(1)).value() != hasher().mix(std::optional<int>(0)).value());
+
+// a value that has a fingerprint counts by it, a value without state does not count
+struct same_as_seven {
+  constexpr std::uint64_t fingerprint() const { return 7; }
+};
+struct stateless {};
+static_assert(hasher().mix(same_as_seven()).value() == hasher().mix(std::uint64_t{7}).value());
+static_assert(hasher().mix(stateless()).value() == hasher().value());
 
 // no two of 400 pairs of small numbers share even the lower 32 bits
 constexpr bool small_pairs_stay_apart() {

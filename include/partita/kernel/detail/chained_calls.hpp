@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
-#include <partita/core/fingerprint.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/kernel/detail/untyped_block.hpp>
 #include <partita/kernel/hooked.hpp>

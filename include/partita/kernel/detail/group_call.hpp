@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/agreement.hpp>
-#include <partita/core/fingerprint.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/kernel/detail/group_transfer.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/kernel/detail/untyped_block.hpp>

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/group_ways.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/tree.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/group_call.hpp>
 #include <partita/kernel/detail/group_transfer.hpp>
 #include <partita/kernel/detail/pending.hpp>

@@ -6,10 +6,10 @@
 #include <memory>
 #include <partita/comm/element.hpp>
 #include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/forgotten.hpp>

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/pooled.hpp>
 #include <partita/comm/transport.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>

@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 #include <partita/comm/facts.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/transport.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/forgotten.hpp>

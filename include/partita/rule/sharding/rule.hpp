@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/core/hash.hpp>
 #include <partita/rule/sharding/factor.hpp>
 #include <partita/rule/sharding/owed_reduction.hpp>
 #include <partita/rule/sharding/spec.hpp>
@@ -54,23 +53,6 @@ struct rule {
   constexpr const dimension& at(std::size_t t, std::size_t d) const { return dimensions[tensors[t].first + d]; }
   constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }
   constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name; }
-  /// A number that equal rules of one name share.
-  constexpr std::uint64_t fingerprint() const {
-    hasher all;
-    all.mix(letters_of_name).mix(operand_count).mix(result_count).mix(how);
-    for (std::size_t f = 0; f < factor_count; ++f)
-      all.mix(factors[f].size)
-          .mix(static_cast<unsigned>(factors[f].kind) << 8U | static_cast<unsigned>(factors[f].how));
-    for (std::size_t t = 0; t < tensor_count(); ++t) {
-      all.mix(rank(t));
-      for (std::size_t d = 0; d < rank(t); ++d) {
-        std::uint64_t merged = at(t, d).count;
-        for (std::size_t k = 0; k < at(t, d).count; ++k) merged = merged << 5U ^ merged >> 59U ^ term(at(t, d), k);
-        all.mix(merged);
-      }
-    }
-    return all.value();
-  }
   constexpr bool has_ellipsis() const {
     for (std::size_t t = 0; t < tensor_count(); ++t)
       if (tensors[t].ellipsis != tensor::no_ellipsis) return true;

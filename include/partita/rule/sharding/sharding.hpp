@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <partita/core/hash.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/rule/sharding/bounded_list.hpp>
 #include <partita/rule/sharding/mesh.hpp>
@@ -60,13 +59,6 @@ struct sharding {
     for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
     for (std::size_t a = 0; a < most_axes; ++a) same = same && owed[a] == other.owed[a];
     return same;
-  }
-  /// A number that shardings share that are equal, the mesh left out.
-  constexpr std::uint64_t fingerprint() const {
-    hasher all;
-    for (std::size_t d = 0; d < rank(); ++d) all.mix(cuts[d].packed);
-    for (const owed_reduction kind : owed) all.mix(kind);
-    return all.mix(dimensions).mix(open).mix(kept_whole).mix(reduced_over).value();
   }
   /// The axes that cut some dimension, as bits.
   constexpr std::uint32_t cutting() const {

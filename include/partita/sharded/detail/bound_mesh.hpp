@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <partita/comm/agreement.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/comm/world.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/plan/placed_mesh.hpp>
 #include <partita/plan/reshard_overlaps.hpp>
 #include <partita/sharded/detail/box_moves.hpp>
+#include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/movement_log.hpp>
 #include <utility>
 #include <vector>
@@ -74,8 +75,8 @@ class basic_bound_mesh {
     const std::uint64_t number = hasher(fingerprint_)
                                      .mix(call)
                                      .mix(type_number<T>())
-                                     .mix(from.fingerprint())
-                                     .mix(to.fingerprint())
+                                     .mix(fingerprint_of(from))
+                                     .mix(fingerprint_of(to))
                                      .mix(extents)
                                      .mix(parameters)
                                      .value();

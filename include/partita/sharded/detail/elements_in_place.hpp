@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstddef>
-#include <partita/core/fingerprint.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/sharded/detail/element_function.hpp>
 #include <partita/sharded/detail/movement_log.hpp>
 #include <partita/sharded/sharded_tensor.hpp>

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <partita/core/fingerprint.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/sharded/detail/by_label.hpp>
+#include <partita/sharded/detail/fingerprint_of.hpp>
 #include <partita/sharded/detail/own_work.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 
@@ -12,7 +13,7 @@ namespace partita::detail {
 
 template <class = void>
 std::uint64_t number_of(const applied_operation& op) {
-  hasher all(op.how.fingerprint());
+  hasher all(fingerprint_of(op.how));
   all.mix(op.work).mix(op.function).mix(op.number).mix(op.kind);
   if (op.labels) all.mix(*op.labels);
   if (op.own) all.mix(op.own->fingerprint());

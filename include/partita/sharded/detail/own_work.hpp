@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <partita/core/fingerprint.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/sharded/detail/tape.hpp>
 #include <type_traits>
 #include <utility>
@@ -38,10 +38,9 @@ struct own_work {
 /// 2`, for their values to be compared among the workers.
 template <class Op>
 std::uint64_t number_of_operation(const Op& op) {
-  hasher all(type_number<Op>());
   if constexpr (requires { std::integral_constant<std::size_t, Op::parameters>(); })
-    all.template mix_members<Op::parameters>(op);
-  return all.value();
+    return fingerprint_of_members<Op::parameters>(op, type_number<Op>());
+  else return type_number<Op>();
 }
 template <class T>
 struct own_work_on {

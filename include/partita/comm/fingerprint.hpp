@@ -1,0 +1,88 @@
+// The numbers by which workers find out whether they make the same call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/core/hash.hpp>
+#include <partita/core/text.hpp>
+
+namespace partita::detail {
+
+/// A number for a type, the same on all workers of one program.
+template <class T>
+constexpr std::uint64_t type_number() {
+  hasher hash;
+  for (const char* c = __PRETTY_FUNCTION__; *c != '\0'; ++c) hash.mix(*c);
+  return hash.value();
+}
+
+/// What a type is called, for sentences: "float", "std::complex<double>".
+template <class T>
+text type_name() {
+  text name;
+  const char* c = __PRETTY_FUNCTION__;  // "… [with T = float; …]" or "… [T = float]"
+  while (*c != '\0' && !(c[0] == 'T' && c[1] == ' ' && c[2] == '=')) ++c;
+  if (*c == '\0') return "a type without a name";
+  int open = 0;
+  for (c += 4; *c != '\0' && (open > 0 || (*c != ';' && *c != ']')); ++c) {
+    open += *c == '<' || *c == '[' ? 1 : *c == '>' || *c == ']' ? -1 : 0;
+    name << *c;
+  }
+  return name;
+}
+
+/// A number of the values of all Members members of a struct, in order; a wrong count does not compile.
+template <std::size_t Members, class Struct>
+constexpr std::uint64_t fingerprint_of_members(const Struct& all, std::uint64_t seed = 0) {
+  static_assert(Members >= 1 && Members <= 11);
+  const auto mixed_in_order = [seed](const auto&... value) {
+    hasher mixing(seed);
+    (mixing.mix(value), ...);
+    return mixing.value();
+  };
+  if constexpr (Members == 1) {
+    const auto& [a] = all;
+    return mixed_in_order(a);
+  } else if constexpr (Members == 2) {
+    const auto& [a, b] = all;
+    return mixed_in_order(a, b);
+  } else if constexpr (Members == 3) {
+    const auto& [a, b, c] = all;
+    return mixed_in_order(a, b, c);
+  } else if constexpr (Members == 4) {
+    const auto& [a, b, c, d] = all;
+    return mixed_in_order(a, b, c, d);
+  } else if constexpr (Members == 5) {
+    const auto& [a, b, c, d, e] = all;
+    return mixed_in_order(a, b, c, d, e);
+  } else if constexpr (Members == 6) {
+    const auto& [a, b, c, d, e, f] = all;
+    return mixed_in_order(a, b, c, d, e, f);
+  } else if constexpr (Members == 7) {
+    const auto& [a, b, c, d, e, f, g] = all;
+    return mixed_in_order(a, b, c, d, e, f, g);
+  } else if constexpr (Members == 8) {
+    const auto& [a, b, c, d, e, f, g, h] = all;
+    return mixed_in_order(a, b, c, d, e, f, g, h);
+  } else if constexpr (Members == 9) {
+    const auto& [a, b, c, d, e, f, g, h, i] = all;
+    return mixed_in_order(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (Members == 10) {
+    const auto& [a, b, c, d, e, f, g, h, i, j] = all;
+    return mixed_in_order(a, b, c, d, e, f, g, h, i, j);
+  } else {
+    const auto& [a, b, c, d, e, f, g, h, i, j, k] = all;
+    return mixed_in_order(a, b, c, d, e, f, g, h, i, j, k);
+  }
+}
+
+/// A number of the options of a layer and the type of its elements.
+template <class T, class Options>
+std::uint64_t number_of_layer(const Options& options) {
+  return hasher(type_number<T>()).mix(options).value();
+}
+
+/// The number a with b mixed in.
+constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return hasher(a).mix(b).value(); }
+
+}  // namespace partita::detail

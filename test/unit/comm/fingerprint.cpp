@@ -1,0 +1,57 @@
+// A struct's fingerprint is one of all its members in order; types and their names are told apart.
+#include <boost/test/unit_test.hpp>
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <partita/comm/fingerprint.hpp>
+#include <string>
+
+using namespace partita;
+
+namespace {
+
+struct options {
+  std::size_t channels = 3;
+  double epsilon = 1e-5;
+  bool affine = true;
+  std::optional<double> limit{};
+};
+std::uint64_t number(const options& all) { return detail::fingerprint_of_members<4>(all); }
+
+struct eleven {
+  int a, b, c, d, e, f, g, h, i, j, k;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fingerprint)
+
+BOOST_AUTO_TEST_CASE(each_member_makes_a_difference) {
+  const std::uint64_t as_given = number({});
+  BOOST_TEST(number({}) == as_given);
+  BOOST_TEST(number({.channels = 4}) != as_given);
+  BOOST_TEST(number({.epsilon = 1e-6}) != as_given);
+  BOOST_TEST(number({.affine = false}) != as_given);
+  BOOST_TEST(number({.limit = 0.0}) != as_given);
+  BOOST_TEST(number({.limit = 1.0}) != number({.limit = 0.0}));
+}
+
+BOOST_AUTO_TEST_CASE(up_to_eleven_members_are_read_in_order) {
+  const eleven all{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const eleven swapped{2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  eleven last = all;
+  last.k = 12;
+  const std::uint64_t as_given = detail::fingerprint_of_members<11>(all);
+  BOOST_TEST(detail::fingerprint_of_members<11>(swapped) != as_given);
+  BOOST_TEST(detail::fingerprint_of_members<11>(last) != as_given);
+  BOOST_TEST(detail::fingerprint_of_members<11>(all, 1) != as_given);  // goes on from a seed
+}
+
+BOOST_AUTO_TEST_CASE(types_have_numbers_and_names) {
+  BOOST_TEST(detail::type_number<float>() != detail::type_number<double>());
+  BOOST_TEST(detail::type_number<long>() != detail::type_number<long long>());
+  BOOST_TEST(std::string(detail::type_name<float>().c_str()) == "float");
+  BOOST_TEST(std::string(detail::type_name<std::complex<double>>().c_str()) == "std::complex<double>");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
