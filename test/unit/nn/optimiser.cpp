@@ -15,6 +15,30 @@ using test::refused;
 using vector = xt::xtensor<double, 1>;
 using matrix = xt::xtensor<double, 2>;
 
+/// Three steps of a parameter of n elements give each element the bits that it has as a parameter of its own.
+template <class Optimiser, class Options>
+void expect_each_element_alone(const Options& options) {
+  for (const std::size_t n : {1U, 7U, 2047U, 2048U, 2049U, 4096U, 5000U}) {
+    vector w = xt::zeros<double>({n}), g = w, alone = xt::zeros<double>({std::size_t{1}}), g_alone = alone;
+    const auto weight = [](std::size_t k) { return static_cast<double>(k % 37) / 8 - 2; };
+    const auto slope = [](std::size_t k, int step) { return static_cast<double>((k + 5) % 23) / 4 - step; };
+    for (std::size_t k = 0; k < n; ++k) w(k) = weight(k);
+    Optimiser together({parameter<double>(w, g)}, options);
+    for (int step = 0; step < 3; ++step) {
+      for (std::size_t k = 0; k < n; ++k) g(k) = slope(k, step);
+      together.step();
+    }
+    std::size_t different = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      alone(0) = weight(k);
+      Optimiser one({parameter<double>(alone, g_alone)}, options);
+      for (int step = 0; step < 3; ++step) g_alone(0) = slope(k, step), one.step();
+      different += alone(0) == w(k) ? 0 : 1;
+    }
+    BOOST_TEST(different == 0U, n << " elements, of which " << different << " differ");
+  }
+}
+
 bool close(double a, double b) { return std::abs(a - b) <= 1e-13 * std::max({std::abs(a), std::abs(b), 1.0}); }
 
 /// A step of either optimiser after sizes have changed is refused with this sentence, and changes nothing.
@@ -88,6 +112,36 @@ BOOST_AUTO_TEST_CASE(adamw_lets_weights_decay_before_adam_moves_them) {
     decaying.step(), plain.step();
     BOOST_TEST((w == u));
   }
+}
+
+BOOST_AUTO_TEST_CASE(options_that_are_large_are_those_of_the_formulas) {
+  const double rate = 0.5, beta1 = 0.25, beta2 = 0.75, epsilon = 4, decay = 0.5;
+  vector w{1, -2}, u = w, g{0.5, -3};
+  adam<double> plain({parameter<double>(w, g)},
+                     {.learning_rate = rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon});
+  adamw<double> decaying(
+      {parameter<double>(u, g)},
+      {.learning_rate = rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .weight_decay = decay});
+  double m = 0, v = 0, wanted = -2, wanted_decaying = -2;
+  for (int step = 1; step <= 6; ++step) {
+    g(1) = 2 * step - 7;
+    plain.step(), decaying.step();
+    m = beta1 * m + (1 - beta1) * g(1);
+    v = beta2 * v + (1 - beta2) * g(1) * g(1);
+    const double move =
+        rate * (m / (1 - std::pow(beta1, step))) / (std::sqrt(v / (1 - std::pow(beta2, step))) + epsilon);
+    wanted -= move;
+    wanted_decaying = wanted_decaying * (1 - rate * decay) - move;
+    BOOST_TEST(close(w(1), wanted));
+    BOOST_TEST(close(u(1), wanted_decaying));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(each_element_of_a_long_parameter_moves_as_it_does_alone) {
+  expect_each_element_alone<sgd<double>>(sgd_options{.learning_rate = 0.125});
+  expect_each_element_alone<sgd<double>>(sgd_options{.learning_rate = 0.125, .momentum = 0.75});
+  expect_each_element_alone<adam<double>>(adam_options{.learning_rate = 0.5, .epsilon = 4});
+  expect_each_element_alone<adamw<double>>(adamw_options{.learning_rate = 0.5, .epsilon = 4, .weight_decay = 0.25});
 }
 
 BOOST_AUTO_TEST_CASE(a_complex_element_is_two_real_ones) {

@@ -32,6 +32,24 @@ BOOST_AUTO_TEST_CASE(cosine_falls_from_its_rate_to_its_last_one) {
   BOOST_TEST((schedules::cosine{.rate = 3, .steps = 0, .last = 1}(0)) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(every_step_of_a_schedule_is_its_formula) {
+  for (const std::size_t steps : {1U, 2U, 7U, 100U}) {
+    const schedules::cosine wave{.rate = 5, .steps = steps, .last = 0.5};
+    const schedules::step falling{.rate = 5, .every = steps, .factor = 0.25};
+    const schedules::warm_up warmed(steps, wave);
+    double stepped = 5;
+    for (std::size_t k = 0; k < 3 * steps + 3; ++k) {
+      if (k != 0 && k % steps == 0) stepped *= 0.25;
+      const double share = static_cast<double>(k) / static_cast<double>(steps);
+      const double waved = k >= steps ? 0.5 : 0.5 + 4.5 * (1 + std::cos(3.14159265358979323846 * share)) / 2;
+      BOOST_TEST(std::abs(wave(k) - waved) < 1e-14);
+      BOOST_TEST(std::abs(falling(k) - stepped) < 1e-14);
+      const double slowly = k < steps ? 5 * static_cast<double>(k + 1) / static_cast<double>(steps) : wave(k - steps);
+      BOOST_TEST(std::abs(warmed(k) - slowly) < 1e-14);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_step_of_no_steps_is_refused) {
   BOOST_TEST(test::refused([] { schedules::step{.rate = 1, .every = 0}(0); }) ==
              "partita::schedules::step: requires every > 0; for one rate take constant");

@@ -1,0 +1,385 @@
+// Each operation on sharded tensors is its definition, written here once as a loop over the whole array: of small
+// numbers, so that equal elements are the rule, and of infinities and NaN where they have a meaning; with epsilons that
+// are large enough to be seen.
+#include "layouts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/einsum.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/norms.hpp>
+#include <partita/sharded/operations.hpp>
+#include <partita/sharded/parts.hpp>
+#include <partita/sharded/scatter.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <random_cases.hpp>
+#include <string>
+#include <vector>
+
+using namespace partita;
+
+namespace {
+
+/// A whole array: what the loops read and write.
+struct array {
+  shape_list extents;
+  std::vector<double> elements;
+
+  explicit array(const shape_list& e) : extents(e) {
+    std::size_t n = 1;
+    for (const std::size_t extent : e) n *= extent;
+    elements.assign(n, 0.0);
+  }
+  double& operator()(const shape_list& i) { return elements[place(i)]; }
+  double operator()(const shape_list& i) const { return elements[place(i)]; }
+  std::size_t place(const shape_list& i) const {
+    std::size_t k = 0;
+    for (std::size_t d = 0; d < i.size(); ++d) k = k * extents[d] + i[d];
+    return k;
+  }
+};
+
+/// Calls f with every index of these extents, in order.
+template <class F>
+void for_each_index(const shape_list& extents, F f) {
+  std::size_t n = 1;
+  for (const std::size_t e : extents) n *= e;
+  for (std::size_t k = 0; k < n; ++k) {
+    shape_list i = extents;
+    std::size_t rest = k;
+    for (std::size_t d = extents.size(); d > 0; --d) i[d - 1] = rest % extents[d - 1], rest /= extents[d - 1];
+    f(i);
+  }
+}
+/// An array of these extents whose elements are f(index).
+template <class F>
+array made(const shape_list& extents, F f) {
+  array y(extents);
+  for_each_index(extents, [&](const shape_list& i) { y(i) = f(i); });
+  return y;
+}
+shape_list without(const shape_list& i, std::size_t d) {
+  shape_list left;
+  for (std::size_t k = 0; k < i.size(); ++k)
+    if (k != d) left.push_back(i[k]);
+  return left;
+}
+shape_list with(const shape_list& i, std::size_t d, std::size_t at) {
+  shape_list all;
+  for (std::size_t k = 0; k <= i.size(); ++k) {
+    if (k == d) all.push_back(at);
+    if (k < i.size()) all.push_back(i[k]);
+  }
+  return all;
+}
+shape_list replaced(shape_list i, std::size_t d, std::size_t at) {
+  i[d] = at;
+  return i;
+}
+
+enum class numbers { small, with_infinities, with_nan };
+
+double number(std::mt19937& random, numbers kind) {
+  const double small = static_cast<double>(random() % 3);
+  if (kind == numbers::small || random() % 6 != 0) return small;
+  if (kind == numbers::with_nan && random() % 2 == 0) return std::numeric_limits<double>::quiet_NaN();
+  return (random() % 2 == 0 ? 1 : -1) * std::numeric_limits<double>::infinity();
+}
+
+/// Meshes of one, two and three axes.
+mesh some_mesh(std::size_t workers, std::mt19937& random) {
+  auto all = test::meshes(workers);
+  if (workers >= 4) all.push_back(mesh{axis{"a", 2}, axis{"b", 1}, axis{"c", workers / 2}});
+  return all[random() % all.size()];
+}
+
+template <class T>
+struct cases {
+  const world& everyone;
+  std::mt19937& random;
+  mesh m = some_mesh(everyone.size(), random);
+
+  array whole(const shape_list& extents, numbers kind = numbers::small) const {
+    return made(extents, [&](const auto&) { return number(random, kind); });
+  }
+  /// The tensor of these elements in any layout.
+  sharded_tensor<T> placed(const array& x) const {
+    const auto all = test::layouts(m, x.extents.size());
+    const sharding s = all[random() % all.size()];
+    return shard<T>(everyone, s, x.extents, [&](const auto& i) {
+      shape_list at;
+      for (const std::size_t one : i) at.push_back(one);
+      return static_cast<T>(x(at));
+    });
+  }
+  /// Compares a result with its definition: to rounding, and exactly where `tolerance` is 0.
+  void expect(const char* name, const sharded_tensor<T>& y, const array& wanted, double tolerance = 0) const {
+    const auto all = reshard(y, sharding(m, y.rank()));
+    text where(name);
+    where << ": result of extents " << all.extents() << " in layout " << y.layout() << " of " << m << ", defined with "
+          << wanted.extents;
+    BOOST_TEST((all.extents() == wanted.extents), where);
+    if (!(all.extents() == wanted.extents) || everyone.id() >= m.size()) return;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const double is = static_cast<double>(all.data()[k]), ought = wanted.elements[k];
+      const bool same = std::isnan(ought)            ? std::isnan(is)
+                        : is == ought                ? true
+                        : !std::isfinite(is - ought) ? false
+                                                     : std::abs(is - ought) <= tolerance * (1 + std::abs(ought));
+      BOOST_TEST(same, where << "; element " << k << " is " << is << " instead of " << ought);
+    }
+  }
+};
+
+template <class F>
+void for_types(F f) {
+  const world everyone(test::workers());
+  std::mt19937 random(61);
+  for (std::size_t k = 0; k < test::random_cases(12); ++k) {
+    f(cases<double>{everyone, random}, 1e-12);
+    f(cases<float>{everyone, random}, 1e-5);
+  }
+}
+std::size_t extent(std::mt19937& random) { return 1 + random() % 5; }
+
+/// The sum over dimension d of f(element), divided by `over`.
+template <class F>
+array summed(const array& x, std::size_t d, F f, double over = 1) {
+  return made(without(x.extents, d), [&](const shape_list& i) {
+    double all = 0;
+    for (std::size_t k = 0; k < x.extents[d]; ++k) all += f(x(with(i, d, k)));
+    return all / over;
+  });
+}
+/// The element along d that no other of its line exceeds; NaN where the line has one.
+array extreme(const array& x, std::size_t d, double sign) {
+  return made(without(x.extents, d), [&](const shape_list& i) {
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < x.extents[d]; ++k) {
+      const double one = sign * x(with(i, d, k));
+      if (std::isnan(one)) return one;
+      best = std::max(best, one);
+    }
+    return sign * best;
+  });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(definitions)
+
+BOOST_AUTO_TEST_CASE(the_sum_of_a_small_matrix_along_its_rows) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto x = shard<double>(everyone, m.layout("", "a"), {2, 3}, [](const auto& i) { return 3. * i[0] + i[1]; });
+  const auto y = reshard(sum(x, dimensions<1>), m.layout(""));  // 0 1 2 | 3 4 5
+  BOOST_TEST(y.data()[0] == 3);
+  BOOST_TEST(y.data()[1] == 12);
+}
+
+BOOST_AUTO_TEST_CASE(reductions_along_each_dimension) {
+  for_types([](const auto& c, double tolerance) {
+    const shape_list e{extent(c.random), extent(c.random), extent(c.random)};
+    const auto identity = [](double x) { return x; };
+    const array small = c.whole(e);
+    const auto x = c.placed(small);
+    const auto each = [&](auto d) {
+      constexpr std::size_t D = decltype(d)::value;
+      c.expect("sum", sum(x, dimensions<D>), summed(small, D, identity));
+      c.expect("mean", mean(x, dimensions<D>), summed(small, D, identity, static_cast<double>(e[D])), tolerance);
+      for (const numbers kind : {numbers::small, numbers::with_infinities, numbers::with_nan}) {
+        const array any = c.whole(e, kind);
+        c.expect("maximum", maximum(c.placed(any), dimensions<D>), extreme(any, D, 1));
+        c.expect("minimum", minimum(c.placed(any), dimensions<D>), extreme(any, D, -1));
+      }
+      c.expect("argmax", argmax(x, dimensions<D>), made(without(e, D), [&](const shape_list& i) {
+                 std::size_t first = 0;
+                 for (std::size_t k = 1; k < e[D]; ++k)
+                   if (small(with(i, D, k)) > small(with(i, D, first))) first = k;
+                 return static_cast<double>(first);
+               }));
+      c.expect("cumsum", cumsum(x, dimensions<D>), made(e, [&](const shape_list& i) {
+                 double all = 0;
+                 for (std::size_t k = 0; k <= i[D]; ++k) all += small(replaced(i, D, k));
+                 return all;
+               }));
+    };
+    each(std::integral_constant<std::size_t, 0>());
+    each(std::integral_constant<std::size_t, 1>());
+    each(std::integral_constant<std::size_t, 2>());
+    double all = 0;
+    for (const double one : small.elements) all += one;
+    array total{shape_list()};
+    total.elements[0] = all;
+    c.expect("sum of all", sum(x), total);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(products_of_indices) {
+  for_types([](const auto& c, double) {
+    const std::size_t a = extent(c.random), b = extent(c.random), d = extent(c.random), n = extent(c.random);
+    // every result is a sum over all letters of the product of the elements they point to
+    const auto product = [&](const std::string& letters, const shape_list& of_letters, const std::string& lx,
+                             const array& x, const std::string& ly, const array* y, const std::string& lz) {
+      const auto pick = [&](const std::string& some, const shape_list& i) {
+        shape_list at;
+        for (const char l : some) at.push_back(i[letters.find(l)]);
+        return at;
+      };
+      array z(pick(lz, of_letters));
+      for_each_index(of_letters, [&](const shape_list& i) {
+        z(pick(lz, i)) += x(pick(lx, i)) * (y != nullptr ? (*y)(pick(ly, i)) : 1);
+      });
+      return z;
+    };
+    const shape_list abdn{a, b, d, n};
+    const array x3 = c.whole({a, b, d}), y3 = c.whole({a, d, n}), x2 = c.whole({a, b}), y2 = c.whole({b, d});
+    const auto X3 = c.placed(x3), Y3 = c.placed(y3), X2 = c.placed(x2), Y2 = c.placed(y2);
+    const auto with_two = [&](const char* name, const auto& z, const std::string& lx, const array& x,
+                              const std::string& ly, const array& y, const std::string& lz) {
+      std::string letters;
+      shape_list extents;
+      for (const std::string& all : {lx, ly})
+        for (const char l : all)
+          if (letters.find(l) == std::string::npos) letters += l, extents.push_back(abdn[std::string("abdn").find(l)]);
+      c.expect(name, z, product(letters, extents, lx, x, ly, &y, lz));
+    };
+    with_two("abd,adn->abn", einsum<"abd,adn->abn">(X3, Y3), "abd", x3, "adn", y3, "abn");
+    with_two("abd,adn->nab", einsum<"abd,adn->nab">(X3, Y3), "abd", x3, "adn", y3, "nab");
+    with_two("abd,adn->bna", einsum<"abd,adn->bna">(X3, Y3), "abd", x3, "adn", y3, "bna");
+    with_two("abd,adn->b", einsum<"abd,adn->b">(X3, Y3), "abd", x3, "adn", y3, "b");
+    with_two("abd,adn->ad", einsum<"abd,adn->ad">(X3, Y3), "abd", x3, "adn", y3, "ad");
+    with_two("ab,bd->ad", einsum<"ab,bd->ad">(X2, Y2), "ab", x2, "bd", y2, "ad");
+    with_two("ab,bd->da", einsum<"ab,bd->da">(X2, Y2), "ab", x2, "bd", y2, "da");
+    with_two("ab,bd->b", einsum<"ab,bd->b">(X2, Y2), "ab", x2, "bd", y2, "b");
+    with_two("ab,bd->dba", einsum<"ab,bd->dba">(X2, Y2), "ab", x2, "bd", y2, "dba");
+    with_two("abd,bd->da", einsum<"abd,bd->da">(X3, Y2), "abd", x3, "bd", y2, "da");
+    with_two("matmul", matmul(X2, Y2), "ab", x2, "bd", y2, "ad");
+    with_two("matmul of batches", matmul(X3, Y3), "abd", x3, "adn", y3, "abn");
+    c.expect("transpose", transpose(X3, permute<2, 0, 1>), made({d, a, b}, [&](const shape_list& i) {
+               return x3(shape_list{i[1], i[2], i[0]});
+             }));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(norms_with_an_epsilon_that_is_seen) {
+  for_types([](const auto& c, double tolerance) {
+    const double epsilon = 4;
+    const shape_list e{extent(c.random), 2 * extent(c.random), extent(c.random)};
+    const array x = c.whole(e), last_gamma = c.whole({e[2]}), last_beta = c.whole({e[2]}), gamma = c.whole({e[1]}),
+                beta = c.whole({e[1]});
+    const auto X = c.placed(x);
+    const auto G = c.placed(gamma), B = c.placed(beta), LG = c.placed(last_gamma), LB = c.placed(last_beta);
+    // the mean of some elements, their variance, and the mean of their squares
+    struct statistics {
+      double mean = 0, variance = 0, squares = 0;
+    };
+    const auto of = [&](auto belongs) {
+      statistics s;
+      double n = 0;
+      for_each_index(e, [&](const shape_list& i) {
+        if (belongs(i)) s.mean += x(i), s.squares += x(i) * x(i), ++n;
+      });
+      s.mean /= n, s.squares /= n;
+      for_each_index(e, [&](const shape_list& i) {
+        if (belongs(i)) s.variance += (x(i) - s.mean) * (x(i) - s.mean) / n;
+      });
+      return s;
+    };
+    c.expect("normalise", normalise(X, LG, LB, epsilon),
+             made(e,
+                  [&](const shape_list& i) {
+                    const auto s = of([&](const shape_list& j) { return j[0] == i[0] && j[1] == i[1]; });
+                    return (x(i) - s.mean) / std::sqrt(s.variance + epsilon) * last_gamma({i[2]}) + last_beta({i[2]});
+                  }),
+             tolerance);
+    c.expect("normalise_rms", normalise_rms(X, LG, epsilon),
+             made(e,
+                  [&](const shape_list& i) {
+                    const auto s = of([&](const shape_list& j) { return j[0] == i[0] && j[1] == i[1]; });
+                    return x(i) / std::sqrt(s.squares + epsilon) * last_gamma({i[2]});
+                  }),
+             tolerance);
+    c.expect("normalise_batch", normalise_batch(X, G, B, epsilon),
+             made(e,
+                  [&](const shape_list& i) {
+                    const auto s = of([&](const shape_list& j) { return j[1] == i[1]; });
+                    return (x(i) - s.mean) / std::sqrt(s.variance + epsilon) * gamma({i[1]}) + beta({i[1]});
+                  }),
+             tolerance);
+    c.expect("normalise_groups", normalise_groups<2>(X, G, B, epsilon),
+             made(e,
+                  [&](const shape_list& i) {
+                    const std::size_t of_group = e[1] / 2;
+                    const auto s =
+                        of([&](const shape_list& j) { return j[0] == i[0] && j[1] / of_group == i[1] / of_group; });
+                    return (x(i) - s.mean) / std::sqrt(s.variance + epsilon) * gamma({i[1]}) + beta({i[1]});
+                  }),
+             tolerance);
+    const auto exponentials = [&](const shape_list& i) {
+      double all = 0;
+      for (std::size_t k = 0; k < e[2]; ++k) all += std::exp(x(replaced(i, 2, k)));
+      return all;
+    };
+    c.expect("softmax", softmax(X), made(e, [&](const shape_list& i) { return std::exp(x(i)) / exponentials(i); }),
+             tolerance);
+    c.expect("log_softmax", log_softmax(X),
+             made(e, [&](const shape_list& i) { return x(i) - std::log(exponentials(i)); }), tolerance);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(parts_and_indices) {
+  for_types([](const auto& c, double) {
+    const std::size_t a = extent(c.random), b = extent(c.random), start = c.random() % b,
+                      stop = start + c.random() % (b - start + 1), before = c.random() % 3, after = c.random() % 3;
+    const array x = c.whole({a, b}), y = c.whole({a, extent(c.random)});
+    const auto X = c.placed(x), Y = c.placed(y);
+    c.expect("slice", slice(X, dimensions<1>, {start, stop}), made({a, stop - start}, [&](const shape_list& i) {
+               return x({i[0], i[1] + start});
+             }));
+    c.expect("pad", pad(X, 7, dimensions<1>, {before, after}), made({a, before + b + after}, [&](const shape_list& i) {
+               return i[1] < before || i[1] >= before + b ? 7 : x({i[0], i[1] - before});
+             }));
+    c.expect("concatenate", concatenate(dimensions<1>, X, Y), made({a, b + y.extents[1]}, [&](const shape_list& i) {
+               return i[1] < b ? x(i) : y({i[0], i[1] - b});
+             }));
+    xt::xtensor<std::int64_t, 1> rows(std::array{1 + c.random() % 6});
+    for (auto& row : rows) row = static_cast<std::int64_t>(c.random() % a);
+    const auto row = [&](std::size_t k) { return static_cast<std::size_t>(rows(k)); };
+    c.expect("take", take(X, rows, dimensions<0>), made({rows.size(), b}, [&](const shape_list& i) {
+               return x({row(i[0]), i[1]});
+             }));
+    c.expect("lookup", lookup(X, rows), made({rows.size(), b}, [&](const shape_list& i) {
+               return x({row(i[0]), i[1]});
+             }));
+    array indices{shape_list{rows.size()}};
+    for (std::size_t k = 0; k < rows.size(); ++k) indices({k}) = static_cast<double>(rows(k));
+    c.expect("take by a tensor", take(X, c.placed(indices), dimensions<0>),
+             made({rows.size(), b}, [&](const shape_list& i) {
+               return x({row(i[0]), i[1]});
+             }));
+    const array updates = c.whole({rows.size(), b});
+    const auto added = [&](const shape_list& i) {
+      double all = 0;
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        if (row(k) == i[0]) all += updates({k, i[1]});
+      return all;
+    };
+    const auto named = [&](const shape_list& i) {
+      return std::any_of(rows.begin(), rows.end(), [&](auto r) { return static_cast<std::size_t>(r) == i[0]; });
+    };
+    c.expect("scatter_add", scatter_add(X, c.placed(indices), c.placed(updates), dimensions<0>),
+             made({a, b}, [&](const shape_list& i) { return x(i) + added(i); }));
+    c.expect("scatter", scatter(X, c.placed(indices), c.placed(updates), dimensions<0>),
+             made({a, b}, [&](const shape_list& i) { return named(i) ? added(i) : x(i); }));
+    array labels{shape_list{a}};
+    for (double& label : labels.elements) label = static_cast<double>(c.random() % 4);
+    c.expect("one_hot", one_hot(c.placed(labels), 4),
+             made({a, std::size_t{4}}, [&](const shape_list& i) { return labels({i[0]}) == double(i[1]) ? 1. : 0.; }));
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
