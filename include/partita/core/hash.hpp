@@ -12,9 +12,8 @@ namespace partita {
 /// and in constant expressions; made to find differences, not to resist an opponent.
 class hasher {
  public:
-  constexpr hasher() = default;
-  /// Goes on from a number made before.
-  constexpr explicit hasher(std::uint64_t seed) : state_(seed) {}
+  /// From the start, or from a number made before on.
+  constexpr explicit hasher(std::uint64_t seed = 0) : state_(seed) {}
 
   /// One more value: of a type that has a fingerprint or no state, a number (a fraction by its bits), an enumerator,
   /// what an optional holds, or the values of a range in order and their count ([1, 2], [3] differs from [1], [2, 3]).
@@ -51,7 +50,7 @@ class hasher {
     return z ^ (z >> 31);
   }
 
-  std::uint64_t state_ = 0;
+  std::uint64_t state_;
 };
 
 }  // namespace partita

@@ -87,6 +87,7 @@ struct decomposition {
     return block(index_from<Rank>(i));
   }
 
+  std::uint64_t fingerprint() const { return hasher().mix(cuts).value(); }
   friend bool operator==(const decomposition&, const decomposition&) = default;
 
  private:

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/attention.hpp>
 #include <partita/sharded/einsum.hpp>
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/norms.hpp>
@@ -328,6 +329,33 @@ BOOST_AUTO_TEST_CASE(norms_with_an_epsilon_that_is_seen) {
              tolerance);
     c.expect("log_softmax", log_softmax(X),
              made(e, [&](const shape_list& i) { return x(i) - std::log(exponentials(i)); }), tolerance);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(attention_with_and_without_a_causal_mask) {
+  for_types([](const auto& c, double tolerance) {
+    const std::size_t heads = extent(c.random), queries = extent(c.random), keys = queries + c.random() % 3,
+                      width = extent(c.random), out = extent(c.random);
+    const array q = c.whole({heads, queries, width}), k = c.whole({heads, keys, width}),
+                v = c.whole({heads, keys, out});
+    const auto Q = c.placed(q), K = c.placed(k), V = c.placed(v);
+    for (const bool causal : {false, true})
+      for (const double scale : {0.0, 0.25}) {
+        const double factor = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(width));
+        const array wanted = made({heads, queries, out}, [&](const shape_list& i) {
+          double sum = 0, all = 0;
+          for (std::size_t key = 0; key < keys; ++key) {
+            if (causal && key > i[1] + keys - queries) continue;
+            double score = 0;
+            for (std::size_t w = 0; w < width; ++w) score += q({i[0], i[1], w}) * k({i[0], key, w});
+            const double weight = std::exp(factor * score);
+            sum += weight, all += weight * v({i[0], key, i[2]});
+          }
+          return all / sum;
+        });
+        c.expect(causal ? "causal attention" : "attention", attention(Q, K, V, {.causal = causal, .scale = scale}),
+                 wanted, tolerance);
+      }
   });
 }
 
