@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(reductions_along_each_dimension) {
 
 BOOST_AUTO_TEST_CASE(products_of_indices) {
   for_types([](const auto& c, double) {
-    const std::size_t a = extent(c.random), b = extent(c.random), d = extent(c.random), n = extent(c.random);
+    const std::size_t a = extent(c.random), b = extent(c.random), k = extent(c.random), n = extent(c.random);
     // every result is a sum over all letters of the product of the elements they point to
     const auto product = [&](const std::string& letters, const shape_list& of_letters, const std::string& lx,
                              const array& x, const std::string& ly, const array* y, const std::string& lz) {
@@ -236,8 +236,8 @@ BOOST_AUTO_TEST_CASE(products_of_indices) {
       });
       return z;
     };
-    const shape_list abdn{a, b, d, n};
-    const array x3 = c.whole({a, b, d}), y3 = c.whole({a, d, n}), x2 = c.whole({a, b}), y2 = c.whole({b, d});
+    const shape_list abkn{a, b, k, n};
+    const array x3 = c.whole({a, b, k}), y3 = c.whole({a, k, n}), x2 = c.whole({a, b}), y2 = c.whole({b, k});
     const auto X3 = c.placed(x3), Y3 = c.placed(y3), X2 = c.placed(x2), Y2 = c.placed(y2);
     const auto with_two = [&](const char* name, const auto& z, const std::string& lx, const array& x,
                               const std::string& ly, const array& y, const std::string& lz) {
@@ -245,22 +245,22 @@ BOOST_AUTO_TEST_CASE(products_of_indices) {
       shape_list extents;
       for (const std::string& all : {lx, ly})
         for (const char l : all)
-          if (letters.find(l) == std::string::npos) letters += l, extents.push_back(abdn[std::string("abdn").find(l)]);
+          if (letters.find(l) == std::string::npos) letters += l, extents.push_back(abkn[std::string("abkn").find(l)]);
       c.expect(name, z, product(letters, extents, lx, x, ly, &y, lz));
     };
-    with_two("abd,adn->abn", einsum<"abd,adn->abn">(X3, Y3), "abd", x3, "adn", y3, "abn");
-    with_two("abd,adn->nab", einsum<"abd,adn->nab">(X3, Y3), "abd", x3, "adn", y3, "nab");
-    with_two("abd,adn->bna", einsum<"abd,adn->bna">(X3, Y3), "abd", x3, "adn", y3, "bna");
-    with_two("abd,adn->b", einsum<"abd,adn->b">(X3, Y3), "abd", x3, "adn", y3, "b");
-    with_two("abd,adn->ad", einsum<"abd,adn->ad">(X3, Y3), "abd", x3, "adn", y3, "ad");
-    with_two("ab,bd->ad", einsum<"ab,bd->ad">(X2, Y2), "ab", x2, "bd", y2, "ad");
-    with_two("ab,bd->da", einsum<"ab,bd->da">(X2, Y2), "ab", x2, "bd", y2, "da");
-    with_two("ab,bd->b", einsum<"ab,bd->b">(X2, Y2), "ab", x2, "bd", y2, "b");
-    with_two("ab,bd->dba", einsum<"ab,bd->dba">(X2, Y2), "ab", x2, "bd", y2, "dba");
-    with_two("abd,bd->da", einsum<"abd,bd->da">(X3, Y2), "abd", x3, "bd", y2, "da");
-    with_two("matmul", matmul(X2, Y2), "ab", x2, "bd", y2, "ad");
-    with_two("matmul of batches", matmul(X3, Y3), "abd", x3, "adn", y3, "abn");
-    c.expect("transpose", transpose(X3, permute<2, 0, 1>), made({d, a, b}, [&](const shape_list& i) {
+    with_two("abk,akn->abn", einsum<"abk,akn->abn">(X3, Y3), "abk", x3, "akn", y3, "abn");
+    with_two("abk,akn->nab", einsum<"abk,akn->nab">(X3, Y3), "abk", x3, "akn", y3, "nab");
+    with_two("abk,akn->bna", einsum<"abk,akn->bna">(X3, Y3), "abk", x3, "akn", y3, "bna");
+    with_two("abk,akn->b", einsum<"abk,akn->b">(X3, Y3), "abk", x3, "akn", y3, "b");
+    with_two("abk,akn->ak", einsum<"abk,akn->ak">(X3, Y3), "abk", x3, "akn", y3, "ak");
+    with_two("ab,bk->ak", einsum<"ab,bk->ak">(X2, Y2), "ab", x2, "bk", y2, "ak");
+    with_two("ab,bk->ka", einsum<"ab,bk->ka">(X2, Y2), "ab", x2, "bk", y2, "ka");
+    with_two("ab,bk->b", einsum<"ab,bk->b">(X2, Y2), "ab", x2, "bk", y2, "b");
+    with_two("ab,bk->kba", einsum<"ab,bk->kba">(X2, Y2), "ab", x2, "bk", y2, "kba");
+    with_two("abk,bk->ka", einsum<"abk,bk->ka">(X3, Y2), "abk", x3, "bk", y2, "ka");
+    with_two("matmul", matmul(X2, Y2), "ab", x2, "bk", y2, "ak");
+    with_two("matmul of batches", matmul(X3, Y3), "abk", x3, "akn", y3, "abn");
+    c.expect("transpose", transpose(X3, permute<2, 0, 1>), made({k, a, b}, [&](const shape_list& i) {
                return x3(shape_list{i[1], i[2], i[0]});
              }));
   });
