@@ -59,11 +59,11 @@ namespace detail {
 struct relu_function {
   template <class T>
   static T value(T x) {
-    return x > T(0) ? x : T(0);
+    return x < T(0) ? T(0) : x;  // a NaN comes through
   }
   template <class T>
   static T derivative(T x, T) {
-    return x > T(0) ? T(1) : T(0);
+    return x <= T(0) ? T(0) : T(1);
   }
 };
 struct tanh_function {

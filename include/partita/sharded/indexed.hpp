@@ -253,8 +253,8 @@ template <class X>
 auto one_hot(const X& labels, std::size_t classes) {
   return operate(detail::one_hot_operation{classes}, labels);
 }
-/// The index of the largest along a dimension, of equal ones the first, as an element of the tensor's type, which must
-/// count that far (a float to 2^24).
+/// The index of the largest along a dimension, of equal ones the first, of NaNs the first, as an element of the
+/// tensor's type, which must count that far (a float to 2^24).
 /// Requires: an element along it [shape_error].
 /// Adjoint:  none: no gradient goes to x.
 template <class X, std::size_t D>

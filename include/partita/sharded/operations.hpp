@@ -98,6 +98,8 @@ PARTITA_BINARY(multiply)
 PARTITA_BINARY(divide)
 #undef PARTITA_BINARY
 
+/// `maximum(x, y)`, `minimum(x, y)`: of equal elements the second; a NaN comes through.
+/// Adjoint:  half of dy to each of two equal elements, all of it to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto elementwise_of(maximum_t, L&& l, R&& r) {
@@ -265,7 +267,8 @@ auto mean(X&& x, dimensions_t<D...> along) {
     return sum(x, along);
   }
 }
-/// The largest along dimensions: `maximum(x, dimensions<1>)`.
+/// The largest along dimensions: `maximum(x, dimensions<1>)`; a NaN comes through.
+/// Adjoint:  equal shares of dy to all elements that are as large.
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto elementwise_of(maximum_t, X&& x, dimensions_t<D...>) {

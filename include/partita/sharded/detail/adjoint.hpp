@@ -83,12 +83,9 @@ sharded_tensor<T> element_cotangent(const applied_operation& op, const std::vect
       return of_elements<T>(e::scale, {of_elements<T>(e::divide, {of_elements<T>(e::multiply, {dy, y}), by})}, -1);
     }
     case e::maximum:
-    case e::minimum: {  // of equal ones the second, as the function takes it
-      const bool greater = (op.function == e::maximum) == (i == 0);
-      const auto& first = op.function == e::maximum ? x[0] : x[1];
-      const auto& second = op.function == e::maximum ? x[1] : x[0];
-      return of_elements<T>(greater ? e::pass_if_greater : e::pass_unless_greater, {dy, first, second});
-    }
+      return of_elements<T>(e::pass_to_greater, {dy, x[i], x[1 - i]});
+    case e::minimum:  // x[i] is the smaller one where the other one is the greater one
+      return of_elements<T>(e::pass_to_greater, {dy, x[1 - i], x[i]});
     case e::scale:
       return of_elements<T>(e::scale, {dy}, op.number);
     case e::over:

@@ -54,8 +54,7 @@ enum class element_function : std::uint8_t {
   power_gradient,
   gelu_gradient,
   pass_if_equal,
-  pass_if_greater,
-  pass_unless_greater,
+  pass_to_greater,
   pass_where,
   pass_unless,
 };
@@ -151,7 +150,7 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
     case e::number_over:
       return each([c](T a, T, T) { return c / a; });
     case e::relu:
-      return each([](T a, T, T) { return a > T(0) ? a : T(0); });
+      return each([](T a, T, T) { return a < T(0) ? T(0) : a; });  // a NaN comes through
     case e::exp:
       return each([](T a, T, T) { return std::exp(a); });
     case e::log:
@@ -163,7 +162,10 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
     case e::sqrt:
       return each([](T a, T, T) { return std::sqrt(a); });
     case e::abs:
-      return each([](T a, T, T) { return a < T(0) ? -a : a; });
+      return each([](T a, T, T) {
+        if constexpr (std::is_floating_point_v<T>) return std::abs(a);  // of -0 it is 0
+        else return a < T(0) ? -a : a;
+      });
     case e::square:
       return each([](T a, T, T) { return a * a; });
     case e::gelu:
@@ -199,7 +201,7 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
     case e::pass_unless:
       return each([](T d, T a, T) { return a != T(0) ? T(0) : d; });
     case e::relu_gradient:
-      return each([](T d, T a, T) { return a > T(0) ? d : T(0); });
+      return each([](T d, T a, T) { return a <= T(0) ? T(0) : d; });
     case e::tanh_gradient:
       return each([](T d, T b, T) { return d * (T(1) - b * b); });
     case e::sigmoid_gradient:
@@ -218,10 +220,8 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
       });
     case e::pass_if_equal:
       return each([](T d, T a, T b) { return a == b ? d : T(0); });
-    case e::pass_if_greater:
-      return each([](T d, T a, T b) { return a > b ? d : T(0); });
-    case e::pass_unless_greater:
-      return each([](T d, T a, T b) { return a > b ? T(0) : d; });
+    case e::pass_to_greater:  // half of it goes to each of two equal ones; of a NaN neither is less
+      return each([](T d, T a, T b) { return a < b ? T(0) : a == b ? static_cast<T>(d / T(2)) : d; });
   }
 }
 
@@ -233,8 +233,8 @@ constexpr bool is_comparison(element_function f) {
 template <class T>
 constexpr bool rounds(element_function f, double number) {
   using e = element_function;
-  return std::is_integral_v<T> &&
-         (f == e::divide || f == e::over || (f == e::scale && static_cast<double>(static_cast<T>(number)) != number));
+  return std::is_integral_v<T> && (f == e::divide || f == e::over || f == e::pass_to_greater ||
+                                   (f == e::scale && static_cast<double>(static_cast<T>(number)) != number));
 }
 /// The rule of a function: aligned dimension by dimension, with what may still be owed when it reads its operands.
 constexpr operation rule_of(element_function f) {
@@ -267,8 +267,7 @@ constexpr operation rule_of(element_function f) {
     case e::power_gradient:
     case e::gelu_gradient:
     case e::pass_if_equal:
-    case e::pass_if_greater:
-    case e::pass_unless_greater:
+    case e::pass_to_greater:
       return rules::divide;  // linear in the first operand alone
     default:
       return rules::elementwise;

@@ -1,0 +1,290 @@
+// Element functions and their derivatives against their definitions, on arrays, typed, run-time and traced tensors: at
+// ties, at zeros of both signs, at NaN and at infinity; everywhere else against differences.
+#include "layouts.hpp"
+
+#include <cmath>
+#include <limits>
+#include <partita/sharded/bound_program.hpp>
+#include <partita/sharded/compare.hpp>
+#include <partita/sharded/indexed.hpp>
+#include <partita/sharded/pool.hpp>
+#include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/value_and_gradient.hpp>
+
+using namespace partita;
+
+namespace {
+
+using matrix = xt::xtensor<double, 2>;
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN(), endless = std::numeric_limits<double>::infinity();
+constexpr double ties[] = {0, 1, 2, -1, -0.0, none, endless, -endless};
+constexpr std::size_t count = std::size(ties);
+
+/// All ordered pairs of these numbers: the first of each pair, or the second.
+matrix pairs(bool second) {
+  matrix x({count, count});
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < count; ++j) x(i, j) = ties[second ? j : i];
+  return x;
+}
+/// No two alike, none near 0.
+matrix smooth(double salt) {
+  matrix x({3, 5});
+  for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = 0.3 + 0.8 * std::pow(std::sin(salt + 1.7 * double(k)), 2);
+  return x;
+}
+/// Cotangents, all different.
+matrix weights_like(const matrix& x) {
+  matrix c = x;
+  for (std::size_t k = 0; k < c.size(); ++k) c.data()[k] = 1 + 0.25 * static_cast<double>(k % 7);
+  return c;
+}
+bool same(double a, double b) { return a == b || (a != a && b != b); }
+template <class X>
+bool are_equal(const X& a, const X& b) {
+  bool all = a.shape() == b.shape();
+  for (std::size_t k = 0; all && k < a.size(); ++k) all = same(a.data()[k], b.data()[k]);
+  return all;
+}
+
+struct value_and_gradients {
+  matrix y, dx, dz;
+};
+text all_of(const value_and_gradients& v) {
+  text t;
+  for (const matrix* one : {&v.y, &v.dx, &v.dz}) {
+    for (const double e : *one) t << ' ' << text(std::to_string(e).c_str());
+    t << ';';
+  }
+  return t;
+}
+
+/// f(x, z), and the gradients of its sum weighted by c, in one way.
+template <class F, class X, class C, class Whole>
+value_and_gradients computed(const F& f, const X& x, const X& z, const C& c, Whole whole) {
+  const auto loss = [&](const auto& u, const auto& v) { return sum(multiply(f(u, v), c)); };
+  const auto d = value_and_gradient(loss, x, z).gradients;
+  return {whole(f(x, z)), whole(std::get<0>(d)), whole(std::get<1>(d))};
+}
+
+/// The same in each of the ways; `expected` is the definition.
+template <class F>
+void check_all_ways(const world& everyone, const char* name, const F& f, const matrix& x, const matrix& z,
+                    const value_and_gradients& expected) {
+  const auto is_right = [&](const char* way, const value_and_gradients& got) {
+    BOOST_TEST((are_equal(got.y, expected.y) && are_equal(got.dx, expected.dx) && are_equal(got.dz, expected.dz)),
+               name << ", " << way << ':' << all_of(got) << " expected" << all_of(expected));
+  };
+  const matrix c = weights_like(x);
+  is_right("arrays", computed(f, x, z, c, [](const auto& y) { return matrix(y); }));
+  constexpr mesh one{axis{"a", 1}};
+  constexpr sharding rows = one.layout("a", "");
+  const auto typed = computed(f, shard<rows>(everyone, x), shard<rows>(everyone, z), shard<rows>(everyone, c),
+                              [](const auto& y) { return y.whole(); });
+  if (everyone.id() == 0) is_right("typed", typed);
+  const mesh m{axis{"a", everyone.size()}};
+  const sharding columns = m.layout("", "a");
+  const auto whole = [&](const auto& y) { return reshard(y, m.layout("", "")).template whole<2>(); };
+  const auto u = shard(everyone, columns, x), v = shard(everyone, columns, z), w = shard(everyone, columns, c);
+  is_right("run time", computed(f, u, v, w, whole));
+  const shape_list extents{x.shape(0), x.shape(1)};
+  const auto program = trace(f, spec(columns, extents), spec(columns, extents));
+  is_right("traced", computed(program, u, v, w, whole));
+  auto step = program.template bind<double>(everyone, {0, 1});
+  const auto y = step(u, v);
+  const auto& d = step.backward(w);
+  is_right("bound", {whole(y), whole(d[0]), whole(d[1])});
+}
+/// `define(x, z)` gives the value and both derivatives.
+template <class F, class Definition>
+void check(const world& everyone, const char* name, const F& f, const matrix& x, const matrix& z, Definition define) {
+  const matrix c = weights_like(x);
+  value_and_gradients expected{x, x, x};
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const auto [y, dx, dz] = define(x.data()[k], z.data()[k]);
+    expected.y.data()[k] = y;
+    expected.dx.data()[k] = dx == 0 ? 0 : c.data()[k] * dx;
+    expected.dz.data()[k] = dz == 0 ? 0 : c.data()[k] * dz;
+  }
+  check_all_ways(everyone, name, f, x, z, expected);
+}
+
+struct triple {
+  double y, dx, dz;
+};
+/// Half of the derivative to each of two equal ones; with a NaN it goes to both, as the value is one.
+triple larger(double x, double z) {
+  if (x != x || z != z) return {none, 1, 1};
+  if (x == z) return {x, 0.5, 0.5};
+  return x > z ? triple{x, 1, 0} : triple{z, 0, 1};
+}
+triple smaller(double x, double z) {
+  const triple opposite = larger(-x, -z);
+  return {-opposite.y, opposite.dx, opposite.dz};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_gradient_of_minimum_goes_to_the_smaller_operand) {
+  const xt::xtensor<double, 1> x{1, 5}, y{2, 3};
+  const auto [value, gradients] =
+      value_and_gradient([](const auto& a, const auto& b) { return sum(minimum(a, b)); }, x, y);
+  BOOST_TEST(value == 4);
+  BOOST_TEST((std::get<0>(gradients) == xt::xtensor<double, 1>{1, 0}));
+  BOOST_TEST((std::get<1>(gradients) == xt::xtensor<double, 1>{0, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(element_functions_are_their_definitions_at_ties_and_at_what_is_no_number) {
+  const world everyone(test::workers());
+  const matrix x = pairs(false), z = pairs(true);
+  const auto run = [&](const char* name, const auto& f, const auto& define) { check(everyone, name, f, x, z, define); };
+  run(
+      "maximum", [](const auto& a, const auto& b) { return maximum(a, b); }, larger);
+  run(
+      "minimum", [](const auto& a, const auto& b) { return minimum(a, b); }, smaller);
+  run(
+      "relu", [](const auto& a, const auto& b) { return add(relu(a), multiply(b, 0)); },
+      [](double a, double b) {
+        return triple{(a != a ? a : a > 0 ? a : 0) + b * 0, a != a || a > 0 ? 1.0 : 0.0, 0};
+      });
+  run(
+      "abs", [](const auto& a, const auto& b) { return add(abs(a), multiply(b, 0)); },
+      [](double a, double b) {
+        return triple{(a < 0 ? -a : a) + b * 0, a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0, 0};
+      });
+  run(
+      "where", [](const auto& a, const auto& b) { return where(a, b, multiply(a, 3)); },
+      [](double a, double b) {
+        return a != 0 ? triple{b, 0, 1} : triple{a * 3, 3, 0};
+      });
+  run(
+      "where and a number", [](const auto& a, const auto& b) { return where(less(a, b), a, 4); },
+      [](double a, double b) {
+        return a < b ? triple{a, 1, 0} : triple{4, 0, 0};
+      });
+  run(
+      "where, a number first", [](const auto& a, const auto& b) { return where(less_equal(a, b), 4, b); },
+      [](double a, double b) {
+        return a <= b ? triple{4, 0, 0} : triple{b, 0, 1};
+      });
+}
+
+BOOST_AUTO_TEST_CASE(abs_and_relu_have_the_zeros_of_the_processor) {
+  const xt::xtensor<double, 1> x{-0.0, 0.0};
+  const world everyone(test::workers());
+  const auto u = shard(everyone, mesh(axis{"a", everyone.size()}).layout(""), x);
+  const auto a = abs(u).whole<1>(), r = relu(u).whole<1>();
+  BOOST_TEST((!std::signbit(a(0)) && !std::signbit(a(1)) && r(0) == 0 && r(1) == 0));
+}
+
+BOOST_AUTO_TEST_CASE(derivatives_of_element_functions_are_limits_of_differences) {
+  const world everyone(test::workers());
+  const matrix x = smooth(1), z = smooth(2);
+  const auto run = [&](const char* name, const auto& f) {
+    const auto value = [&](const matrix& u, const matrix& v) { return matrix(f(u, v)); };
+    const double h = 1e-5;
+    value_and_gradients expected{value(x, z), x, x};
+    const matrix c = weights_like(x);
+    expected.dx = c * (value(x + h, z) - value(x - h, z)) / (2 * h);
+    expected.dz = c * (value(x, z + h) - value(x, z - h)) / (2 * h);
+    const mesh m{axis{"a", everyone.size()}};
+    const sharding rows = m.layout("a", "");
+    const auto got = computed(f, shard(everyone, rows, x), shard(everyone, rows, z), shard(everyone, rows, c),
+                              [&](const auto& y) { return reshard(y, m.layout("", "")).template whole<2>(); });
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      BOOST_TEST(std::abs(got.y.data()[k] - expected.y.data()[k]) < 1e-12, name);
+      BOOST_TEST(std::abs(got.dx.data()[k] - expected.dx.data()[k]) < 1e-7, name << " to the first operand");
+      BOOST_TEST(std::abs(got.dz.data()[k] - expected.dz.data()[k]) < 1e-7, name << " to the second operand");
+    }
+  };
+  run("add", [](const auto& a, const auto& b) { return add(a, b); });
+  run("subtract", [](const auto& a, const auto& b) { return subtract(a, b); });
+  run("multiply", [](const auto& a, const auto& b) { return multiply(a, b); });
+  run("divide", [](const auto& a, const auto& b) { return divide(a, b); });
+  run("a number and a tensor", [](const auto& a, const auto& b) { return add(subtract(2, a), divide(3, b)); });
+  run("a tensor and a number", [](const auto& a, const auto& b) { return add(multiply(a, 2.5), divide(b, 3)); });
+  run("exp and log", [](const auto& a, const auto& b) { return multiply(exp(a), log(b)); });
+  run("tanh and sqrt", [](const auto& a, const auto& b) { return multiply(tanh(a), sqrt(b)); });
+  run("square and abs", [](const auto& a, const auto& b) { return add(square(a), abs(subtract(a, multiply(b, 3)))); });
+  run("sigmoid and gelu", [](const auto& a, const auto& b) { return multiply(sigmoid(a), gelu(subtract(b, a))); });
+  run("relu", [](const auto& a, const auto& b) { return relu(subtract(a, multiply(b, 0.9))); });
+  run("maximum and minimum",
+      [](const auto& a, const auto& b) { return add(multiply(maximum(a, b), 2), minimum(a, multiply(b, 1.1))); });
+}
+
+BOOST_AUTO_TEST_CASE(reductions_share_their_gradient_among_equal_elements) {
+  const world everyone(test::workers());
+  std::mt19937 random(11);
+  for (int round = 0; round < 20; ++round) {
+    matrix x({4, 5});
+    for (double& e : x) e = static_cast<double>(random() % 3);
+    const bool largest = round % 2 == 0;
+    const auto f = [&](const auto& a) { return largest ? maximum(a, dimensions<1>) : minimum(a, dimensions<1>); };
+    const xt::xtensor<double, 1> c{1, 2, 3, 4};
+    xt::xtensor<double, 1> y = xt::zeros<double>({4}), index = y;
+    matrix dx({4, 5});
+    for (std::size_t i = 0; i < 4; ++i) {
+      y(i) = x(i, 0);
+      double first = 0, equals = 0, most = x(i, 0);
+      for (std::size_t j = 0; j < 5; ++j) {
+        y(i) = (largest ? x(i, j) > y(i) : x(i, j) < y(i)) ? x(i, j) : y(i);
+        if (x(i, j) > most) most = x(i, j), first = static_cast<double>(j);
+      }
+      index(i) = first;
+      for (std::size_t j = 0; j < 5; ++j) equals += x(i, j) == y(i) ? 1 : 0;
+      for (std::size_t j = 0; j < 5; ++j) dx(i, j) = x(i, j) == y(i) ? c(i) / equals : 0;
+    }
+    const auto plain = value_and_gradient([&](const auto& a) { return sum(multiply(f(a), c)); }, x);
+    BOOST_TEST((xt::xtensor<double, 1>(f(x)) == y));
+    BOOST_TEST(are_equal(std::get<0>(plain.gradients), dx));
+    for (const mesh& m : test::meshes(everyone.size())) {
+      const auto all = test::layouts(m, 2);
+      const auto u = shard(everyone, all[random() % all.size()], x);
+      const auto w = shard(everyone, sharding(m, 1), c);
+      const auto d = value_and_gradient([&](const auto& a) { return sum(multiply(f(a), w)); }, u).gradients;
+      const auto there = reshard(f(u), sharding(m, 1)).whole<1>();
+      const auto back = reshard(std::get<0>(d), sharding(m, 2)).whole<2>();
+      const auto at = reshard(argmax(u, dimensions<1>), sharding(m, 1)).whole<1>();
+      if (everyone.id() >= m.size()) continue;
+      BOOST_TEST((there == y), u.layout());
+      BOOST_TEST(are_equal(back, dx), u.layout());
+      BOOST_TEST((at == index), u.layout());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(argmax_gives_the_first_of_equal_ones_and_the_first_that_is_no_number) {
+  const matrix x{{2, 1, 2}, {-0.0, 0, 0}, {1, none, none}, {-endless, -endless, -endless}};
+  const xt::xtensor<double, 1> expected{0, 0, 1, 0};
+  BOOST_TEST((argmax(x, dimensions<1>) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(a_pooling_takes_the_first_of_equal_ones_and_its_gradient_goes_there) {
+  const world everyone(test::workers());
+  std::mt19937 random(3);
+  for (int round = 0; round < 20; ++round) {
+    xt::xtensor<double, 4> x({1, 2, 4, 6}), y({1, 2, 2, 3}), dx = xt::zeros<double>({1, 2, 4, 6}), c({1, 2, 2, 3});
+    for (double& e : x) e = round % 2 == 1 && random() % 9 == 0 ? none : static_cast<double>(random() % 3);
+    for (std::size_t k = 0; k < c.size(); ++k) c.data()[k] = 1 + static_cast<double>(k);
+    for (std::size_t k = 0; k < 2; ++k)
+      for (std::size_t i = 0; i < 2; ++i)
+        for (std::size_t j = 0; j < 3; ++j) {
+          std::size_t best = 0;
+          const auto at = [&](std::size_t n) -> double { return x(0, k, 2 * i + n / 2, 2 * j + n % 2); };
+          for (std::size_t n = 1; n < 4; ++n)
+            best = at(n) > at(best) || (at(n) != at(n) && at(best) == at(best)) ? n : best;
+          y(0, k, i, j) = at(best);
+          dx(0, k, 2 * i + best / 2, 2 * j + best % 2) = c(0, k, i, j);
+        }
+    const mesh m{axis{"a", everyone.size()}};
+    for (const sharding& s : {m.layout("", "a", "", ""), m.layout("", "", "a", ""), m.layout("", "", "", "a")}) {
+      const auto u = shard(everyone, s, x), w = shard(everyone, m.layout("", "", "", ""), c);
+      const auto f = [&](const auto& a) { return max_pool<2>(a, {.kernel = {2, 2}}); };
+      const auto d = value_and_gradient([&](const auto& a) { return sum(multiply(f(a), w)); }, u).gradients;
+      const auto there = reshard(f(u), sharding(m, 4)).whole<4>();
+      const auto back = reshard(std::get<0>(d), sharding(m, 4)).whole<4>();
+      BOOST_TEST((are_equal(there, y) && are_equal(back, dx)), s);
+    }
+  }
+}
