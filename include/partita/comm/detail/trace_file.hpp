@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <partita/comm/detail/json_text.hpp>
 #include <partita/comm/detail/trace_picture.hpp>
+#include <partita/comm/file_size_errors.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -146,6 +147,7 @@ template <class = void>
 void write_trace(const std::string& path, std::size_t worker, std::size_t workers,
                  const std::vector<traced_call>& calls, const std::unordered_map<std::uint64_t, std::string>& names,
                  std::size_t dropped) {
+  const file_size_errors no_signal;
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   struct flock whole {};
   whole.l_type = F_WRLCK;

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/node.hpp>
+#include <partita/comm/file_size_errors.hpp>
 
 namespace partita::detail {
 
@@ -69,6 +70,7 @@ class shared_mapping {
     return least;
   }
   static int make_file(std::size_t bytes) {
+    const file_size_errors no_signal;
     const int file = ::open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) == 0) return file;
     if (file >= 0) ::close(file);

@@ -18,6 +18,7 @@
 #include <new>
 #include <partita/comm/detail/process.hpp>
 #include <partita/comm/detail/spin_lock.hpp>
+#include <partita/comm/file_size_errors.hpp>
 #include <partita/core/text.hpp>
 #include <string_view>
 
@@ -170,6 +171,7 @@ class worker_pages {
     address_.machine = std::hash<std::string_view>{}(host);
     address_.process = static_cast<std::uint64_t>(::getpid());
     address_.secret = (address_.process << 40U) ^ worker_page::nanoseconds();
+    const file_size_errors no_signal;
     const int file = ::memfd_create("partita worker", MFD_CLOEXEC);
     void* mapped = MAP_FAILED;
     if (file >= 0 && ::ftruncate(file, sizeof(worker_page)) == 0)
