@@ -20,6 +20,7 @@ TOGETHER = {
     "mpi/io/hdf5.cpp": "comm/no_hints",
     "mpi/sharded/reshard.cpp": "plan/reshard_overlaps",
     "mpi/comm/parts.cpp": "comm/world",
+    "mpi/io/replaced_file.cpp": "comm/file_size_errors",
     "mpi/kernel/element_types.cpp": "comm/element comm/element_kind",
     "mpi/kernel/errors_while_learning.cpp": "comm/agreement",
     "mpi/kernel/halo_exchanges.cpp": "comm/side_by_side kernel/window_movement plan/halo_cells plan/halo_plan",

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <partita/comm/file_size_errors.hpp>
 #include <partita/comm/no_hints.hpp>
 #include <partita/io/detail/open_npy.hpp>
 #include <partita/io/detail/slabs.hpp>
@@ -111,11 +113,11 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// The file for all workers of a world. Collective.
+/// The file for all workers of a world; anew, if it is empty. Collective.
 inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool anew) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (H5Pset_fapl_mpio(access, everyone.communicator(), no_hints()) < 0) return -1;
-  return anew ? H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access)
+  return anew ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
               : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
 }
 
@@ -185,7 +187,7 @@ bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
 /// Shapes:   as save_npy. All workers of the world call.
 /// Requires: what save_npy requires; a dataset that is not there yet, in groups that are [io_error, on all workers
 ///           alike]. A job that is killed while it saves may leave a file that HDF5 cannot read any more: what must not
-///           be lost goes into a checkpoint.
+///           be lost goes into a checkpoint. Another job that saves or loads datasets of the file is waited for.
 /// Cost:     one repartition to as many slabs as there are workers (none if the blocks are these), then every worker
 ///           writes one range of the file at once.
 /// Adjoint:  none; load_hdf5 is the way back.
@@ -216,7 +218,26 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
         slab_to_write<T, rank>::template of<false, (is_from_cuts<Policies> || ...)>(call, p, shape, x, request);
     const hdf5_silence silence;
     const char* const way_out = "give a name that is not taken yet, where this worker may write and the disk has room";
-    const bool anew = call.word_of(call.leader(), ::access(path.c_str(), F_OK) == 0 ? 0 : 1) != 0;
+    const file_size_errors no_signal;
+    posix_file locked;  // the leader keeps other jobs away: HDF5 itself does not lock what MPI opens
+    std::size_t before = 0;
+    file_trouble trouble;
+    if (call.leads()) {
+      int error = locked.open(path, O_RDWR | O_CREAT);
+      if (error == 0) error = locked.wait_for_lock(false);
+      if (error == 0) error = locked.size(before);
+      trouble = call.cannot("open", path, error,
+                            error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
+    }
+    call.settle(trouble);
+    before = call.word_of(call.leader(), before);
+    // the room is looked for before HDF5 writes: where a write fails, HDF5 1.10 crashes when MPI ends
+    constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: a dataset and a new file take some KiB
+    const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
+    int no_room = posix_file::room_by_limit(wanted);
+    if (call.leads() && no_room == 0) no_room = locked.try_to_reserve(before, wanted);
+    call.settle(call.cannot("write", path, no_room, way_out));
+    const bool anew = before == 0;
     hdf5_id file(open_hdf5(p.world(), path, true, anew), H5Fclose);
     call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
     const hdf5_id type(make_hdf5_type<T>(), H5Tclose), space(make_hdf5_space(shape), H5Sclose);
@@ -225,7 +246,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
     const bool written = move_slab(data, slab.where(), [&](hid_t in_memory, hid_t in_file) {
       return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
     });
-    file_trouble trouble = hdf5_trouble(call, written, "write", path, way_out);
+    trouble = hdf5_trouble(call, written, "write", path, way_out);
     const bool closed = data.end() && file.end();  // collective, also where the writing failed
     if (trouble.empty()) trouble = hdf5_trouble(call, closed, "close", path, way_out);
     if (trouble.empty() && request.options.sync) {
@@ -262,26 +283,38 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
   call.common(0);
   if (p.size() == 0) call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
   const hdf5_silence silence;
-  npy_facts<Rank> facts;
-  file_trouble trouble;
-  if (call.leads()) trouble = look_at_dataset<T>(call, path, dataset, facts.extents);
-  call.settle(trouble);
-  for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.word_of(call.leader(), facts.extents[d]);
-  const auto where = deal_slabs(p, facts.extents, sizeof(T), 0, request.options);
-  pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
-  if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
-  const char* const way_out = "all workers must see the same file, and nobody may write to it";
-  {
-    const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
-    call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
-    const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
-    const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
-                        return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
-                      });
-    trouble = hdf5_trouble(call, good, "read", path, way_out);
-  }
-  call.settle(trouble);
-  return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, facts, p, request);
+  return read_unchanged(call, path, [&](file_in_common& source, bool) -> std::optional<pooled_tensor<T, Rank>> {
+    npy_facts<Rank> facts;
+    file_trouble trouble;
+    if (call.leads()) {
+      int error = source.open();
+      if (error == 0) error = source.file().wait_for_lock(true);  // no job adds a dataset meanwhile
+      trouble = call.cannot("read", path, error, "check the name, and that this worker may read it");
+      if (trouble.empty()) trouble = look_at_dataset<T>(call, path, dataset, facts.extents);
+    }
+    call.settle(trouble);
+    source.agree();
+    for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.word_of(call.leader(), facts.extents[d]);
+    const auto where = deal_slabs(p, facts.extents, sizeof(T), 0, request.options);
+    pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
+    if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));
+    const char* const way_out = "all workers must see the same file, and nobody may write to it";
+    trouble = call.cannot("read", path, source.open(), way_out);
+    if (!source.is_one(trouble)) return std::nullopt;
+    {
+      const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
+      call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
+      // what HDF5 has opened is the same file, if it still has that name
+      if (!call.all(source.file().has_name(path))) return std::nullopt;
+      const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
+      const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {
+                          return H5Dread(data, type, in_memory, in_file, H5P_DEFAULT, slab.data());
+                        });
+      trouble = hdf5_trouble(call, good, "read", path, way_out);
+    }
+    if (!source.is_one(trouble)) return std::nullopt;
+    return bring_slabs<T, Rank, (is_to_cuts<Policies> || ...)>(call, where, slab, facts, p, request);
+  });
 }
 
 }  // namespace partita

@@ -1,6 +1,7 @@
 // Loading checkpoints: which steps there are, and the tensors of one on any partition, verified while they are read.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,14 +23,17 @@ namespace partita {
 class checkpoint {
  public:
   checkpoint(world everyone, std::string path, manifest contents)
-      : everyone_(std::move(everyone)), path_(std::move(path)), contents_(std::move(contents)) {}
+      : everyone_(std::move(everyone)),
+        path_(std::move(path)),
+        contents_(std::move(contents)),
+        by_name_(contents_.by_name()) {}
 
   std::uint64_t step() const { return contents_.step; }
   /// Names, types and extents of the tensors.
   const std::vector<manifest_tensor>& tensors() const { return contents_.tensors; }
   template <class = void>
   bool contains(const std::string& name) const {
-    return contents_.find(name) != nullptr;
+    return find(name) != nullptr;
   }
 
   /// Reads one tensor to any partition of the world, cut in balance or as `to_cuts(...)` says, and verifies it: a file
@@ -56,14 +60,27 @@ class checkpoint {
                              << path_.c_str() << "\").load(\"" << name.c_str() << "\", p)",
                          call_number_of<T>(p, request) << 3);
     call.common(0);
-    const manifest_tensor* const entry = contents_.find(name);
+    const manifest_tensor* const entry = find(name);
     const npy_facts<Rank> facts = expect<T, Rank>(call, entry, p);
     const std::string file = path_ + "/" + name + ".npy";
-    checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, facts.data_at);
-    return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, file, facts, p, request, verifier);
+    return read_unchanged(call, file, [&](file_in_common& source, bool) {
+      file_trouble trouble;
+      if (call.leads()) trouble = call.cannot("read", file, source.open(), "load a step that is there");
+      call.settle(trouble);
+      source.agree();
+      checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, facts.data_at);
+      return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, source, facts, p, request, verifier);
+    });
   }
 
  private:
+  template <class = void>
+  const manifest_tensor* find(const std::string& name) const {
+    const auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name, [&](std::size_t k, const std::string& n) {
+      return contents_.tensors[k].name < n;
+    });
+    return at == by_name_.end() || contents_.tensors[*at].name != name ? nullptr : &contents_.tensors[*at];
+  }
   /// What all workers know from the manifest: whether this tensor can be loaded as asked for, and where its elements
   /// are.
   template <class T, std::size_t Rank, class Extents>
@@ -78,8 +95,11 @@ class checkpoint {
     if (p.size() == 0)
       call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
     if (entry == nullptr) {
+      constexpr std::size_t named = 20;  // chosen: a line or two
+      const std::size_t all = contents_.tensors.size();
       sentence << "requires a tensor of that name; there are";
-      for (const manifest_tensor& t : contents_.tensors) sentence << " " << t.name.c_str();
+      for (std::size_t k = 0; k < all && k < named; ++k) sentence << " " << contents_.tensors[k].name.c_str();
+      if (all > named) sentence << " and " << all - named << " others";
       call.refuse(file_trouble::kind::io, sentence << "; ask for one of them").raise();
     }
     const text type = npy_type_of<T>();
@@ -109,6 +129,7 @@ class checkpoint {
   world everyone_;
   std::string path_;
   manifest contents_;
+  std::vector<std::size_t> by_name_;
 };
 
 namespace detail {
@@ -141,7 +162,11 @@ checkpoint open_checkpoint(const file_call& call, const std::string& folder, std
   if (call.leads()) {
     const std::string file = path + "/manifest.json";
     trouble = call.cannot("read", file, read_small_file(file, json, most), "load a step that is there");
-    const text problem = trouble.empty() ? parse_manifest(json).problem : text();
+    const manifest_found found = trouble.empty() ? parse_manifest(json) : manifest_found{};
+    text problem = found.problem;
+    if (trouble.empty() && problem.empty() && found.manifest.step != step)
+      problem << "its manifest is that of step " << found.manifest.step
+              << ": its folder was renamed, or its files moved";
     if (!problem.empty())
       trouble = call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
                                                         << path.c_str() << ", " << problem << "; load an earlier step");

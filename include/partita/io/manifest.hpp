@@ -1,9 +1,11 @@
 // What a checkpoint holds: manifest.json, written and read by hand.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <partita/core/error.hpp>
 #include <partita/io/crc32c.hpp>
 #include <partita/io/npy_header.hpp>
@@ -27,11 +29,14 @@ struct manifest {
   std::size_t slab_bytes = 0;
   std::vector<manifest_tensor> tensors;
 
+  /// The numbers of the tensors in the order of their names.
   template <class = void>
-  const manifest_tensor* find(const std::string& name) const {
-    for (const manifest_tensor& t : tensors)
-      if (t.name == name) return &t;
-    return nullptr;
+  std::vector<std::size_t> by_name() const {
+    std::vector<std::size_t> order(tensors.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return tensors[a].name < tensors[b].name; });
+    return order;
   }
   friend bool operator==(const manifest&, const manifest&) = default;
 };
@@ -76,7 +81,7 @@ class manifest_reader {
   template <class = void>
   manifest_found read() {
     std::string format;
-    std::size_t version = 0, step = 0;
+    std::size_t version = 0;
     const bool read = entries({"format", "version", "step", "slab_bytes", "tensors", "checksum"}, [&](std::size_t k) {
       std::string seal;
       switch (k) {
@@ -85,7 +90,7 @@ class manifest_reader {
         case 1:
           return number(version);
         case 2:
-          return number(step);
+          return number(found_.manifest.step, std::numeric_limits<std::uint64_t>::max());
         case 3:
           return number(found_.manifest.slab_bytes);
         case 4:
@@ -94,7 +99,6 @@ class manifest_reader {
           return string(seal);
       }
     });
-    found_.manifest.step = step;
     skip_space();
     if (!read) say("is not written as one");
     else if (at_ != end_) say("has more than spaces behind its end");
@@ -116,10 +120,12 @@ class manifest_reader {
     for (std::size_t k = 0; k < m.tensors.size() && found_.problem.empty(); ++k) {
       const manifest_tensor& t = m.tensors[k];
       if (!is_tensor_name(t.name)) say("names a tensor as none may be called");
-      if (m.find(t.name) != &t) say("names a tensor twice");
       if (t.checksums.size() != (t.bytes == 0 ? 0 : (t.bytes - 1) / m.slab_bytes + 1))
         say("has not one checksum for each slab");
     }
+    const std::vector<std::size_t> order = m.by_name();
+    for (std::size_t k = 1; k < order.size(); ++k)
+      if (m.tensors[order[k]].name == m.tensors[order[k - 1]].name) say("names a tensor twice");
   }
 
   void skip_space() {
@@ -140,13 +146,14 @@ class manifest_reader {
     out.assign(first, at_++);
     return true;
   }
-  bool number(std::size_t& value) {
+  template <class Number>
+  bool number(Number& value, Number most = std::numeric_limits<Number>::max() / 2) {
     skip_space();
     const char* const first = at_;
     value = 0;
     for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
-      const auto digit = static_cast<std::size_t>(*at_ - '0');
-      if (value > (static_cast<std::size_t>(-1) / 2 - digit) / 10) return false;
+      const auto digit = static_cast<Number>(*at_ - '0');
+      if (value > (most - digit) / 10) return false;
       value = value * 10 + digit;
     }
     return at_ != first && (at_ - first == 1 || *first != '0');

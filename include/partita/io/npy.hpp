@@ -5,6 +5,7 @@
 #include <partita/array/expression.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/io/detail/open_npy.hpp>
+#include <partita/io/detail/replaced_file.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_policy.hpp>
 #include <string>
@@ -19,7 +20,10 @@ namespace detail {
 template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
-  const std::string temporary = temporary_name(path, call.word_of(call.leader(), random_word() >> 1U));
+  const replaced_file old = call.leads() ? replaced_file::of(path) : replaced_file{};
+  const std::uint64_t word = call.word_of(call.leader(), (random_word() >> 2U << 1U) | (old.linked ? 1U : 0U));
+  const std::string target = (word & 1U) != 0 ? call.bytes_of(call.leader(), old.path) : path;
+  const std::string temporary = temporary_name(target, word >> 1U);
   const char* const intact = "free some space, or write where this worker may; what had this name before is untouched";
   using slab_type = slab_to_write<T, Rank>;
   const std::size_t bytes =
@@ -28,12 +32,13 @@ void replace_npy(const file_call& call, const std::string& path, const partition
   temporary_file guard;  // the leader removes what it made, whatever happens
   file_trouble trouble;
   if (call.leads()) {
-    int error = file.open(temporary, O_WRONLY | O_CREAT | O_EXCL);
-    if (error == 0) {
+    trouble = call.cannot("replace", path, old.error, "give the name of a file, or one that is not taken yet");
+    int error = trouble.empty() ? file.open(temporary, O_WRONLY | O_CREAT | O_EXCL, old.first_mode()) : 0;
+    if (error == 0 && file.is_open()) {
       guard.remove_later(temporary);
       error = file.reserve(bytes);
     }
-    trouble = call.cannot("make", temporary, error, intact);
+    if (error != 0) trouble = call.cannot("make", temporary, error, intact);
   }
   call.settle(trouble);
   const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
@@ -48,9 +53,11 @@ void replace_npy(const file_call& call, const std::string& path, const partition
   }
   call.settle(trouble);
   if (call.leads()) {
-    trouble = call.cannot("give its name to", path, guard.rename_to(path), intact);
+    int error = old.hand_on(temporary);
+    if (error == 0) error = guard.rename_to(target);
+    trouble = call.cannot("give its name to", target, error, intact);
     if (trouble.empty() && request.options.sync)
-      trouble = call.cannot("put on the disk the folder of", path, sync_folder(folder_of(path)),
+      trouble = call.cannot("put on the disk the folder of", target, sync_folder(folder_of(target)),
                             "the file is written, but a power failure may undo it");
   }
   call.settle(trouble);
@@ -134,9 +141,12 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
   call.common(0);
   if (p.size() == 0)
     call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
-  const auto facts = detail::open_npy<T, Rank>(call, path);
-  detail::unverified nothing;
-  return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, path, facts, p, request, nothing);
+  return detail::read_unchanged(call, path, [&](detail::file_in_common& source, bool again) {
+    if (again && p.active()) static_cast<void>(source.open());  // all at one moment: it is replaced quickly
+    const auto facts = detail::open_npy<T, Rank>(call, source);
+    detail::unverified nothing;
+    return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, facts, p, request, nothing);
+  });
 }
 /// Without type or rank: a sentence.
 template <class T = void, class Extents, class... Policies>

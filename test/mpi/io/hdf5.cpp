@@ -8,8 +8,11 @@
 
 #include <partita/io/hdf5.hpp>
 
+#include <sys/resource.h>
 #include <complex>
+#include <csignal>
 #include <cstdint>
+#include <thread>
 
 namespace {
 
@@ -110,6 +113,77 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
   BOOST_TEST(says(refused<io_error>([&] { load(1.0, s.folder / "garbage.h5", "w"); }), "cannot read"));
   BOOST_TEST(says(refused<io_error>([&] { save(s.folder / "garbage.h5", "w"); }), "cannot open"));
   BOOST_TEST(same(load_hdf5<double, 2>(s.path, "w", s.rows), w));  // and all is as it was
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_another_job_uses_is_waited_for) {
+  const setting s;
+  const auto w = numbered<double>(s.rows, {7, 12});
+  save_hdf5(s.path, "w", s.rows, extents<7, 12>{}, w, crowded);
+  for (const bool loads : {true, false}) {
+    s.everyone.communicator().barrier();
+    detail::posix_file other;  // as one has it that loads, or saves
+    if (s.everyone.id() == 0) {
+      BOOST_TEST(other.open(s.path, O_RDWR) == 0);
+      BOOST_TEST(other.lock(loads) == 0);
+    }
+    bool unlocked = false;
+    std::thread later([&] {
+      ::usleep(300000);
+      unlocked = true;
+      static_cast<void>(other.close());
+    });
+    if (loads) save_hdf5(s.path, "v", s.rows, extents<7, 12>{}, w, crowded);
+    else BOOST_TEST(same(load_hdf5<double, 2>(s.path, "v", s.rows), w));
+    later.join();
+    BOOST_TEST(unlocked);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_another_job_does_not_release_is_an_error_on_all_workers) {
+  const setting s;
+  const auto w = numbered<double>(s.rows, {7, 12});
+  save_hdf5(s.path, "w", s.rows, extents<7, 12>{}, w, crowded);
+  detail::posix_file other;
+  s.everyone.communicator().barrier();
+  if (s.everyone.id() == 0) BOOST_TEST((other.open(s.path, O_RDWR) == 0 && other.lock() == 0));
+  BOOST_TEST(says(refused<io_error>([&] { save_hdf5(s.path, "v", s.rows, extents<7, 12>{}, w, crowded); }),
+                  "another program has it open"));
+  static_cast<void>(other.close());
+  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "w", s.rows), w));
+}
+
+BOOST_AUTO_TEST_CASE(workers_that_see_other_files_under_one_name_all_get_an_error, *test::at_least(2)) {
+  const setting s;
+  const auto w = numbered<double>(s.rows, {7, 12});
+  for (std::size_t k = 0; k < s.everyone.size(); ++k) {
+    const std::string own = s.folder / std::to_string(k);
+    if (s.everyone.id() == 0) std::filesystem::create_directory(own);
+    s.everyone.communicator().barrier();
+    save_hdf5(own + "/w.h5", "w", s.rows, extents<7, 12>{}, w, crowded);
+  }
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(s.folder / std::to_string(s.everyone.id()));
+  const std::string message = refused<io_error>([&] { load_hdf5<double, 2>("w.h5", "w", s.rows); });
+  std::filesystem::current_path(before);
+  BOOST_TEST(says(message, "not all workers see the same file under this name"));
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_on_the_size_of_files_is_an_error_and_no_signal) {
+  const setting s;
+  const auto w = numbered<double>(s.rows, {70, 120});
+  std::string message;
+  {
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const auto handler = std::signal(SIGXFSZ, SIG_DFL);
+    const rlimit little{4096, before.rlim_max};
+    if (s.everyone.id() + 1 == s.everyone.size()) setrlimit(RLIMIT_FSIZE, &little);
+    message = refused<io_error>([&] { save_hdf5(s.path, "w", s.rows, extents<70, 120>{}, w, crowded); });
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+  }
+  BOOST_TEST(says(message, "cannot write"));
+  BOOST_TEST(says(message, "File too large (errno 27)"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,6 @@
 // An optimiser's state that was saved goes on where it was: on other layouts, and on other workers.
-#include <unistd.h>
-#include <filesystem>
+#include "../support/folder.hpp"
+
 #include <mpi_test.hpp>
 #include <partita/io/optimiser_state.hpp>
 
@@ -34,9 +34,8 @@ struct training {
 BOOST_AUTO_TEST_CASE(a_saved_optimiser_goes_on_on_other_layouts_and_workers) {
   world everyone(test::workers());
   const std::size_t p = everyone.size();
-  const std::string path = (std::filesystem::temp_directory_path() /
-                            ("partita-optimiser-" + std::to_string(p) + "-" + std::to_string(::getuid()) + ".npy"))
-                               .string();
+  const test::folder folder(test::workers());
+  const std::string path = folder / "adam.npy";
   const mesh m{axis{"a", p}};
   training first(everyone, m, m.layout("", "a"), m.layout("a", ""));
   for (int k = 0; k < 3; ++k) first.step();
@@ -62,5 +61,4 @@ BOOST_AUTO_TEST_CASE(a_saved_optimiser_goes_on_on_other_layouts_and_workers) {
     sharded_adam<double> small({{c}}, {});
     BOOST_CHECK_THROW(load_optimiser(path, fewer, small), shape_error);
   }
-  if (everyone.id() == 0) std::filesystem::remove(path);
 }

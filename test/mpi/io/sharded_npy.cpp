@@ -1,6 +1,6 @@
 // A sharded tensor that was saved is the same tensor under any layout; and one worker's array is everybody's.
-#include <unistd.h>
-#include <filesystem>
+#include "../support/folder.hpp"
+
 #include <mpi_test.hpp>
 #include <partita/io/sharded_npy.hpp>
 #include <random>
@@ -12,9 +12,8 @@ BOOST_AUTO_TEST_CASE(a_saved_tensor_is_read_under_any_layout) {
   world everyone(test::workers());
   std::mt19937 random(41);
   const std::size_t workers = everyone.size();
-  const std::string path = (std::filesystem::temp_directory_path() /
-                            ("partita-sharded-" + std::to_string(workers) + "-" + std::to_string(::getuid()) + ".npy"))
-                               .string();
+  const test::folder folder(test::workers());
+  const std::string path = folder / "x.npy";
   const auto number = [](const auto& i) { return test::numbered(i); };
   for (const mesh& m : test::meshes(workers)) {
     const auto all = test::layouts(m, 2);
@@ -35,5 +34,4 @@ BOOST_AUTO_TEST_CASE(a_saved_tensor_is_read_under_any_layout) {
     if (everyone.id() < m.size()) BOOST_TEST((z == same));
     BOOST_CHECK_THROW(shard_from(everyone, workers - 1, t, {5, 4}, x), shape_error);
   }
-  if (everyone.id() == 0) std::filesystem::remove(path);
 }

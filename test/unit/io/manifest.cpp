@@ -1,5 +1,7 @@
 // Checksums and manifests: known vectors, pieces put together, and no change of one bit that is not found.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <partita/io/manifest.hpp>
 #include <random>
@@ -77,6 +79,30 @@ BOOST_AUTO_TEST_CASE(a_manifest_is_json_and_comes_back) {
   BOOST_TEST(read["tensors"][0]["crc32c"][0] == "e3069283");
   BOOST_TEST(read["tensors"][2]["extents"][2] == 9000);
   BOOST_TEST((parse_manifest(to_json({0, 1, {}})).problem == ""));
+}
+
+BOOST_AUTO_TEST_CASE(any_number_of_a_step_comes_back) {
+  for (const std::uint64_t step : {std::uint64_t{0}, (std::uint64_t{1} << 63U) - 1, std::uint64_t{1} << 63U,
+                                   std::numeric_limits<std::uint64_t>::max()}) {
+    const manifest_found found = parse_manifest(to_json({step, 1, {}}));
+    BOOST_TEST(found.problem == "");
+    BOOST_TEST(found.manifest.step == step);
+  }
+  std::string body = to_json({7, 1, {}});
+  body = body.substr(0, body.size() - detail::manifest_seal_bytes);
+  body.replace(body.find("\"step\": 7"), 9, "\"step\": 18446744073709551616");
+  BOOST_TEST(problem_of(body).contains("not written as one"));
+}
+
+BOOST_AUTO_TEST_CASE(many_tensors_are_checked_in_time) {
+  manifest m{1, 4096, {}};
+  for (int k = 0; k < 60000; ++k) m.tensors.push_back({"t" + std::to_string(k), "<f8", {}, 0, {}});
+  const auto begin = std::chrono::steady_clock::now();
+  BOOST_TEST(parse_manifest(to_json(m)).problem == "");
+  m.tensors.push_back(m.tensors[1234]);
+  BOOST_TEST(parse_manifest(to_json(m)).problem.contains("twice"));
+  // some tenths of a second; where each name is compared with all others it is minutes
+  BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)));
 }
 
 BOOST_AUTO_TEST_CASE(every_flipped_bit_and_every_cut_of_a_manifest_is_found) {

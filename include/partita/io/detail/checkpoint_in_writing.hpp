@@ -116,22 +116,25 @@ class basic_checkpoint_in_writing {
   /// Makes a folder that nobody else knows. Collective.
   void begin() {
     const std::string path = folder_ + "/" + step_name(step_);
-    temporary_ = temporary_name(path, call_.word_of(call_.leader(), random_word() >> 1U));
+    constexpr int most = 100;  // chosen: another job takes a folder for a leftover in the moment before it is locked
+    std::uint64_t word = 0;
     file_trouble trouble;
     if (call_.leads()) {
       int error = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
       const checkpoint_list there = error == 0 ? list_checkpoints(folder_) : checkpoint_list{};
       if (error == 0) error = there.error;
       for (const std::string& name : there.leftovers)
-        if (error == 0) error = remove_folder(folder_ + "/" + name);
-      if (error == 0) error = guard_.make(temporary_);
-      trouble = call_.cannot("make", temporary_, error, way_out);
-      if (std::binary_search(there.steps.begin(), there.steps.end(), step_))
-        trouble =
-            call_.refuse(file_trouble::kind::io, text("requires a step that is not there yet; there is ")
-                                                     << path.c_str() << "; remove it first, or save another step");
+        if (error == 0) error = remove_leftover(folder_ + "/" + name);
+      for (int trial = 0; trial < most && (trial == 0 || error == EAGAIN || error == EEXIST); ++trial) {
+        if (trial == 0 && error != 0) break;
+        word = random_word() >> 1U;
+        error = guard_.make(temporary_name(path, word));
+      }
+      trouble = call_.cannot("make", temporary_name(path, word), error, way_out);
+      if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) trouble = taken(path);
     }
     call_.settle(trouble);
+    temporary_ = temporary_name(path, call_.word_of(call_.leader(), word));
   }
   /// Takes a tensor as it is now; if it does not copy, as it is when it is written. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
@@ -168,11 +171,14 @@ class basic_checkpoint_in_writing {
     file_trouble trouble;
     if (call_.leads()) {
       const bool sync = options_.files.sync;
-      int error = write_small_file(temporary_ + "/manifest.json", to_json(contents), sync);
+      int error = 0;
+      for (const manifest_tensor& tensor : contents.tensors)
+        if (error == 0 && !is_whole_file(temporary_ + "/" + tensor.name + ".npy", tensor.bytes)) error = end_of_file;
+      if (error == 0) error = write_small_file(temporary_ + "/manifest.json", to_json(contents), sync);
       if (error == 0 && sync) error = sync_folder(temporary_);
       if (error == 0) error = guard_.rename_to(path);
       if (error == 0 && sync) error = sync_folder(folder_);
-      trouble = call_.cannot("complete", path, error, way_out);
+      trouble = error == ENOTEMPTY || error == EEXIST ? taken(path) : call_.cannot("complete", path, error, way_out);
       if (error == 0 && options_.keep_last > 0) {
         const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
         for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)
@@ -184,6 +190,11 @@ class basic_checkpoint_in_writing {
   }
 
  private:
+  file_trouble taken(const std::string& path) const {
+    return call_.refuse(file_trouble::kind::io, text("requires a step that is not there yet; there is ")
+                                                    << path.c_str() << "; remove it first, or save another step");
+  }
+
   static constexpr const char* way_out = "check the folder; the checkpoints saved before are untouched";
 
   file_call call_;

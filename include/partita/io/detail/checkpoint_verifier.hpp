@@ -8,6 +8,7 @@
 #include <partita/io/detail/file_agreement.hpp>
 #include <partita/io/detail/slab_checksums.hpp>
 #include <partita/io/manifest.hpp>
+#include <partita/io/npy_header.hpp>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,12 @@ class basic_checkpoint_verifier {
                           (text("requires what was saved; ") << path_.c_str() << " has " << bytes << " bytes, and had "
                                                              << entry_.bytes << "; load an earlier step"));
     saw(0, reinterpret_cast<const unsigned char*>(front.data()), front.size());
+    if (!describes(parse_npy_header(reinterpret_cast<const unsigned char*>(front.data()), front.size())))
+      other_header_ = call_.refuse(file_trouble::kind::io,
+                                   text("requires a manifest that agrees with its files; the header of ")
+                                       << path_.c_str()
+                                       << " is not that of a tensor of this type and these extents; load an earlier "
+                                          "step");
     return {};
   }
   void saw(std::size_t at, const unsigned char* bytes, std::size_t n) { shares_.add(at, bytes, n); }
@@ -96,14 +103,25 @@ class basic_checkpoint_verifier {
                         << " and on of " << path_.c_str()
                         << ") has another checksum than when it was saved; load an earlier step")
             .raise();
+    call_.settle(other_header_);  // the checksums first: they name the slab of a header that is damaged
   }
 
  private:
+  /// Whether the header of the file is that of the tensor in the manifest.
+  bool describes(const npy_header_found& found) const {
+    const npy_header& h = found.header;
+    bool same = found.problem.empty() && h.rank == entry_.extents.size() && !h.fortran_order && h.data_at == data_at_ &&
+                entry_.type == npy_type_text(h.byte_order, h.kind, h.item_bytes).c_str();
+    for (std::size_t d = 0; same && d < h.rank; ++d) same = h.extents[d] == entry_.extents[d];
+    return same;
+  }
+
   const file_call& call_;
   const std::string& path_;
   const manifest_tensor& entry_;
   std::size_t slab_bytes_, data_at_;
   checksum_shares shares_;
+  file_trouble other_header_;
 };
 using checkpoint_verifier = basic_checkpoint_verifier<>;
 

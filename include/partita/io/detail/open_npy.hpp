@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <new>
+#include <optional>
+#include <partita/io/detail/file_in_common.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_runs.hpp>
 #include <string>
@@ -19,15 +21,15 @@ struct npy_front {
   file_trouble trouble;
 };
 template <class = void>
-npy_front read_npy_front(const file_call& call, const std::string& path) {
+npy_front read_npy_front(const file_call& call, file_in_common& source) {
   npy_front front;
+  const std::string& path = source.path();
   const char* const way_out = "check the name, and that this worker may read it";
-  posix_file file;
   std::size_t bytes = 0;
-  int error = file.open(path, O_RDONLY);
-  if (error == 0) error = file.size(bytes);
+  int error = source.open();
+  if (error == 0) error = source.file().size(bytes);
   front.bytes.resize(bytes < npy_header_limit ? bytes : npy_header_limit);
-  if (error == 0) error = file.read(front.bytes.data(), front.bytes.size(), 0);
+  if (error == 0) error = source.file().read(front.bytes.data(), front.bytes.size(), 0);
   front.trouble = call.cannot("read", path, error, way_out);
   if (error != 0) return front;
   const npy_header_found found =
@@ -77,13 +79,14 @@ file_trouble misfit(const file_call& call, const std::string& path, const npy_he
 
 /// Reads the header of a file by the leader, tells all, and looks whether it is what T and Rank ask for. Collective.
 template <class T, std::size_t Rank>
-npy_facts<Rank> open_npy(const file_call& call, const std::string& path) {
+npy_facts<Rank> open_npy(const file_call& call, file_in_common& source) {
   npy_front front;
   if (call.leads()) {
-    front = read_npy_front(call, path);
-    if (front.trouble.empty()) front.trouble = misfit<T, Rank>(call, path, front.header);
+    front = read_npy_front(call, source);
+    if (front.trouble.empty()) front.trouble = misfit<T, Rank>(call, source.path(), front.header);
   }
   call.settle(front.trouble);
+  source.agree();
   npy_facts<Rank> facts;
   const std::uint64_t marks =
       call.word_of(call.leader(), (front.header.fortran_order ? 1U : 0U) |
@@ -114,10 +117,12 @@ struct unverified {
   void ended() {}  // collective, when all have read
 };
 
-/// Reads what this worker has of a file that is cut like this. Collective.
+/// Reads what this worker has of a file that is cut like this; nothing if the file was replaced meanwhile. Collective.
 template <class T, std::size_t Rank, class Extents, class Verifier>
-pooled_tensor<T, Rank> read_blocks(const file_call& call, const std::string& path, const npy_facts<Rank>& facts,
-                                   const partition<Extents>& p, const decomposition<Rank>& cuts, Verifier& verifier) {
+std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in_common& source,
+                                                  const npy_facts<Rank>& facts, const partition<Extents>& p,
+                                                  const decomposition<Rank>& cuts, Verifier& verifier) {
+  const char* const way_out = "all workers must see the same file, and nobody may write to it";
   pooled_tensor<T, Rank> block(zero_volume<T, Rank>());
   const bool holds = p.active() && volume_of(cuts.shape(p.index())) != 0;
   file_trouble other;
@@ -128,10 +133,11 @@ pooled_tensor<T, Rank> read_blocks(const file_call& call, const std::string& pat
                                                     << call.everyone().id() << " has no memory for its block of "
                                                     << cuts.shape(p.index()) << "; load it on more workers");
   }
-  posix_file file;
-  int error = holds || call.leads() ? file.open(path, O_RDONLY) : 0;
-  if (error == 0 && call.leads() && other.empty()) other = verifier.front(file);
-  if (error == 0 && other.empty() && holds) {
+  const posix_file& file = source.file();
+  int error = holds || call.leads() ? source.open() : 0;
+  if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
+  if (call.leads() && other.empty()) other = verifier.front(file);
+  if (other.empty() && holds) {
     constexpr std::size_t warm = std::size_t{1} << 20U;  // what was read is still in a cache when it is looked at
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
     for_file_runs(cuts, p.index(), [&](std::size_t at, std::size_t local, std::size_t count) {
@@ -144,9 +150,7 @@ pooled_tensor<T, Rank> read_blocks(const file_call& call, const std::string& pat
       }
     });
   }
-  call.settle(error == 0
-                  ? other
-                  : call.cannot("read", path, error, "all workers must see the same file, and nobody may write to it"));
+  if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
   verifier.ended();
   if (facts.foreign_bytes) swap_bytes(block.data(), block.size());
   if constexpr (std::is_same_v<T, bool>) {  // NumPy takes every byte but 0 for true, C++ may not
@@ -175,18 +179,20 @@ pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<R
 }
 
 /// What a file holds on p, cut as asked for: read where it is wanted if that lies in the file in long runs, else read
-/// by the owners of slabs and moved. Collective.
+/// by the owners of slabs and moved; nothing if the file was replaced meanwhile. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
-pooled_tensor<T, Rank> read_npy(const file_call& call, const std::string& path, const npy_facts<Rank>& facts,
-                                const partition<Extents>& p, const file_request<Rank>& request, Verifier& verifier) {
+std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, file_in_common& source,
+                                               const npy_facts<Rank>& facts, const partition<Extents>& p,
+                                               const file_request<Rank>& request, Verifier& verifier) {
   const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(facts.extents, p.grid().shape());
   const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == facts.extents;
   if (!facts.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
-    return read_blocks<T>(call, path, facts, p, wanted, verifier);
+    return read_blocks<T>(call, source, facts, p, wanted, verifier);
   const auto where = deal_slabs(p, facts.fortran_order ? backwards(facts.extents) : facts.extents, sizeof(T),
                                 facts.data_at, request.options);
-  auto slab = read_blocks<T>(call, path, facts, where.owners, where.cuts, verifier);
-  return bring_slabs<T, Rank, CutsGiven>(call, where, slab, facts, p, request);
+  auto slab = read_blocks<T>(call, source, facts, where.owners, where.cuts, verifier);
+  if (!slab) return std::nullopt;
+  return bring_slabs<T, Rank, CutsGiven>(call, where, *slab, facts, p, request);
 }
 
 }  // namespace partita::detail

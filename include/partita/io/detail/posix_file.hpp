@@ -2,6 +2,8 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +12,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <partita/comm/file_size_errors.hpp>
 #include <partita/core/error.hpp>
+#include <partita/core/hash.hpp>
 #include <string>
 
 namespace partita::detail {
@@ -41,12 +45,14 @@ class posix_file {
   ~posix_file() { static_cast<void>(close()); }
 
   /// 0 or an errno. What is read only is not waited for: a pipe that nobody writes to would never open.
-  int open(const std::string& path, int flags) {
+  int open(const std::string& path, int flags, mode_t mode = 0666) {
+    static_cast<void>(close());
     if (flags == O_RDONLY) flags |= O_NONBLOCK;
-    do descriptor_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    do descriptor_ = ::open(path.c_str(), flags | O_CLOEXEC, mode);
     while (descriptor_ < 0 && errno == EINTR);
     return descriptor_ < 0 ? errno : 0;
   }
+  bool is_open() const { return descriptor_ >= 0; }
   /// 0 or what a file system that writes late has to say.
   int close() {
     if (descriptor_ < 0) return 0;
@@ -61,6 +67,7 @@ class posix_file {
   }
   template <class = void>
   int write(const void* from, std::size_t bytes, std::size_t at) const {
+    const file_size_errors no_signal;
     const int error = transfer_all(bytes, [&](std::size_t done, std::size_t count) {
       return ::pwrite(descriptor_, static_cast<const char*>(from) + done, count, static_cast<off_t>(at + done));
     });
@@ -73,14 +80,71 @@ class posix_file {
     bytes = static_cast<std::size_t>(status.st_size);
     return 0;
   }
+  /// What another file under the same name does not have, nor this one after somebody has written to it: as long as it
+  /// is open somewhere, its inode is given to no other. Without the number of the device, which is the affair of each
+  /// machine. 0 if it cannot be found out.
+  std::uint64_t version() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) return 0;
+    return hasher()
+        .mix(status.st_ino)
+        .mix(status.st_size)
+        .mix(status.st_mtim.tv_sec)
+        .mix(status.st_mtim.tv_nsec)
+        .value();
+  }
+  /// Whether this file still has that name.
+  bool has_name(const std::string& path) const {
+    struct stat here {
+    }, there{};
+    return ::fstat(descriptor_, &here) == 0 && ::stat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+  }
+  /// Locks the file, also against other objects of this process, until it is closed or the process ends, however that
+  /// happens. 0 or an errno: EWOULDBLOCK if somebody else has locked it.
+  int lock(bool shared = false) const {
+    int result = 0;
+    do result = ::flock(descriptor_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+  }
+  /// The same, but waits for a while if somebody else has locked it. 0 also where the file system has no locks.
+  template <class = void>
+  int wait_for_lock(bool shared) const {
+    constexpr int trials = 500;  // five seconds: chosen, longer than most datasets take and shorter than a hang
+    constexpr useconds_t pause = 10000;
+    int error = lock(shared);
+    for (int trial = 1; trial < trials && error == EWOULDBLOCK; ++trial) {
+      ::usleep(pause);
+      error = lock(shared);
+    }
+    return has_no_locks(error) ? 0 : error;
+  }
+  /// Whether that is what a file system without locks returns.
+  static bool has_no_locks(int error) {
+    return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == EBADF;
+  }
   /// Takes the room for so many bytes, so that a full disk is found before anything is written. A file system that
   /// cannot reserve gets the size only (posix_fallocate would write every page of it instead).
   int reserve(std::size_t bytes) const {
+    const file_size_errors no_signal;
 #ifdef __linux__
     if (bytes == 0 || ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0) return 0;
     if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINTR) return errno;
 #endif
     return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  }
+  /// Whether there is room for so many bytes, for others to write: the file has `before` bytes again afterwards.
+  int try_to_reserve(std::size_t before, std::size_t bytes) const {
+    const int error = reserve(bytes);
+    const int result = ::ftruncate(descriptor_, static_cast<off_t>(before));
+    return error != 0 ? error : result != 0 ? errno : 0;
+  }
+  /// EFBIG if this process may not write a file of so many bytes (ulimit -f), else 0.
+  static int room_by_limit(std::size_t bytes) {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur ? EFBIG
+                                                                                                               : 0;
   }
   /// The data are on the disk when it returns.
   int sync() const {

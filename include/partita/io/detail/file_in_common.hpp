@@ -1,0 +1,68 @@
+// One file that several workers read while other jobs may replace it: all have the same one, or they begin again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/io/detail/file_agreement.hpp>
+#include <partita/io/detail/posix_file.hpp>
+#include <string>
+#include <utility>
+
+namespace partita::detail {
+
+/// A file under a name that each worker opens for itself. The leader opens it first and keeps it open, so that no other
+/// file gets its inode; the others compare theirs with it.
+class file_in_common {
+ public:
+  file_in_common(const file_call& call, const std::string& path) : call_(call), path_(path) {}
+
+  const std::string& path() const { return path_; }
+  const posix_file& file() const { return file_; }
+  /// Opens it on this worker, if it is not open: 0 or an errno.
+  int open() {
+    if (file_.is_open()) return 0;
+    const int error = file_.open(path_, O_RDONLY);
+    if (error == 0 && call_.leads()) wanted_ = version();
+    return error;
+  }
+  /// Reports to all which file the leader has opened. Collective.
+  template <class = void>
+  void agree() {
+    wanted_ = call_.word_of(call_.leader(), wanted_);
+  }
+  /// Whether each worker that has opened it has the leader's file, and nobody has written to it since; throws on all
+  /// workers what goes wrong on one. Collective.
+  template <class = void>
+  bool is_one(const file_trouble& mine) const {
+    const bool one = !file_.is_open() || version() == wanted_;
+    if (call_.all(one && mine.empty())) return true;
+    call_.settle(one ? mine : file_trouble{});
+    return false;
+  }
+
+ private:
+  std::uint64_t version() const { return file_.version() >> 1U; }  // an agreement leaves a word 63 bits
+
+  const file_call& call_;
+  const std::string& path_;
+  posix_file file_;
+  std::uint64_t wanted_ = 0;
+};
+
+/// Calls read(file, again) until it returns something: it returns nothing, on all workers, if the file was replaced or
+/// written to meanwhile. Collective.
+template <class Read>
+auto read_unchanged(const file_call& call, const std::string& path, Read read) {
+  constexpr int most = 100;  // chosen: another job can replace a file between two opens once in a while, not each time
+  for (int trial = 0; trial < most; ++trial) {
+    file_in_common file(call, path);
+    if (auto got = read(file, trial > 0)) return *std::move(got);
+  }
+  call.refuse(file_trouble::kind::io, text("requires a file that stays as it is while the workers read it; each of ")
+                                          << most << " times somebody had replaced " << path.c_str()
+                                          << " or written to it, or not all workers see the same file under this "
+                                             "name; wait for the job that writes it, and name a file that all see")
+      .raise();
+}
+
+}  // namespace partita::detail
