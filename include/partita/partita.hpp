@@ -27,10 +27,12 @@
 #include <partita/explain/linear_picture.hpp>
 #include <partita/explain/plan_svg.hpp>
 #include <partita/explain/plan_text.hpp>
+#include <partita/explain/propagation_picture.hpp>
 #include <partita/explain/propagation_text.hpp>
 #include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
 #include <partita/explain/step_picture.hpp>
+#include <partita/explain/sum_reduce_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 
 #include <partita/array/as_rank.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/explain/refused_broadcast_picture.hpp>
+#include <partita/explain/sum_reduce_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 #include <partita/plan/binomial_tree.hpp>
 
@@ -36,16 +37,18 @@ inline std::size_t rounds(std::size_t members) {
   return below;
 }
 
+/// Draws the call as it was given: from p_x to p_y, with its policies.
 template <template <class, class> class Picture, class P, class Q>
-void draw(const arguments& given, const P& p, const Q& q, bool small_turned, bool large_turned) {
+void draw(const arguments& given, const P& p_x, const Q& p_y) {
   using partita::transpose_dest, partita::transpose_src;
   using picture = Picture<partita::detail::extents_in<P>, partita::detail::extents_in<Q>>;
   if (!given.has("--svg")) return;
-  if (p.size() > 100 || q.size() > 100) throw usage_error("--svg draws up to 100 workers");
-  given.save(small_turned && large_turned ? to_svg(picture(p, q, transpose_src, transpose_dest))
-             : small_turned               ? to_svg(picture(p, q, transpose_src))
-             : large_turned               ? to_svg(picture(p, q, transpose_dest))
-                                          : to_svg(picture(p, q)));
+  if (p_x.size() > 100 || p_y.size() > 100) throw usage_error("--svg draws up to 100 workers");
+  const bool src = given.has("--transpose-src"), dest = given.has("--transpose-dest");
+  given.save(src && dest ? to_svg(picture(p_x, p_y, transpose_src, transpose_dest))
+             : src       ? to_svg(picture(p_x, p_y, transpose_src))
+             : dest      ? to_svg(picture(p_x, p_y, transpose_dest))
+                         : to_svg(picture(p_x, p_y)));
 }
 
 template <std::size_t Small, std::size_t Large>
@@ -84,7 +87,8 @@ void explain_pairs(const arguments& given, const place& small, const place& larg
   });
   cost.print();
   print_model();
-  draw<worker_broadcast_picture>(given, p, q, small_turned, large_turned);
+  if (reduction) draw<sum_reduce_picture>(given, q, p);
+  else draw<worker_broadcast_picture>(given, p, q);
 }
 
 inline int explain_broadcast(int argc, char** argv, bool reduction) {
@@ -112,8 +116,8 @@ inline int explain_broadcast(int argc, char** argv, bool reduction) {
                          reduction ? "p_x" : "p_y");
         if (verdict) explain_pairs<S, L>(given, small, large, small_turned, large_turned, reduction);
       }
-      if (!verdict)
-        draw<refused_broadcast_picture>(given, small.grid<S>(), large.grid<L>(), small_turned, large_turned);
+      if (!verdict && reduction) draw<refused_sum_reduce_picture>(given, large.grid<L>(), small.grid<S>());
+      if (!verdict && !reduction) draw<refused_broadcast_picture>(given, small.grid<S>(), large.grid<L>());
       return verdict ? 0 : 1;
     });
   });

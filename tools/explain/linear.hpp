@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/explain/linear_picture.hpp>
+#include <partita/plan/between_nodes.hpp>
 #include <partita/plan/linear_cost.hpp>
 
 #include "arguments.hpp"
@@ -46,6 +47,22 @@ inline void print_weights(const partita::linear_problem& of, const place& p_x, c
   print_rest(rows * columns);
 }
 
+/// By which routes blocks of x and y travel: x is copied and its gradient summed, y is summed and its gradient copied.
+inline std::string routes(partita::linear_algorithm how, const partita::linear_problem& of, const place& p_w) {
+  using namespace partita;
+  if (how != weight_stationary) return how == column_parallel ? "x directly" : "y directly";
+  const auto among = [&](std::size_t members, std::size_t features, std::size_t parts) -> std::string {
+    const block_routes all{members, of.batch * balanced_part(features, parts, 0).size() * of.element_bytes};
+    const auto name = [](block_route one) {
+      return one == block_route::along_tree ? "by tree" : one == block_route::directly ? "directly" : "in parts";
+    };
+    const std::string copied = name(all.spread()), summed = name(all.sum());
+    return members < 2 ? "stays" : copied == summed ? copied : copied + " and " + summed;
+  };
+  return "x " + among(p_w.shape[0], of.in_features, p_w.shape[1]) + ", y " +
+         among(p_w.shape[1], of.out_features, p_w.shape[0]);
+}
+
 inline int explain_linear(int argc, char** argv) {
   using namespace partita;
   const arguments given(argc, argv, {"--batch", "--in", "--out", "--element", "--algorithm", "--svg"}, {"--no-bias"});
@@ -83,19 +100,23 @@ inline int explain_linear(int argc, char** argv) {
             << to_text(choose(of, p_x.size(), p_y.size(), std::max(p_w.size(), p_x.size() * p_y.size())));
 
   std::cout << "\ncost as partitions and features grow together\n";
-  table cost({"workers", "W on", "features", "messages", "bytes sent", "bytes held", "seconds"});
+  table cost({"workers", "W on", "features", "routes", "messages", "bytes sent", "bytes held", "seconds"});
+  strategy_changes changes;
   for_scales(p_w.shape, [&](std::size_t factor) {
     const place larger = p_w.times(factor);
     linear_problem grown = of;
     grown.in_features *= larger.shape[1] / p_w.shape[1];
     grown.out_features *= larger.shape[0] / p_w.shape[0];
     const linear_cost one = predict(how, grown, larger.array<2>());
-    cost.add({std::to_string(larger.size()), written(larger.shape),
-              std::to_string(grown.in_features) + " to " + std::to_string(grown.out_features),
+    const std::string workers = std::to_string(larger.size()), by = routes(how, grown, larger);
+    changes.add(workers, by);
+    cost.add({workers, written(larger.shape),
+              std::to_string(grown.in_features) + " to " + std::to_string(grown.out_features), by,
               std::to_string(one.messages), bytes(static_cast<double>(one.sent)),
               bytes(static_cast<double>(one.memory)), seconds(network.seconds(one))});
   });
   cost.print();
+  changes.print("the routes");
   print_model();
   if (!given.has("--svg")) return 0;
   if (how != weight_stationary || p_w.size() > 100)

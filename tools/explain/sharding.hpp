@@ -1,8 +1,7 @@
 // A sharding rule: how operands and results lie, what moves for it and why; alone, what cutting each letter costs.
 #pragma once
 
-#include <partita/explain/completion_picture.hpp>
-#include <partita/explain/propagation_text.hpp>
+#include <partita/explain/propagation_picture.hpp>
 #include <partita/plan/plan_reshard.hpp>
 
 #include "arguments.hpp"
@@ -101,21 +100,61 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
   }
 }
 
-inline partita::propagation propagated(const arguments& given, const partita::rule& r, const partita::mesh& m,
-                                       std::size_t factor, std::vector<partita::spec>& operands) {
+/// The operation of the command line on a mesh and on tensors whose extents are multiplied by `factor`.
+inline partita::propagation_picture propagated(const arguments& given, const partita::rule& r, const partita::mesh& m,
+                                               std::size_t factor) {
   using namespace partita;
-  operands.clear();
+  std::vector<spec> operands, results;
   for (std::size_t k = 1; k < given.words().size(); ++k) operands.push_back(spec_from(m, given.words()[k], factor));
   if (operands.size() != r.operand_count)
     throw usage_error("the rule has " + std::to_string(r.operand_count) + " operands, give a shape for each");
-  std::vector<spec> results;
   for (const std::string& one : given.values("--result")) results.push_back(spec_from(m, one, factor));
-  const direction way = results.empty()           ? direction::forward
-                        : given.has("--backward") ? direction::backward
-                                                  : direction::mixed;
+  const direction towards = results.empty()           ? direction::forward
+                            : given.has("--backward") ? direction::backward
+                                                      : direction::mixed;
   policy by;
   if (given.has("--forbid-moves")) by = by.with(policy::reshard::forbid);
-  return propagate(m, r, spec_list(operands), spec_list(results), way, by);
+  return {r, operands, results, propagate(m, r, spec_list(operands), spec_list(results), towards, by)};
+}
+
+/// What moves on one mesh, in a few words: "all_gather model of operand 0".
+inline std::string strategy(const partita::propagation_picture& of, bool before) {
+  partita::prose all;
+  for (const partita::tensor_move& move : of.moves)
+    if (of.is_before(move) == before)
+      all << (all.empty() ? "" : "; ") << partita::detail::in_a_line(move.plan) << " of " << of.name(move.tensor);
+  return all.empty() ? "-" : all.c_str();
+}
+
+inline double moved(const partita::propagation_picture& of, bool before) {
+  std::size_t all = 0;
+  for (const partita::tensor_move& move : of.moves)
+    if (of.is_before(move) == before) all += move.plan.bytes();
+  return static_cast<double>(all);
+}
+
+/// A row for each size of the mesh. The strategy may change from row to row: each row says what moves in it.
+inline void print_growth(const arguments& given, const partita::rule& r, const std::string& axes) {
+  using namespace partita;
+  std::cout << "\ncost as mesh and tensors grow together, bytes received by a worker\n";
+  shape_list sizes;
+  const mesh m = mesh_from(axes, 1);
+  for (std::size_t a = 0; a < m.rank(); ++a) sizes.push_back(m.size(a));
+  std::vector<std::string> heading{"workers", "mesh", "before", "what moves before", "after", "what moves after"};
+  table cost(heading);
+  strategy_changes changes;
+  for_scales(sizes, [&](std::size_t factor) {
+    const mesh larger = mesh_from(axes, factor);
+    text name;
+    name << larger;
+    const propagation_picture grown = propagated(given, r, larger, factor);
+    const std::string before = strategy(grown, true), after = strategy(grown, false);
+    const std::string workers = std::to_string(larger.size());
+    changes.add(workers, before + " and " + after);
+    cost.add({workers, name.c_str(), bytes(moved(grown, true)), before, bytes(moved(grown, false)), after});
+  });
+  cost.print();
+  changes.print("the moves");
 }
 
 inline int explain_sharding(int argc, char** argv) {
@@ -132,39 +171,11 @@ inline int explain_sharding(int argc, char** argv) {
     return 0;
   }
   const std::string axes = given.value("--mesh", "data=2,model=4");
-  const mesh m = mesh_from(axes, 1);
-  std::vector<spec> operands;
-  const propagation p = propagated(given, r, m, 1, operands);
-  std::cout << explain(p, r);
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    if (operands[i].known && !operands[i].layout.lies_as(p.operands[i]))
-      std::cout << "\noperand " << i << " moves by\n"
-                << plan_reshard(m, operands[i].layout, p.operands[i], operands[i].shape);
-
-  std::cout << "\ncost as mesh and tensors grow together\n";
-  shape_list sizes;
-  for (std::size_t a = 0; a < m.rank(); ++a) sizes.push_back(m.size(a));
-  table cost({"workers", "mesh", "bytes moved to a worker before"});
-  for_scales(sizes, [&](std::size_t factor) {
-    const mesh larger = mesh_from(axes, factor);
-    std::vector<spec> grown;
-    text name;
-    name << larger;
-    const propagation q = propagated(given, r, larger, factor, grown);
-    cost.add({std::to_string(larger.size()), name.c_str(), bytes(static_cast<double>(q.bytes()))});
-  });
-  cost.print();
-  if (!given.has("--svg")) return 0;
-  if (operands.size() > 2) throw usage_error("--svg draws up to 2 operands");
-  graph g(m);
-  std::vector<value> values;
-  const char* const names[] = {"operand 0", "operand 1"};
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    values.push_back(operands[i].known ? g.input(operands[i].shape, operands[i].layout, names[i])
-                                       : g.input(operands[i].shape, names[i]));
-  if (values.size() == 1) g.apply(r, {values[0]}, "result");
-  else g.apply(r, {values[0], values[1]}, "result");
-  given.save(to_svg(complete(g)));
+  const propagation_picture p = propagated(given, r, mesh_from(axes, 1), 1);
+  std::cout << explain(p.decided, r);
+  if (!p.moves.empty()) std::cout << "\n" << to_text(p);
+  print_growth(given, r, axes);
+  if (given.has("--svg")) given.save(to_svg(p));
   return 0;
 }
 

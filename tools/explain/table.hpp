@@ -84,6 +84,24 @@ void for_scales(const partita::shape_list& shape, F f) {
   }
 }
 
+/// Which rows of a cost table are reached by other means than the row above: they must not be compared without that.
+class strategy_changes {
+ public:
+  void add(const std::string& workers, const std::string& strategy) {
+    if (!last_.empty() && strategy != last_) all_.push_back(workers);
+    last_ = strategy;
+  }
+  void print(const char* what) const {
+    for (const std::string& workers : all_)
+      std::cout << "  on " << workers << " workers " << what
+                << " differ from the row above: others are cheaper there\n";
+  }
+
+ private:
+  std::string last_;
+  std::vector<std::string> all_;
+};
+
 /// "3 more rows" where a table was cut.
 inline constexpr std::size_t most_rows = 16;
 inline void print_rest(std::size_t rows) {

@@ -3,21 +3,13 @@
 
 #include <cstddef>
 #include <partita/explain/completion_text.hpp>
-#include <partita/explain/svg.hpp>
+#include <partita/explain/listing.hpp>
+#include <partita/explain/propagation_picture.hpp>
 #include <vector>
 
 namespace partita {
 namespace detail {
 
-/// The steps of a move in a line: reduce_scatter model, all_gather data.
-inline prose in_a_line(const reshard_plan& plan) {
-  prose all;
-  for (const reshard_step& one : plan) {
-    all << (all.empty() ? "" : ", ") << name_of(one.done);
-    if (one.axis != reshard_step::none) all << " " << one.after.on.axes[one.axis].name();
-  }
-  return all;
-}
 template <class Graph>
 const graph_reshard* move_of(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   for (const graph_reshard& move : done.reshards)
@@ -36,67 +28,45 @@ class listing {
     prose title("mesh");
     for (std::size_t a = 0; a < g_.on().rank(); ++a)
       title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
-    add(title, "", true, detail::dark.ink);
+    rows_.add(title, "", true, detail::dark.ink);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].producer == Graph::nobody)
         add_value(value{v}, prose() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
     for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
   }
-  prose svg() {
-    for (const arc& one : arcs_) {
-      const drawing::px from = middle(one.from), to = middle(one.to), far = (to - from) / 3 + 12;
-      on_.curve(left_, from, left_ - (far < left_ ? far : left_), left_, to, one.moves ? red_ : detail::pale.ink);
-    }
-    return on_.svg();
-  }
+  prose svg() { return rows_.svg(); }
 
  private:
-  static constexpr drawing::px left_ = 110, row_ = 26, column_ = 400;
-  static constexpr const char* red_ = "#9b2226";
-  struct arc {
-    std::size_t from, to;
-    bool moves;
-  };
-
-  static drawing::px middle(std::size_t k) { return row_ * static_cast<drawing::px>(k) + row_ / 2; }
-  void add(const prose& what, const prose& layout, bool bold, const char* ink) {
-    const drawing::px y = middle(rows_++) + 5;
-    on_.words(left_ + 12, y, what, {14, drawing::anchor::start, ink, bold, false});
-    on_.words(left_ + column_, y, layout, {14, drawing::anchor::start, ink, bold, false});
-  }
   void add_value(value v, const prose& what) {
-    row_of_[v.number] = rows_;
-    on_.rectangle(left_ - 3, middle(rows_) - 3, 6, 6, {detail::dark.ink, detail::dark.ink}, 0, false, 3);
-    add(what, prose() << said(done_[v]), g_.annotation(v) != nullptr, detail::dark.ink);
+    row_of_[v.number] = rows_.add_value(what, prose() << said(done_[v]), g_.annotation(v) != nullptr);
   }
   void add_operation(std::size_t o) {
     const typename Graph::node& n = g_.operation(o);
-    const std::size_t begin = arcs_.size();
+    std::vector<bool> moves;
     for (std::size_t i = 0; i < n.operands; ++i) {
       const graph_reshard* move = move_of(done_, o, i);
       if (move != nullptr)
-        add(prose("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-            prose() << said(move->to), false, red_);
-      arcs_.push_back({row_of_[g_.operand(n, i).number], 0, move != nullptr});
+        rows_.add_move(prose("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
+                       prose() << said(move->to));
+      moves.push_back(move != nullptr);
     }
-    for (std::size_t a = begin; a < arcs_.size(); ++a) arcs_[a].to = rows_;
+    for (std::size_t i = 0; i < n.operands; ++i)
+      rows_.add_arc(row_of_[g_.operand(n, i).number], rows_.rows(), moves[i]);
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
       const graph_reshard* move = move_of(done_, o, n.operands + j);
       if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // nobody wants it
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
       if (move != nullptr)
-        add(prose("    then ") << in_a_line(done_.plan(*move)), prose() << said(move->to), false, red_);
+        rows_.add_move(prose("    then ") << in_a_line(done_.plan(*move)), prose() << said(move->to));
     }
   }
 
   const completion_of<Graph>& done_;
   const Graph& g_;
-  drawing on_{};
-  std::vector<arc> arcs_{};
+  listing_rows rows_{};
   std::vector<std::size_t> row_of_;
   std::vector<unsigned char> read_;
-  std::size_t rows_ = 0;
 };
 
 }  // namespace detail

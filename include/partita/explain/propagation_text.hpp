@@ -81,9 +81,10 @@ class decision_writer {
   const propagation& p_;
 };
 
-inline prose written(const sharding& s) {
+template <class Thing>
+prose written(const Thing& thing) {
   text all;
-  all << s;
+  all << thing;
   return prose() << all;
 }
 

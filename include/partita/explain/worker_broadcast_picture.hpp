@@ -55,6 +55,66 @@ inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t wor
            {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
 }
 
+/// A smaller and a larger partition whose blocks are paired, and the movement between them from left to right: the
+/// larger one is on the right of a broadcast and on the left of a sum. Beneath, movement and adjoint of every block.
+template <class Small, class Large, class Pairing>
+prose draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairing& pairing, bool small_transposed,
+                 bool large_transposed, bool sums) {
+  using px = drawing::px;
+  drawing on;
+  const tiles<Small::rank()> few{small.shape()};
+  const tiles<Large::rank()> many{large.shape()};
+  const px top = 28, tallest = few.height() > many.height() ? few.height() : many.height(), length = 134;
+  const auto side = [&](px left, const char* name, const auto& tiling, bool transposed, const auto& draw) {
+    on.words(left, 14, prose(name) << ", " << in_words(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
+             {.size = 14, .bold = true});
+    const px above = top + (tallest - tiling.height()) / 2;
+    for (std::size_t place = 0; place < volume_of(tiling.shape); ++place)
+      draw(left + tiling.x(place), above + tiling.y(place), place);
+  };
+  const auto few_at = [&](px left) {
+    side(left, sums ? "p_y" : "p_x", few, small_transposed, [&](px x, px y, std::size_t place) {
+      draw_tile(on, x, y, small.workers()[place], symbol(sums ? "y" : "x", place), colour_of(place));
+    });
+  };
+  const auto many_at = [&](px left) {
+    side(left, sums ? "p_x" : "p_y", many, large_transposed, [&](px x, px y, std::size_t place) {
+      const std::size_t block = pairing.small_of(large.index(place)), worker = large.workers()[place];
+      draw_tile(on, x, y, worker, symbol("x", sums ? worker : block), colour_of(block));
+    });
+  };
+  if (sums) many_at(0);
+  else few_at(0);
+  const px between = on.width() + 20, centre = top + tallest / 2, right = between + length + 20;
+  on.arrow(between, centre - 8, between + length, centre - 8, dark.ink);
+  on.arrow(between + length, centre + 8, between, centre + 8, dark.ink);
+  const drawing::style label{.size = 12, .at = drawing::anchor::middle};
+  on.words(between + length / 2, centre - 18, sums ? "sum_reduce sums" : "broadcast copies", label);
+  on.words(between + length / 2, centre + 27, sums ? "its adjoint copies" : "its adjoint sums", label);
+  if (sums) few_at(right);
+  else many_at(right);
+
+  px y = on.height() + 30;
+  const std::size_t most = 12, fan = pairing.fan();
+  for (std::size_t block = 0; block < small.size() && block < most; ++block, y += 20) {
+    std::vector<std::size_t> members;
+    prose sum;
+    for (std::size_t k = 0; k < fan; ++k) {
+      const std::size_t member = large.workers()[pairing.large_of(block, k)];
+      members.push_back(member);
+      if (k < 4) sum << (k == 0 ? "" : " + ") << symbol(sums ? "x" : "dy", member);
+      if (k == 4) sum << " + …";
+    }
+    const drawing::style line{.size = 13, .ink = colour_of(block).ink};
+    const prose copied = symbol(sums ? "dy" : "x", block)
+                         << " goes to " << list_of_workers(members.data(), members.size()),
+                summed = symbol(sums ? "y" : "dx", block) << " = " << sum;
+    on.words(0, y, sums ? summed : copied, line);
+    on.words(right, y, sums ? copied : summed, line);
+  }
+  return on.svg();
+}
+
 }  // namespace detail
 
 /// broadcast(p_x, p_y, policies...) and its adjoint. Grids or partitions. Requires what the kernel requires
@@ -93,55 +153,8 @@ worker_broadcast_picture(const P&, const Q&, Policies...)
 /// block.
 template <class Src, class Dst>
 prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
-  using px = drawing::px;
-  drawing on;
-  const auto pairing = picture.pairing();
-  const detail::tiles<Src::rank()> from{picture.p_x.shape()};
-  const detail::tiles<Dst::rank()> to{picture.p_y.shape()};
-  const px top = 28, tallest = from.height() > to.height() ? from.height() : to.height();
-  const drawing::style heading{.size = 14, .bold = true};
-
-  on.words(0, 14,
-           prose("p_x, ") << detail::in_words(from.shape, " × ") << (picture.from_transposed ? ", transposed" : ""),
-           heading);
-  const px left_top = top + (tallest - from.height()) / 2;
-  for (std::size_t place = 0; place < picture.p_x.size(); ++place)
-    detail::draw_tile(on, from.x(place), left_top + from.y(place), picture.p_x.workers()[place],
-                      detail::symbol("x", place), colour_of(place));
-
-  const px between = on.width() + 20, length = 134, centre = top + tallest / 2;
-  on.arrow(between, centre - 8, between + length, centre - 8, detail::dark.ink);
-  on.arrow(between + length, centre + 8, between, centre + 8, detail::dark.ink);
-  on.words(between + length / 2, centre - 18, "broadcast copies", {.size = 12, .at = drawing::anchor::middle});
-  on.words(between + length / 2, centre + 27, "its adjoint sums", {.size = 12, .at = drawing::anchor::middle});
-
-  const px right = between + length + 20, right_top = top + (tallest - to.height()) / 2;
-  on.words(right, 14,
-           prose("p_y, ") << detail::in_words(to.shape, " × ") << (picture.to_transposed ? ", transposed" : ""),
-           heading);
-  for (std::size_t place = 0; place < picture.p_y.size(); ++place) {
-    const std::size_t block = pairing.small_of(picture.p_y.index(place));
-    detail::draw_tile(on, right + to.x(place), right_top + to.y(place), picture.p_y.workers()[place],
-                      detail::symbol("x", block), colour_of(block));
-  }
-
-  px y = on.height() + 30;
-  const std::size_t most = 12, fan = pairing.fan();
-  for (std::size_t block = 0; block < picture.p_x.size() && block < most; ++block, y += 20) {
-    std::vector<std::size_t> takers;
-    prose sum;
-    for (std::size_t k = 0; k < fan; ++k) {
-      const std::size_t taker = picture.p_y.workers()[pairing.large_of(block, k)];
-      takers.push_back(taker);
-      if (k < 4) sum << (k == 0 ? "" : " + ") << detail::symbol("dy", taker);
-      if (k == 4) sum << " + …";
-    }
-    const drawing::style line{.size = 13, .ink = colour_of(block).ink};
-    on.words(0, y, detail::symbol("x", block) << " goes to " << detail::list_of_workers(takers.data(), takers.size()),
-             line);
-    on.words(right, y, detail::symbol("dx", block) << " = " << sum, line);
-  }
-  return on.svg();
+  return detail::draw_pairs(picture.p_x, picture.p_y, picture.pairing(), picture.from_transposed, picture.to_transposed,
+                            false);
 }
 
 }  // namespace partita

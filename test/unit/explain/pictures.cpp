@@ -1,7 +1,9 @@
 // Pictures of movements: every block and every box is drawn, inside the view, and nothing but XML comes out.
 #include <partita/explain/linear_picture.hpp>
+#include <partita/explain/propagation_picture.hpp>
 #include <partita/explain/refused_broadcast_picture.hpp>
 #include <partita/explain/repartition_picture.hpp>
+#include <partita/explain/sum_reduce_picture.hpp>
 #include <partita/explain/worker_broadcast_picture.hpp>
 
 #include <boost/property_tree/ptree.hpp>
@@ -68,6 +70,55 @@ BOOST_AUTO_TEST_CASE(a_broadcast_shows_every_worker_and_both_directions) {
   BOOST_TEST(found.paths == 4U);                 // two arrows, each a line and a head
   BOOST_TEST(says(found, "x₁ goes to workers 1, 4"));
   BOOST_TEST(says(found, "dx₁ = dy₁ + dy₄"));
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_reduce_goes_from_the_larger_partition_to_the_smaller_one) {
+  const auto found = parse(to_svg(sum_reduce_picture(grid(extents<2, 3>{}), grid(extents<1, 3>{}, workers(6, 9)))));
+  BOOST_TEST(found.inside);
+  BOOST_TEST(found.rectangles == 1U + 6U + 3U);
+  BOOST_TEST(found.paths == 4U);
+  for (const char* line : {"p_x, 2 × 3", "p_y, 1 × 3", "sum_reduce sums", "its adjoint copies", "y₁ = x₁ + x₄",
+                           "dy₁ goes to workers 1, 4", "worker 8"})
+    BOOST_TEST(says(found, line), line);
+  BOOST_TEST(!says(found, "broadcast"));
+}
+
+BOOST_AUTO_TEST_CASE(a_transposed_sum_reduce_pairs_by_number) {
+  const auto found = parse(to_svg(sum_reduce_picture(grid(extents<3, 2>{}), grid(extents<2, 3>{}), transpose_src)));
+  BOOST_TEST(says(found, "p_x, 3 × 2, transposed"));
+  for (const char* line : {"y₀ = x₀", "y₁ = x₁", "y₅ = x₅"}) BOOST_TEST(says(found, line), line);
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_reduce_that_is_not_legal_has_a_picture_of_its_own) {
+  const grid large(extents<4, 3>{});
+  BOOST_CHECK_THROW(sum_reduce_picture(grid(extents<3>{}), large), partition_error);
+  BOOST_CHECK_THROW(refused_sum_reduce_picture(large, grid(extents<3>{})), partition_error);
+  const auto found = parse(to_svg(refused_sum_reduce_picture(large, grid(extents<2>{}))));
+  BOOST_TEST(found.inside);
+  for (const char* line : {"p_x, 4 × 3", "p_y, 2", "sum_reduce", "dimension 0: 4 against 1 (added), summed",
+                           "dimension 1: 3 against 2, neither 1 nor equal"})
+    BOOST_TEST(says(found, line), line);
+  BOOST_TEST(says(parse(to_svg(refused_sum_reduce_picture(grid(extents<3>{}), large))),
+                  "rank 1 does not go to rank 2: use broadcast"));
+}
+
+BOOST_AUTO_TEST_CASE(a_propagated_operation_shows_the_layouts_and_the_moves_that_were_decided) {
+  const mesh m{axis{"data", 2}, axis{"model", 4}};
+  const rule product("bmk,kn->bmn");
+  const std::vector<spec> operands{spec(m.layout("", "", "model"), {8, 128, 64}),
+                                   spec(m.layout("model", ""), {64, 256})};
+  const std::vector<spec> results{spec(m.layout("", "", ""), {8, 128, 256})};
+  const propagation decided = propagate(m, product, spec_list(operands), spec_list(results), direction::mixed);
+  const propagation_picture picture(product, operands, results, decided);
+  BOOST_TEST(picture.moves.size() == 1U);
+  BOOST_TEST(!picture.is_before(picture.moves[0]));
+  const auto found = parse(to_svg(picture));
+  BOOST_TEST(found.inside);
+  for (const char* line : {"mesh data 2 x model 4", "operand 1 [64, 256]", "(, , ) partial sum over model",
+                           "then slice data, all_reduce model, all_gather data of result 0"})
+    BOOST_TEST(says(found, line), line);
+  const std::string words = to_text(picture);
+  BOOST_TEST(words.starts_with("after, result 0 moves by\nslice data to 0, 0 bytes"), words);
 }
 
 BOOST_AUTO_TEST_CASE(a_transposed_broadcast_pairs_by_number) {

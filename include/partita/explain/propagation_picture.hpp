@@ -1,0 +1,108 @@
+// One sharded operation as a drawing: its operands, its results, and what moves before and after it.
+#pragma once
+
+#include <cstddef>
+#include <partita/explain/listing.hpp>
+#include <partita/explain/propagation_text.hpp>
+#include <partita/plan/plan_reshard.hpp>
+#include <partita/rule/sharding/spec.hpp>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+/// The steps of a move in a line: reduce_scatter model, all_gather data.
+inline prose in_a_line(const reshard_plan& plan) {
+  prose all;
+  for (const reshard_step& one : plan) {
+    all << (all.empty() ? "" : ", ") << name_of(one.done);
+    if (one.axis != reshard_step::none) all << " " << one.after.on.axes[one.axis].name();
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// A tensor of an operation that changes its layout: an operand before the operation, a result after it.
+struct tensor_move {
+  std::size_t tensor = 0;  ///< operands first, then results
+  sharding from{}, to{};
+  reshard_plan plan{};
+};
+
+/// An operation on tensors whose layouts are given, what propagation decided for it, and how its tensors move.
+struct propagation_picture {
+  rule of;
+  std::vector<spec> operands;
+  propagation decided;
+  std::vector<tensor_move> moves{};
+
+  /// `decided` is what propagate(m, of, operands, results, ...) returned; links say what a step of a move costs.
+  propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
+                      const propagation& p, const mesh_links& over = {})
+      : of(r), operands(given), decided(p) {
+    const mesh& m = p[0].on;
+    for (std::size_t i = 0; i < given.size(); ++i) add(m, i, given[i], given[i].layout, p.operands[i], over);
+    for (std::size_t j = 0; j < results.size() && j < p.results.size(); ++j)
+      add(m, given.size() + j, results[j], p.results[j], results[j].layout, over);
+  }
+  bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }
+  /// "operand 0" or "result 0".
+  prose name(std::size_t tensor) const {
+    const bool is_operand = tensor < operands.size();
+    return prose(is_operand ? "operand " : "result ") << (is_operand ? tensor : tensor - operands.size());
+  }
+
+ private:
+  void add(const mesh& m, std::size_t tensor, const spec& given, const sharding& from, const sharding& to,
+           const mesh_links& over) {
+    if (given.known && !from.lies_as(to))
+      moves.push_back({tensor, from, to, plan_reshard(m, from, to, given.shape, over, given.element_bytes)});
+  }
+};
+
+/// The steps of every move, a line for each step, under a line that names the tensor.
+inline prose to_text(const propagation_picture& picture) {
+  prose all;
+  for (const tensor_move& move : picture.moves) {
+    all << (all.empty() ? "" : "\n") << (picture.is_before(move) ? "before, " : "after, ") << picture.name(move.tensor)
+        << " moves by\n";
+    for (const reshard_step& step : move.plan) all << detail::written(step) << "\n";
+  }
+  return all;
+}
+
+/// From top to bottom: the mesh, the operands, what moves before (red), the operation with its results, what moves
+/// after (red).
+inline prose to_svg(const propagation_picture& picture) {
+  detail::listing_rows rows;
+  const propagation& p = picture.decided;
+  rows.add((prose("mesh ") << detail::written(p[0].on)), "", true, detail::dark.ink);
+  std::vector<std::size_t> row_of;
+  for (std::size_t i = 0; i < picture.operands.size(); ++i) {
+    const spec& one = picture.operands[i];
+    row_of.push_back(rows.add_value(picture.name(i) << " " << detail::written(one.shape),
+                                    detail::written(one.known ? one.layout : p.operands[i]), one.known));
+  }
+  const auto add_moves = [&](std::size_t tensor, const char* first) {
+    bool any = false;
+    for (const tensor_move& move : picture.moves)
+      if (move.tensor == tensor) {
+        rows.add_move(prose(first) << detail::in_a_line(move.plan) << " of " << picture.name(tensor),
+                      detail::written(move.to));
+        any = true;
+      }
+    return any;
+  };
+  std::vector<bool> moves;
+  for (std::size_t i = 0; i < picture.operands.size(); ++i) moves.push_back(add_moves(i, "    "));
+  for (std::size_t i = 0; i < row_of.size(); ++i) rows.add_arc(row_of[i], rows.rows(), moves[i]);
+  for (std::size_t j = 0; j < p.results.size(); ++j) {
+    const std::size_t tensor = picture.operands.size() + j;
+    rows.add_value(picture.name(tensor) << " of " << detail::written(picture.of), detail::written(p.results[j]), false);
+    add_moves(tensor, "    then ");
+  }
+  return rows.svg();
+}
+
+}  // namespace partita

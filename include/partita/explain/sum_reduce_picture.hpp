@@ -1,0 +1,46 @@
+// A sum-reduce as a drawing: two partitions, each worker in the colour of the sum that its block is added to.
+#pragma once
+
+#include <partita/explain/worker_broadcast_picture.hpp>
+
+namespace partita {
+
+/// sum_reduce(p_x, p_y, policies...) and its adjoint. Grids or partitions. Requires what the kernel requires
+/// [partition_error].
+template <class Src, class Dst>
+struct sum_reduce_picture {
+  grid<Src> p_x;
+  grid<Dst> p_y;
+  bool from_transposed = false, to_transposed = false;
+
+  template <class P, class Q, class... Policies>
+  sum_reduce_picture(const P& x, const Q& y, Policies...)
+      : p_x(detail::grid_in(x)),
+        p_y(detail::grid_in(y)),
+        from_transposed(has_policy<transpose_src_t, Policies...>),
+        to_transposed(has_policy<transpose_dest_t, Policies...>) {
+    static_assert(detail::broadcast_policies<Policies...>,
+                  "partita::sum_reduce_picture(p_x, p_y, policies...): requires policies among transpose_src, "
+                  "transpose_dest, discard_batch");
+    const auto rule = judge_worker_broadcast(p_y.shape(), p_x.shape(), to_transposed, from_transposed, true);
+    if (!rule) throw partition_error(explain_verdict(rule, p_y.shape(), p_x.shape(), to_transposed, from_transposed));
+  }
+
+  worker_pairing<Src::rank()> pairing() const {
+    if constexpr (Dst::rank() <= Src::rank()) return {p_y.shape(), p_x.shape(), to_transposed, from_transposed};
+    else return {};
+  }
+};
+
+template <class P, class Q, class... Policies>
+sum_reduce_picture(const P&, const Q&, Policies...) -> sum_reduce_picture<detail::extents_in<P>, detail::extents_in<Q>>;
+
+/// Both partitions side by side, the arrows of the movement and of its adjoint between them; beneath, both for every
+/// block of the result.
+template <class Src, class Dst>
+prose to_svg(const sum_reduce_picture<Src, Dst>& picture) {
+  return detail::draw_pairs(picture.p_y, picture.p_x, picture.pairing(), picture.to_transposed, picture.from_transposed,
+                            true);
+}
+
+}  // namespace partita
