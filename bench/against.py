@@ -24,16 +24,19 @@ REPARTITIONS = ("256^2", "1024^2", "2048^2", "uneven 1021 x 2039", "scatter 2048
                 "batch 64 then 96", "transpose 4096^2", "pencils 256^3", "64^4")
 BENCHES = {
     "plan": [[]] * 3,
-    "collectives": [["1048576"]],
+    "collectives": [["--most-bytes", "1048576"]],
     "linear": [["--features", "256", "--rounds", "5"], ["--features", "1024", "--batch", "64", "--rounds", "5"]],
-    "repartition": [["--quick", case] for case in REPARTITIONS],
+    "repartition": [["--quick", "--case", case] for case in REPARTITIONS],
 }
 
 
 def measured(build, bench, workers, arguments):
-    """The rows of one run of a benchmark."""
+    """The rows of one run of a benchmark. A build from before the options had names takes these two values alone."""
+    program = os.path.join(build, "bench", bench)
+    if "--json" not in subprocess.run([program, "--help"], capture_output=True, text=True).stdout:
+        arguments = [word for word in arguments if word not in ("--most-bytes", "--case")]
     launcher = [] if bench == "plan" else ["mpirun", "-n", str(workers)]
-    done = subprocess.run([*launcher, os.path.join(build, "bench", bench), "--json", *arguments], check=True,
+    done = subprocess.run([*launcher, program, "--json", *arguments], check=True,
                           capture_output=True, text=True)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 

@@ -1,7 +1,6 @@
 // Broadcast, sum-reduce and all-sum-reduce against MPI_Bcast, MPI_Reduce and MPI_Allreduce of the same bytes on the
-// same workers, and against a memcpy of them by each worker, in turn within one run: mpirun -n 2 bench/collectives
-// [--json] [most bytes]. Workers make the same calls here, so the agreement before each call is left out
-// (checks::local).
+// same workers, and against a memcpy of them by each worker, in turn within one run. Workers make the same calls here,
+// so the agreement before each call is left out (checks::local).
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/sum_reduce.hpp>
@@ -11,8 +10,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <thread>
@@ -21,8 +18,6 @@
 namespace {
 
 using namespace partita;
-
-bool json = false;
 
 /// Seconds of the clock that all workers of a node share.
 double now() {
@@ -59,11 +54,13 @@ void read_through(const Block& block) {
 /// `renew` writes the sources anew before each call: as in real use they lie in the cache of their owner and nowhere
 /// else.
 template <class Ours, class Theirs, class Copy, class Renew>
-void compare(const world& everyone, bench::regime_meter& meter, const char* kernel, const char* peer, std::size_t bytes,
-             Renew renew, Ours ours, Theirs theirs, Copy copy) {
+void compare(const world& everyone, bench::rows& out, std::size_t rounds, bench::regime_meter& meter,
+             const char* kernel, const char* peer, std::size_t bytes, Renew renew, Ours ours, Theirs theirs,
+             Copy copy) {
   const MPI_Comm c = everyone.communicator();
   const bool crowded = partita::detail::own_node::of(everyone.state()->communicator()).oversubscribed();
-  const std::size_t times = bytes <= 65536                     ? 201
+  const std::size_t times = rounds != 0                        ? rounds
+                            : bytes <= 65536                   ? 201
                             : bytes <= (std::size_t{1} << 20)  ? 61
                             : bytes <= (std::size_t{16} << 20) ? 15
                                                                : 7;
@@ -81,41 +78,22 @@ void compare(const world& everyone, bench::regime_meter& meter, const char* kern
     once(2, theirs);
     once(0, copy);
   }
-  if (everyone.id() != 0) return;
-  const char* const regime = met.most();
   const double of_copy = bench::median(taken[0]), of_peer = bench::median(taken[2]);
-  if (!json) std::printf("%s, %zu bytes, %d workers, %s\n", kernel, bytes, bench::workers(), regime);
-  for (std::size_t way = 0; way < 3; ++way) {
-    const double median = bench::median(taken[way]), least = bench::least(taken[way]);
-    if (json)
-      std::printf(
-          "{\"bench\": \"collectives\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
-          "\"seconds_median\": %.9f, "
-          "\"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"ratio_to_mpi\": %.3f, \"regime\": \"%s\", \"samples\": "
-          "%zu}\n",
-          kernel, bench::workers(), bytes, names[way], median, least, median / of_copy, median / of_peer, regime,
-          taken[way].size());
-    else
-      std::printf("  %-14s %11.2f us  min %11.2f  %6.2f x memcpy  %5.2f x MPI\n", names[way], median * 1e6, least * 1e6,
-                  median / of_copy, median / of_peer);
-  }
-  std::fflush(stdout);
+  for (std::size_t k = 0; k < 3; ++k)
+    out.add_peer(kernel, names[k], taken[k],
+                 {{"bytes", bytes},
+                  {"ratio_to_memcpy", bench::median(taken[k]) / of_copy},
+                  {"ratio_to_mpi", bench::median(taken[k]) / of_peer},
+                  {"regime", met.most()}});
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
+bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone(checks::local);
   const MPI_Comm c = everyone.communicator();
   const auto all = everyone.partition(extents<dynamic>(everyone.size()));
   const auto one = everyone.partition(extents<1>{});
   bench::regime_meter meter;
-  std::size_t most = std::size_t{64} << 20;
-  for (int k = 1; k < argc; ++k) {
-    if (std::strcmp(argv[k], "--json") == 0) json = true;
-    else most = static_cast<std::size_t>(std::atol(argv[k]));
-  }
+  const std::size_t most = line.count("most-bytes"), rounds = line.has("rounds") ? line.count("rounds") : 0;
   for (std::size_t bytes = 256; bytes <= most; bytes *= bytes == 256 ? 16 : 4) {
     const std::size_t n = bytes / sizeof(float);
     const std::array<std::size_t, 1> whole{n}, root{everyone.id() == 0 ? n : 0};
@@ -138,7 +116,7 @@ int main(int argc, char** argv) {
     const all_sum_reduce a_once(all, dimensions<0>, reproducible);
     const auto copy = [&] { return std::memcpy(to.data(), from.data(), bytes), std::span<const float>(to); };
     const auto against = [&](const char* kernel, const char* peer, auto renewed, auto ours, auto theirs) {
-      compare(everyone, meter, kernel, peer, bytes, renewed, ours, theirs, copy);
+      compare(everyone, out, rounds, meter, kernel, peer, bytes, renewed, ours, theirs, copy);
     };
     const auto bcast = [&] { return MPI_Bcast(to.data(), count, MPI_FLOAT, 0, c), std::span<const float>(to); };
     const auto reduce = [&] {
@@ -160,4 +138,15 @@ int main(int argc, char** argv) {
     against(
         "all_sum_reduce, reproducible", "MPI_Allreduce", renew, [&] { return a_once(x); }, allreduce);
   }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line(
+      "collectives", "broadcast, sum_reduce and all_sum_reduce against MPI's own calls and a memcpy", {1},
+      {{"most-bytes", bench::argument::count, "the largest block; blocks begin at 256 bytes", "67108864", "4096"},
+       {"rounds", bench::argument::count, "samples of each call; without it 7 to 201, by the bytes", "", "5"}});
+  return bench::run_on_workers(argc, argv, line, measure);
 }

@@ -5,10 +5,9 @@
 #include <partita/nn/detail/onednn_convolver.hpp>
 #endif
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 #include "machine.hpp"
 
@@ -77,7 +76,7 @@ class by_onednn {
 };
 #endif
 
-bool measure(const world& everyone, const shape_of_layer& l, int iterations) {
+bool measure(const world& everyone, bench::rows& out, const shape_of_layer& l, int iterations) {
   const auto p = everyone.partition(dynamic_extents<4>(1, 1, everyone.size(), 1));
   convolution<float, 2> layer(p, {.in_channels = l.in,
                                   .out_channels = l.out,
@@ -135,28 +134,34 @@ bool measure(const world& everyone, const shape_of_layer& l, int iterations) {
     largest = std::max(largest, std::abs(static_cast<double>(result[k])));
   }
 #endif
-  if (everyone.id() == 0)
-    std::printf(
-        "{\"bench\": \"convolution\", \"case\": \"%s\", \"workers\": %zu, \"seconds\": %.9f, \"seconds_local\": %.9f, "
-        "\"seconds_back\": %.9f, \"seconds_local_back\": %.9f, \"seconds_onednn\": %.9f, \"to_local\": %.3f, "
-        "\"back_to_local\": %.3f, \"local_to_onednn\": %.2f, \"local_to_chosen\": %.2f, \"back_to_chosen\": %.2f, "
-        "\"apart\": %.1e}\n",
-        l.name, everyone.size(), bench::median(whole), bench::median(local), bench::median(back),
-        bench::median(local_back), bench::median(onednn), bench::median(whole) / bench::median(local),
-        bench::median(back) / bench::median(local_back),
-        onednn.empty() ? 0 : bench::median(local) / bench::median(onednn),
-        taken.empty() ? 0 : bench::median(local) / bench::median(taken),
-        taken.empty() ? 0 : bench::median(local_back) / bench::median(taken_back), apart / largest);
+  const double ours = bench::median(local), ours_back = bench::median(local_back);
+  bench::row fields{{"seconds", bench::median(whole)},         {"seconds_local", ours},
+                    {"seconds_back", bench::median(back)},     {"seconds_local_back", ours_back},
+                    {"to_local", bench::median(whole) / ours}, {"back_to_local", bench::median(back) / ours_back}};
+  if (!onednn.empty())
+    fields.update({{"seconds_onednn", bench::median(onednn)},
+                   {"local_to_onednn", ours / bench::median(onednn)},
+                   {"local_to_chosen", ours / bench::median(taken)},
+                   {"back_to_chosen", ours_back / bench::median(taken_back)},
+                   {"apart", apart / largest}});
+  out.add(l.name, fields, whole.size());
   return apart <= 1e-5 * largest;
 }
 
 }  // namespace
 
-/// convolution [iterations]
 int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
-  const world everyone;
-  bool right = true;
-  for (const shape_of_layer& l : layers) right = measure(everyone, l, argc > 1 ? std::atoi(argv[1]) : 20) && right;
-  return right ? 0 : 1;
+  const bench::command_line line(
+      "convolution", "a convolution that is cut by rows against its local product alone, and against oneDNN", {1},
+      {{"rounds", bench::argument::count, "samples of each call", "20", "2"},
+       {"side", bench::argument::count, "the most rows and columns of an image", "224", "14"}});
+  return bench::run_on_workers(argc, argv, line, [](const bench::command_line& given, bench::rows& out) {
+    const world everyone;
+    bool right = true;
+    for (shape_of_layer l : layers) {
+      l.side = std::min(l.side, given.count("side"));
+      right = measure(everyone, out, l, given.rounds()) && right;
+    }
+    return right;
+  });
 }

@@ -3,13 +3,13 @@
 
 #include <sys/mman.h>
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "harness.hpp"
 
 namespace {
 
@@ -35,43 +35,35 @@ class buffer {
   char* data_;
 };
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 struct result {
-  double ours, copy, least;
+  std::vector<double> ours, copy;
 };
+
+bench::rows* out = nullptr;
+int rounds = 0;
 
 /// Medians of both, timed alternately; small cases are repeated inside one sample.
 template <class Ours>
 result compare(std::size_t bytes, char* to, const char* from, Ours ours) {
   const std::size_t inner = std::max<std::size_t>(1, (std::size_t{4} << 20) / bytes);
-  const int samples = bytes > (std::size_t{32} << 20) ? 15 : 31;
+  const int samples = bytes > (std::size_t{32} << 20) ? (rounds + 1) / 2 : rounds;
   std::vector<double> a, b;
   for (int s = -2; s < samples; ++s) {
-    const double t0 = seconds();
+    const double t0 = bench::seconds();
     for (std::size_t k = 0; k < inner; ++k) std::memcpy(to, from, bytes);
-    const double t1 = seconds();
+    const double t1 = bench::seconds();
     for (std::size_t k = 0; k < inner; ++k) ours();
-    const double t2 = seconds();
+    const double t2 = bench::seconds();
     if (s < 0) continue;
     b.push_back((t1 - t0) / static_cast<double>(inner));
     a.push_back((t2 - t1) / static_cast<double>(inner));
   }
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  return {a[a.size() / 2], b[b.size() / 2], a[0]};
+  return {a, b};
 }
 
-bool json = false;
-
 void report(const std::string& name, std::size_t bytes, const result& r) {
-  if (json)
-    std::printf(
-        "{\"bench\": \"copy\", \"case\": \"%s\", \"workers\": 1, \"bytes\": %zu, \"peer\": \"partita\", "
-        "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f}\n",
-        name.c_str(), bytes, r.ours, r.least, r.ours / r.copy);
-  else std::printf("%-46s %11zu bytes %10.1f us  %5.2f x memcpy\n", name.c_str(), bytes, r.ours * 1e6, r.ours / r.copy);
-  std::fflush(stdout);
+  out->add_peer(name, "partita", r.ours,
+                {{"bytes", bytes}, {"ratio_to_memcpy", bench::median(r.ours) / bench::median(r.copy)}});
 }
 
 template <class T>
@@ -110,19 +102,28 @@ void sum(std::size_t bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) json = json || std::strcmp(argv[i], "--json") == 0;
-  const std::size_t small = std::size_t{512} << 10, large = std::size_t{64} << 20;
-  for (const bool gather : {false, true})
-    for (const std::size_t bytes : {small, large})
-      for (const std::size_t run : {4U, 16U, 64U, 128U, 256U, 512U, 1024U, 4096U, 16384U})
-        rows<float>(bytes == small ? "in cache," : "in memory,", bytes, run, gather);
-  rows<float>("in memory,", large, large, false);
-  transpose<std::uint8_t>("bytes", 4096);
-  transpose<std::uint16_t>("16 bits", 4096);
-  transpose<float>("float", 256);
-  transpose<float>("float", 1024);
-  transpose<float>("float", 4096);
-  transpose<double>("double", 4096);
-  sum(small);
-  sum(large);
+  const bench::command_line line("copy", "copies of blocks against a memcpy of the same bytes", {1, 1},
+                                 {{"rounds", bench::argument::count, "samples of each copy", "31", "3"},
+                                  {"most-bytes", bench::argument::count, "the largest block", "67108864", "65536"},
+                                  {"order", bench::argument::count, "rows of the largest transpose", "4096", "256"}});
+  return bench::run_alone(argc, argv, line, [](const bench::command_line& given, bench::rows& to) {
+    out = &to;
+    rounds = given.rounds();
+    const std::size_t large = given.count("most-bytes"), small = std::min(std::size_t{512} << 10, (large + 1) / 2),
+                      n = given.count("order");
+    for (const bool gather : {false, true})
+      for (const std::size_t bytes : {small, large})
+        for (const std::size_t run : {4U, 16U, 64U, 128U, 256U, 512U, 1024U, 4096U, 16384U})
+          if (run <= bytes) rows<float>(bytes == small ? "in cache," : "in memory,", bytes, run, gather);
+    rows<float>("in memory,", large, large, false);
+    transpose<std::uint8_t>("bytes", n);
+    transpose<std::uint16_t>("16 bits", n);
+    for (const std::size_t order : {std::size_t{256}, std::size_t{1024}})
+      if (order < n) transpose<float>("float", order);
+    transpose<float>("float", n);
+    transpose<double>("double", n);
+    sum(small);
+    sum(large);
+    return true;
+  });
 }

@@ -1,11 +1,9 @@
 // An epoch of the digits network (64-48-10, float32, 1440 rows) against the same network by hand on MPI and CBLAS: in
-// one run and in turn, on 2 workers that cut the input features of both layers: mpirun -n 2 bench/digits [--json]
-// [--epochs n]
+// one run and in turn, on workers that cut the input features of both layers.
 #include "linear_by_hand.hpp"
 #include "machine.hpp"
 
 #include <cmath>
-#include <cstdlib>
 #include <partita/kernel/repartition.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/nn/initialise.hpp>
@@ -103,23 +101,11 @@ class by_hand {
   std::vector<float> packed_;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
+bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
   const std::size_t n = everyone.size();
-  bool json = false;
-  int epochs = 60;
-  for (int k = 1; k < argc; ++k) {
-    const std::string word = argv[k];
-    if (word == "--json") json = true;
-    if (word == "--epochs" && k + 1 < argc) epochs = std::atoi(argv[++k]);
-  }
-  if (pixels % n != 0 || hidden % n != 0) {
-    if (everyone.id() == 0) std::fprintf(stderr, "digits: the workers must divide 64 and 48\n");
-    return 1;
-  }
+  if (pixels % n != 0 || hidden % n != 0) throw bench::usage_error("requires workers that divide 64 and 48");
+  const int epochs = line.rounds("epochs");
   by_hand raw(static_cast<int>(n));
 
   const auto one = everyone.partition<1, 1>();
@@ -150,21 +136,18 @@ int main(int argc, char** argv) {
     }));
     off = std::max(off, std::abs(theirs - ours));
   }
-  if (off > 1e-3) {
-    if (everyone.id() == 0) std::fprintf(stderr, "digits: the losses differ by %.1e\n", off);
-    return 1;
-  }
   const char* const names[] = {"by hand", "partita"};
-  for (int v = 0; v < 2 && everyone.id() == 0; ++v) {
-    const double median = bench::median(times[v]), least = bench::least(times[v]);
-    if (json)
-      std::printf(
-          "{\"bench\": \"digits\", \"case\": \"epoch of 64-48-10, 1440 rows\", \"workers\": %zu, \"bytes\": %zu, "
-          "\"peer\": \"%s\", \"seconds_median\": %.9f, "
-          "\"seconds_min\": %.9f, \"ratio\": %.4f}\n",
-          n, rows * pixels * sizeof(float), names[v], median, least, median / bench::median(times[0]));
-    else
-      std::printf("%-8s %9.1f us an epoch, min %9.1f  %6.3f x by hand, minima %6.3f x\n", names[v], median * 1e6,
-                  least * 1e6, median / bench::median(times[0]), least / bench::least(times[0]));
-  }
+  for (std::size_t v = 0; v < 2; ++v)
+    out.add_peer(
+        "epoch of 64-48-10, 1440 rows", names[v], times[v],
+        {{"bytes", rows * pixels * sizeof(float)}, {"ratio", bench::median(times[v]) / bench::median(times[0])}});
+  return off <= 1e-3;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line("digits", "an epoch of the digits network against the same by hand on MPI and CBLAS",
+                                 {1}, {{"epochs", bench::argument::count, "epochs of each", "60", "2"}});
+  return bench::run_on_workers(argc, argv, line, measure);
 }

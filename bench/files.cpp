@@ -1,8 +1,8 @@
 // One file of a tensor written and read by all workers, beside dd, collective MPI-IO and parallel HDF5, on N workers.
 //
-// mpirun -n 2 bench/files [MiB, 1024] [rounds, 6] [folder, .]: medians over the rounds, the ways in turn within each,
-// beginning with another one each time: what the disk still has to do for one way slows the next. Every way writes a
-// new file and waits for the disk; what is read was written just before, so it is in the page cache.
+// Medians over the rounds, the ways in turn within each, beginning with another one each time: what the disk still has
+// to do for one way slows the next. Every way writes a new file and waits for the disk; what is read was written just
+// before, so it is in the page cache.
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
 #include <partita/io/save_checkpoint.hpp>
@@ -11,9 +11,10 @@
 #include <partita/io/hdf5.hpp>
 #endif
 
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "machine.hpp"
@@ -52,7 +53,7 @@ class mpi_io {
  private:
   void open(int mode) {
     if (MPI_File_open(everyone_.communicator(), path_.c_str(), mode, MPI_INFO_NULL, &file_) != MPI_SUCCESS)
-      std::exit(1);
+      throw std::runtime_error("cannot open " + path_);
     MPI_File_set_view(file_, 0, MPI_FLOAT, view_, "native", MPI_INFO_NULL);
   }
 
@@ -85,14 +86,16 @@ class parallel_hdf5 {
   void write(const float* data) {
     const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_);
     const hid_t w = H5Dcreate2(file, "w", H5T_NATIVE_FLOAT, in_file_, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (H5Dwrite(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0) std::exit(1);
+    if (H5Dwrite(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0)
+      throw std::runtime_error("cannot write " + path_);
     H5Dclose(w), H5Fclose(file);
     detail::posix_file same;  // as MPI_File_sync does
-    if (same.open(path_, O_WRONLY) != 0 || same.sync() != 0) std::exit(1);
+    if (same.open(path_, O_WRONLY) != 0 || same.sync() != 0) throw std::runtime_error("cannot flush " + path_);
   }
   void read(float* data) {
     const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access_), w = H5Dopen2(file, "w", H5P_DEFAULT);
-    if (H5Dread(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0) std::exit(1);
+    if (H5Dread(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0)
+      throw std::runtime_error("cannot read " + path_);
     H5Dclose(w), H5Fclose(file);
   }
 
@@ -108,14 +111,25 @@ struct way {
   std::vector<double> seconds{};
 };
 
-}  // namespace
+std::string peer_of(const std::string& name) {
+  for (const char* const other : {"dd,", "MPI-IO", "HDF5 collective"})
+    if (name.find(other) != std::string::npos) return other == std::string("dd,") ? "dd" : other;
+  return "partita";
+}
 
-int main(int argc, char** argv) {
-  const boost::mpi::environment environment(argc, argv);
+bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
-  const std::size_t mebibytes = argc > 1 ? static_cast<std::size_t>(std::atoll(argv[1])) : 1024;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 6;
-  const std::string folder = std::string(argc > 3 ? argv[3] : ".") + "/partita_bench_files";
+  const std::size_t mebibytes = line.count("mebibytes");
+  const int rounds = line.rounds();
+  const bool first = everyone.id() == 0;
+  std::optional<bench::temporary_folder> made;  // worker 0 removes it, whatever happens
+  char name[4096] = {};
+  if (first) {
+    made.emplace(line.word("folder"), "partita_bench_files");
+    if (made->path.string().size() < sizeof name) made->path.string().copy(name, sizeof name - 1);
+  }
+  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+  const std::string folder = std::string(name) + "/w";
   const extents<dynamic, 8192> global(mebibytes * 32);  // rows of 32 KiB
   const auto p_rows = everyone.partition(extents<dynamic, 1>(everyone.size()));
   const auto p_columns = everyone.partition(extents<1, dynamic>(everyone.size()));
@@ -126,7 +140,6 @@ int main(int argc, char** argv) {
   columns.fill(0.5F);
   back.fill(0);
 
-  const bool first = everyone.id() == 0;
   const auto clean = [&] {
     if (first) static_cast<void>(detail::remove_folder(folder));
     if (first) ::mkdir(folder.c_str(), 0777);
@@ -139,10 +152,10 @@ int main(int argc, char** argv) {
   parallel_hdf5 hdf5_rows(everyone, h5, global.array(), in_rows),
       hdf5_columns(everyone, h5, global.array(), in_columns);
 #else
-  if (first) std::printf("without parallel HDF5: libhdf5-openmpi-dev was not there\n");
+  out.note("without parallel HDF5: libhdf5-openmpi-dev was not there");
 #endif
   const auto by_one = [&](const std::string& command) {
-    if (first && std::system((command + " 2>/dev/null").c_str()) != 0) std::exit(1);
+    if (first && std::system((command + " 2>/dev/null").c_str()) != 0) throw std::runtime_error("fails: " + command);
     everyone.communicator().barrier();
   };
   const auto nothing = [] {};
@@ -186,12 +199,21 @@ int main(int argc, char** argv) {
         ways[k].seconds.push_back(bench::timed(ways[k].run));
       } while (++k < std::size(ways) && ways[k].name[0] == 'r');
     }
-  const double bytes = static_cast<double>(mebibytes) * 1048576;
-  if (first) std::printf("%zu MiB on %zu workers, medians of %d\n", mebibytes, everyone.size(), rounds);
+  const std::size_t bytes = mebibytes * 1048576;
   for (const way& w : ways)
-    if (first)
-      std::printf("%-36s %7.3f s (least %7.3f)  %6.2f GB/s\n", w.name, bench::median(w.seconds),
-                  bench::least(w.seconds), bytes / bench::median(w.seconds) / 1e9);
-  clean();
-  if (first) static_cast<void>(detail::remove_folder(folder));
+    out.add_peer(
+        w.name, peer_of(w.name), w.seconds,
+        {{"bytes", bytes}, {"gigabytes_a_second", static_cast<double>(bytes) / bench::median(w.seconds) / 1e9}});
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line(
+      "files", "one file of a tensor, written and read by all workers, beside dd, MPI-IO and HDF5", {1},
+      {{"mebibytes", bench::argument::count, "of the tensor", "1024", "1"},
+       {"rounds", bench::argument::count, "samples of each", "6", "1"},
+       {"folder", bench::argument::word, "where a folder is made, which is removed at the end", "."}});
+  return bench::run_on_workers(argc, argv, line, measure);
 }

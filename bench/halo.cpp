@@ -4,10 +4,9 @@
 #include <partita/kernel/halo_exchange.hpp>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "machine.hpp"
@@ -148,7 +147,7 @@ std::array<std::size_t, Rank> parts_of(std::size_t workers) {
 }
 
 template <std::size_t Rank>
-bool measure(const world& everyone, std::size_t side, std::size_t width, int iterations) {
+bool measure(const world& everyone, bench::rows& out, std::size_t side, std::size_t width, int iterations) {
   std::array<std::size_t, Rank> extents{};
   extents.fill(side);
   const auto parts = parts_of<Rank>(everyone.size());
@@ -202,13 +201,14 @@ bool measure(const world& everyone, std::size_t side, std::size_t width, int ite
   double best = std::min(bench::median(collective), bench::median(packed));
   for (const auto& other : {petsc, petsc_in_place})
     if (!other.empty()) best = std::min(best, bench::median(other));
-  if (everyone.id() == 0)
-    std::printf(
-        "{\"bench\": \"halo\", \"case\": \"%zu^%zu width %zu\", \"workers\": %zu, \"seconds\": %.9f, "
-        "\"seconds_neighbor_alltoallw\": %.9f, \"seconds_by_hand\": %.9f, \"seconds_petsc\": %.9f, "
-        "\"seconds_petsc_in_place\": %.9f, \"best_to_ours\": %.3f, \"right\": %s}\n",
-        side, Rank, width, everyone.size(), bench::median(ours), bench::median(collective), bench::median(packed),
-        bench::median(petsc), bench::median(petsc_in_place), best / bench::median(ours), right ? "true" : "false");
+  right = bench::right_everywhere(right);
+  bench::row fields{{"seconds", bench::median(ours)},
+                    {"seconds_neighbor_alltoallw", bench::median(collective)},
+                    {"seconds_by_hand", bench::median(packed)}};
+  if (!petsc.empty()) fields["seconds_petsc"] = bench::median(petsc);
+  if (!petsc_in_place.empty()) fields["seconds_petsc_in_place"] = bench::median(petsc_in_place);
+  fields.update({{"best_to_ours", best / bench::median(ours)}, {"right", right}});
+  out.add(std::to_string(side) + "^" + std::to_string(Rank) + " width " + std::to_string(width), fields, ours.size());
   return right;
 }
 
@@ -226,7 +226,7 @@ void heat(const halo_cells<2>& cells, const box<2>& where, const double* u, doub
 }
 
 /// A 5-point step: the cells alone, with their ghosts fetched meanwhile, and with the ghosts fetched before.
-void measure_step(const world& everyone, std::size_t side, int iterations) {
+void measure_step(const world& everyone, bench::rows& out, std::size_t side, int iterations) {
   const auto p = everyone.partition(dynamic_extents<2>(parts_of<2>(everyone.size())));
   const halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::zero);
   const auto cuts = decomposition<2>::balanced({side, side}, p.extents().array());
@@ -249,29 +249,34 @@ void measure_step(const world& everyone, std::size_t side, int iterations) {
     std::swap(u, v);
     if (k >= 0) alone.push_back(a), together.push_back(b), after.push_back(c);
   }
-  if (everyone.id() == 0)
-    std::printf(
-        "{\"bench\": \"halo step\", \"case\": \"%zu^2\", \"workers\": %zu, \"seconds_compute\": %.9f, "
-        "\"seconds_overlapped\": %.9f, \"seconds_one_after_another\": %.9f, \"overlapped_to_compute\": %.3f}\n",
-        side, everyone.size(), bench::median(alone), bench::median(together), bench::median(after),
-        bench::median(together) / bench::median(alone));
+  out.add(std::to_string(side) + "^2",
+          {{"bench", "halo step"},
+           {"seconds_compute", bench::median(alone)},
+           {"seconds_overlapped", bench::median(together)},
+           {"seconds_one_after_another", bench::median(after)},
+           {"overlapped_to_compute", bench::median(together) / bench::median(alone)}},
+          alone.size());
 }
 
 }  // namespace
 
-/// halo [iterations [most cells along a side]]
 int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
-  const world everyone;
-  const int iterations = argc > 1 ? std::atoi(argv[1]) : 200;
-  const std::size_t most = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 4096;
-  bool right = true;
-  for (const std::size_t width : {std::size_t{1}, std::size_t{2}}) {
-    for (const std::size_t side : {std::size_t{1024}, std::size_t{4096}})
-      right = measure<2>(everyone, std::min(side, most), width, iterations) && right;
-    right = measure<3>(everyone, std::min<std::size_t>(256, most), width, iterations) && right;
-  }
-  for (const std::size_t side : {std::size_t{1024}, std::size_t{2048}, std::size_t{4096}})
-    if (side <= most) measure_step(everyone, side, std::min(iterations, 100));
-  return right ? 0 : 1;
+  const bench::command_line line("halo", "ghosts of a block in place against MPI and PETSc, and a stencil step", {1},
+                                 {{"rounds", bench::argument::count, "samples of each exchange", "200", "3"},
+                                  {"side", bench::argument::count, "the most cells along a side", "4096", "32"}});
+  return bench::run_on_workers(argc, argv, line, [](const bench::command_line& given, bench::rows& out) {
+    const world everyone;
+    const int rounds = given.rounds();
+    const std::size_t most = given.count("side");
+    bool right = true;
+    for (const std::size_t width : {std::size_t{1}, std::size_t{2}}) {
+      right = measure<2>(everyone, out, std::min<std::size_t>(1024, most), width, rounds) && right;
+      if (most > 1024) right = measure<2>(everyone, out, std::min<std::size_t>(4096, most), width, rounds) && right;
+      right = measure<3>(everyone, out, std::min<std::size_t>(256, most), width, rounds) && right;
+    }
+    for (const std::size_t side : {std::size_t{1024}, std::size_t{2048}, std::size_t{4096}})
+      if (side <= most || (side == 1024 && most < side))
+        measure_step(everyone, out, std::min(side, most), std::min(rounds, 100));
+    return right;
+  });
 }

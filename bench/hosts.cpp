@@ -1,11 +1,7 @@
 // How long every kernel takes between hosts, beside MPI's own call for the same: alternating, medians, a line of JSON
-// for each. To be run by support/cluster.py, on as many workers of each host: `times LINK [BYTES...]`.
+// for each. To be run by test/support/cluster.py, on as many workers of each host.
 #include <unistd.h>
 #include <algorithm>
-#include <boost/mpi/environment.hpp>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
@@ -14,9 +10,11 @@
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/plan/repartition_plan.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster_model.hpp"
+#include "machine.hpp"
 
 namespace {
 
@@ -24,7 +22,7 @@ using namespace partita;
 using matrix = xt::xtensor<double, 2>;
 
 /// Of the machine, of which all hosts are part; MPI_Wtime counts from the start of each process.
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() { return bench::seconds(); }
 
 /// The hosts are one machine, so that all workers read one clock: a call begins everywhere at the same time, and takes
 /// until the last of them has its result.
@@ -41,11 +39,6 @@ double seconds(F f) {
   double all = 0;
   MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return all;
-}
-
-double median(std::vector<double> of) {
-  std::sort(of.begin(), of.end());
-  return of[of.size() / 2];
 }
 
 /// What the model of cluster_model.hpp says of a repartition of rows to columns over the link that this job has
@@ -69,8 +62,8 @@ double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t 
 
 class table {
  public:
-  table(const world& everyone, int hosts, const char* link, std::size_t block)
-      : everyone_(everyone), hosts_(hosts), link_(link), block_(block) {
+  table(const world& everyone, bench::rows& print, int hosts, std::string link, std::size_t block)
+      : everyone_(everyone), out_(print), hosts_(hosts), link_(std::move(link)), block_(block) {
     const std::size_t P = everyone.size(), n = block / sizeof(double), columns = std::min<std::size_t>(n, 64);
     const int size = static_cast<int>(P), count = static_cast<int>(n);
     const auto all = everyone.partition(extents<dynamic, 1>(P));
@@ -144,30 +137,26 @@ class table {
       second.push_back(seconds(theirs));
       spent += first.back() + second.back();
     }
-    if (everyone_.id() == 0) {
-      std::printf(
-          "{\"bench\": \"hosts\", \"link\": \"%s\", \"hosts\": %d, \"workers\": %zu, \"kernel\": \"%s\", \"bytes\": "
-          "%zu, "
-          "\"ms\": %.3f, \"mpi\": %.3f",
-          link_, hosts_, everyone_.size() / static_cast<std::size_t>(hosts_), name, block_, 1e3 * median(first),
-          1e3 * median(second));
-      if (model != 0) std::printf(", \"model\": %.3f", 1e3 * model);
-      std::printf("}\n");
-      std::fflush(stdout);
-    }
+    bench::row fields{{"link", link_},
+                      {"hosts", hosts_},
+                      {"workers", everyone_.size() / static_cast<std::size_t>(hosts_)},
+                      {"kernel", name},
+                      {"bytes", block_},
+                      {"ms", 1e3 * bench::median(first)},
+                      {"mpi", 1e3 * bench::median(second)}};
+    if (model != 0) fields["model"] = 1e3 * model;
+    out_.add(name, fields, first.size());
   }
 
   const world& everyone_;
+  bench::rows& out_;
   int hosts_;
-  const char* link_;
+  std::string link_;
   std::size_t block_;
   MPI_Comm world_ = MPI_COMM_WORLD;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const boost::mpi::environment environment(argc, argv);
+bool measure(const bench::command_line& line, bench::rows& out) {
   MPI_Comm host = MPI_COMM_NULL;
   int place = 0, hosts = 0;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
@@ -176,9 +165,17 @@ int main(int argc, char** argv) {
   MPI_Allreduce(&first, &hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm_free(&host);
   const world everyone;
-  std::vector<std::size_t> blocks;
-  for (int k = 2; k < argc; ++k) blocks.push_back(std::strtoul(argv[k], nullptr, 10));
-  if (blocks.empty()) blocks = {64, 4096, 65536, 1048576, 4194304};
-  for (const std::size_t block : blocks) table(everyone, hosts, argc > 1 ? argv[1] : "", block);
-  return 0;
+  for (const std::size_t bytes : line.counts("bytes"))
+    table(everyone, out, hosts, line.word("link"), std::max(bytes, sizeof(double)));
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line(
+      "hosts", "every kernel between hosts beside MPI's own call for the same", {1},
+      {{"link", bench::argument::word, "a name for the link between the hosts, for the rows", "unnamed"},
+       {"bytes", bench::argument::list, "blocks of each worker", "64,4096,65536,1048576,4194304", "512"}});
+  return bench::run_on_workers(argc, argv, line, measure);
 }

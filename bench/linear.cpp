@@ -1,12 +1,9 @@
 // How long a linear layer takes, forward and with its adjoint, against the same local products alone, the layer written
-// by hand on MPI and CBLAS, and ScaLAPACK's psgemm: in one run and in turn. W is cut over as many workers as there are:
-//   mpirun -n 2 bench/linear [--json] [--grid f_out f_in] [--batch n] [--features n] [--rounds n]
+// by hand on MPI and CBLAS, and ScaLAPACK's psgemm: in one run and in turn. W is cut over as many workers as there are.
 #include "linear_by_hand.hpp"
 #include "machine.hpp"
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <partita/nn/linear.hpp>
 #include <string>
@@ -27,8 +24,7 @@ namespace {
 using namespace partita;
 
 struct {
-  bool json = false;
-  std::size_t f_out = 0, f_in = 0, batch = 0, features = 0;
+  std::size_t f_out = 0, f_in = 0;
   int rounds = 15;
 } chosen;
 
@@ -83,30 +79,20 @@ struct variant {
   std::vector<double> samples{};
 };
 
-void report(const char* what, const char* regime, std::size_t batch, std::size_t features,
+void report(bench::rows& out, const std::string& what, const char* regime, std::size_t batch, std::size_t features,
             const std::vector<variant>& variants) {
-  if (bench::worker() != 0) return;
   const double median_alone = bench::median(variants[0].samples), least_alone = bench::least(variants[0].samples);
-  if (!chosen.json)
-    std::printf("%s, %zu x %zu on %zu x %zu, %s\n", what, batch, features, chosen.f_out, chosen.f_in, regime);
-  for (const variant& v : variants) {
-    const double median = bench::median(v.samples), least = bench::least(v.samples);
-    if (chosen.json)
-      std::printf(
-          "{\"bench\": \"linear\", \"case\": \"%s %zux%zu on %zux%zu\", \"workers\": %d, \"bytes\": %zu, \"peer\": "
-          "\"%s\", "
-          "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio\": %.4f, \"ratio_of_minima\": %.4f, \"regime\": "
-          "\"%s\", \"samples\": %zu}\n",
-          what, batch, features, chosen.f_out, chosen.f_in, bench::workers(), 2 * batch * features * sizeof(float),
-          v.name.c_str(), median, least, median / median_alone, least / least_alone, regime, v.samples.size());
-    else
-      std::printf("  %-10s %11.1f us  min %11.1f  %7.3f x products, minima %7.3f x\n", v.name.c_str(), median * 1e6,
-                  least * 1e6, median / median_alone, least / least_alone);
-  }
-  std::fflush(stdout);
+  const auto by = [](std::size_t a, std::size_t b) { return std::to_string(a) + "x" + std::to_string(b); };
+  for (const variant& v : variants)
+    out.add_peer(what + " " + by(batch, features) + " on " + by(chosen.f_out, chosen.f_in), v.name, v.samples,
+                 {{"bytes", 2 * batch * features * sizeof(float)},
+                  {"ratio", bench::median(v.samples) / median_alone},
+                  {"ratio_of_minima", bench::least(v.samples) / least_alone},
+                  {"regime", regime}});
 }
 
-void measure(bench::regime_meter& meter, const world& everyone, std::size_t batch, std::size_t features) {
+void measure(bench::rows& out, bench::regime_meter& meter, const world& everyone, std::size_t batch,
+             std::size_t features) {
   const std::size_t f_out = chosen.f_out, f_in = chosen.f_in;
   bench::linear_by_hand raw(static_cast<int>(f_out), static_cast<int>(f_in), static_cast<int>(batch),
                             static_cast<int>(features), static_cast<int>(features));
@@ -151,35 +137,34 @@ void measure(bench::regime_meter& meter, const world& everyone, std::size_t batc
       }
   }
   const char* const regime = met.most();
-  report("forward", regime, batch, features, forward);
-  report("forward and adjoint", regime, batch, features, both);
+  report(out, "forward", regime, batch, features, forward);
+  report(out, "forward and adjoint", regime, batch, features, both);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
-  const world everyone;
-  chosen.f_out = 1, chosen.f_in = everyone.size();
-  for (int k = 1; k < argc; ++k) {
-    const std::string word = argv[k];
-    const auto number = [&] { return k + 1 < argc ? static_cast<std::size_t>(std::atoi(argv[++k])) : 0; };
-    if (word == "--json") chosen.json = true;
-    if (word == "--grid") chosen.f_out = number(), chosen.f_in = number();
-    if (word == "--batch") chosen.batch = number();
-    if (word == "--features") chosen.features = number();
-    if (word == "--rounds") chosen.rounds = static_cast<int>(number());
-  }
-  if (chosen.f_out * chosen.f_in != everyone.size()) {
-    if (everyone.id() == 0) std::fprintf(stderr, "linear: f_out x f_in must be the number of workers\n");
-    return 1;
-  }
+  const bench::command_line line(
+      "linear", "a linear layer against its products alone, the same by hand, and ScaLAPACK", {1},
+      {{"grid", bench::argument::pair, "f_out and f_in of the workers that hold W; without it 1 and all"},
+       {"batch", bench::argument::list, "rows of x", "1,16,64,256,1024", "16"},
+       {"features", bench::argument::list, "features of x and of y", "256,1024,4096", "48"},
+       {"rounds", bench::argument::count, "samples of each", "15", "2"}});
+  return bench::run_on_workers(argc, argv, line, [](const bench::command_line& given, bench::rows& out) {
+    const world everyone;
+    chosen = {1, everyone.size(), given.rounds()};
+    if (given.has("grid")) chosen.f_out = given.counts("grid")[0], chosen.f_in = given.counts("grid")[1];
+    if (chosen.f_out * chosen.f_in != everyone.size())
+      throw bench::usage_error("requires --grid f_out f_in with f_out x f_in = the number of workers");
+    for (const std::size_t features : given.counts("features"))
+      if (features % chosen.f_out != 0 || features % chosen.f_in != 0)
+        throw bench::usage_error("requires --features that both numbers of --grid divide");
 #if !defined(BENCH_SCALAPACK)
-  if (everyone.id() == 0 && !chosen.json) std::printf("ScaLAPACK was not found when this was built: left out\n");
+    out.note("ScaLAPACK was not found when this was built: left out");
 #endif
-  bench::regime_meter meter;
-  for (const std::size_t features : {256U, 1024U, 4096U})
-    for (const std::size_t batch : {1U, 16U, 64U, 256U, 1024U})
-      if ((chosen.features == 0 || chosen.features == features) && (chosen.batch == 0 || chosen.batch == batch))
-        measure(meter, everyone, batch, features);
+    bench::regime_meter meter;
+    for (const std::size_t features : given.counts("features"))
+      for (const std::size_t batch : given.counts("batch")) measure(out, meter, everyone, batch, features);
+    return true;
+  });
 }

@@ -21,7 +21,7 @@ class linear_by_hand {
     MPI_Comm_split(MPI_COMM_WORLD, i, j, &row_);
     MPI_Comm_split(MPI_COMM_WORLD, j, i, &column_);
     first_row_ = i == 0, first_column_ = j == 0;
-    const auto volume = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
+    const auto volume = [](int m, int n) { return static_cast<std::size_t>(m) * static_cast<std::size_t>(n); };
     x.assign(volume(batch_, in_), 1), w.assign(volume(out_, in_), 1), dw.assign(w.size(), 0), dx.assign(x.size(), 0);
     y.assign(volume(batch_, out_), 0), dy.assign(y.size(), 1);
     if (bias && first_column_) b.assign(static_cast<std::size_t>(out_), 0), db = b;

@@ -1,4 +1,4 @@
-// What every benchmark over workers needs: a common clock, the regime of the machine, samples and their medians.
+// What every benchmark over workers needs: a main function, a common clock, samples, the regime of the machine.
 #pragma once
 
 #include <mpi.h>
@@ -6,18 +6,15 @@
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
-#include <thread>
 #include <vector>
 
-namespace bench {
+#include "harness.hpp"
 
-inline double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+namespace bench {
 
 inline int worker() {
   int w = 0;
@@ -28,6 +25,37 @@ inline int workers() {
   int n = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   return n;
+}
+
+/// Whether something is right on all workers.
+inline bool right_everywhere(bool here) {
+  int own = here ? 1 : 0, all = 0;
+  MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all != 0;
+}
+
+/// A benchmark over workers: body(line, rows) returns whether this worker's results are right. Worker 0 prints.
+template <class Body>
+int run_on_workers(int argc, char** argv, command_line line, Body body) {
+  struct session {
+    session(int& count, char**& words) { MPI_Init(&count, &words); }
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+    ~session() { MPI_Finalize(); }
+  } const mpi(argc, argv);
+  const auto n = static_cast<std::size_t>(workers());
+  if (const auto status = line.read(argc, argv, n, worker() == 0)) return *status;
+  try {
+    rows out(line, n, worker() == 0);
+    const bool right = right_everywhere(body(std::as_const(line), out));
+    return out.status(right);
+  } catch (const usage_error& e) {  // thrown by all workers: it follows from the command line and their number
+    return worker() == 0 ? line.complain(e) : 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: worker %d: %s\n", line.name(), worker(), e.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    return 1;
+  }
 }
 
 /// What one call took: from the first start to the last end over all workers, by the clock that one machine's processes
@@ -124,14 +152,5 @@ class regimes_met {
  private:
   int times_[3] = {};
 };
-
-inline double median(std::vector<double> samples) {
-  if (samples.empty()) return 0;
-  std::sort(samples.begin(), samples.end());
-  return samples[samples.size() / 2];
-}
-inline double least(const std::vector<double>& samples) {
-  return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end());
-}
 
 }  // namespace bench

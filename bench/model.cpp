@@ -1,14 +1,15 @@
 // How long repartitions of up to a million workers would take, by the model of cluster_model.hpp; needs no MPI.
-#include <cstdio>
 #include <partita/plan/repartition_plan.hpp>
 #include "cluster_model.hpp"
+#include "harness.hpp"
 
 namespace {
 
 using namespace partita;
 using three = extents<dynamic, dynamic, dynamic>;
 
-void pencils(const char* name, std::size_t a, std::size_t b, std::size_t extent, const three& result) {
+void pencils(bench::rows& out, const char* name, std::size_t a, std::size_t b, std::size_t extent,
+             const three& result) {
   const cluster_facts facts;
   const grid<three> from(three(a, b, 1)), to(result);
   const std::array<std::size_t, 3> tensor{extent, extent, extent};
@@ -19,21 +20,28 @@ void pencils(const char* name, std::size_t a, std::size_t b, std::size_t extent,
   });
   const double block = static_cast<double>(extent) * static_cast<double>(extent) * static_cast<double>(extent) * 8 /
                        static_cast<double>(a * b);
-  std::printf(
-      "{\"bench\": \"model\", \"case\": \"%s\", \"workers\": %zu, \"block\": %.0f, \"messages\": %zu, \"bytes\": %zu, "
-      "\"ms\": %.4f, "
-      "\"bound\": %.4f}\n",
-      name, a * b, block, slowest.messages, slowest.bytes, 1e3 * slowest.seconds, 1e3 * slowest.bound);
+  out.add_derived(name, {{"workers", a * b},
+                         {"block", static_cast<std::size_t>(block)},
+                         {"messages", slowest.messages},
+                         {"bytes", slowest.bytes},
+                         {"ms", 1e3 * slowest.seconds},
+                         {"bound", 1e3 * slowest.bound}});
 }
 
 }  // namespace
 
-int main() {
-  for (const auto& [a, b, small, large] :
-       {std::array<std::size_t, 4>{100, 100, 430, 1100}, {250, 400, 930, 2360}, {1000, 1000, 2000, 5080}})
-    for (const std::size_t extent : {small, large}) {
-      pencils("along rows of workers", a, b, extent, three(a, 1, b));
-      pencils("along columns of workers", a, b, extent, three(1, b, a));
-    }
-  return 0;
+int main(int argc, char** argv) {
+  const bench::command_line line(
+      "model", "repartitions of up to a million workers by a model of clusters; measures nothing", {1, 1},
+      {{"most-workers", bench::argument::count, "the largest number of workers", "1000000", "10000"}});
+  return bench::run_alone(argc, argv, line, [](const bench::command_line& given, bench::rows& out) {
+    for (const auto& [a, b, small, large] :
+         {std::array<std::size_t, 4>{100, 100, 430, 1100}, {250, 400, 930, 2360}, {1000, 1000, 2000, 5080}})
+      for (const std::size_t extent : {small, large}) {
+        if (a * b > given.count("most-workers")) continue;
+        pencils(out, "along rows of workers", a, b, extent, three(a, 1, b));
+        pencils(out, "along columns of workers", a, b, extent, three(1, b, a));
+      }
+    return true;
+  });
 }

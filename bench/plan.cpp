@@ -2,47 +2,39 @@
 #include <partita/plan/repartition_plan.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <vector>
+
+#include "harness.hpp"
 
 namespace {
 
 std::size_t allocated = 0;
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+bench::rows* out = nullptr;
+std::size_t most_workers = 0, rounds = 0;
 
 template <std::size_t Rank>
 void measure(const char* name, std::array<std::size_t, Rank> extents, std::array<std::size_t, Rank> from,
-             std::array<std::size_t, Rank> to, bool json) {
+             std::array<std::size_t, Rank> to) {
   using namespace partita;
   const grid<dynamic_extents<Rank>> source{dynamic_extents<Rank>(from)}, destination{dynamic_extents<Rank>(to)};
   const auto given = decomposition<Rank>::balanced(extents, from), wanted = decomposition<Rank>::balanced(extents, to);
   const std::size_t workers = source.size();
+  if (workers > most_workers) return;
   std::vector<double> samples;
   std::size_t overlaps = 0, bytes = 0;
-  for (std::size_t k = 0; k < 201; ++k) {
+  for (std::size_t k = 0; k < rounds; ++k) {
     const std::size_t worker = k * 7919 % workers;
     const std::size_t before = allocated;
-    const double start = seconds();
+    const double start = bench::seconds();
     const auto plan = plan_repartition(source, given, destination, wanted, worker);
-    samples.push_back(seconds() - start);
+    samples.push_back(bench::seconds() - start);
     bytes = allocated - before;
     overlaps = plan.sends.size() + plan.receives.size() + plan.kept.size();
   }
-  std::sort(samples.begin(), samples.end());
-  const double median = samples[samples.size() / 2];
-  if (json)
-    std::printf(
-        "{\"bench\": \"plan\", \"case\": \"%s\", \"workers\": %zu, \"bytes\": %zu, \"peer\": \"partita\", "
-        "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"overlaps\": %zu}\n",
-        name, workers, bytes, median, samples[0], overlaps);
-  else
-    std::printf("%-28s %8zu workers %6zu overlaps %9.2f us (min %.2f) %8zu bytes allocated\n", name, workers, overlaps,
-                median * 1e6, samples[0] * 1e6, bytes);
+  out->add_peer(name, "partita", samples, {{"workers", workers}, {"bytes", bytes}, {"overlaps", overlaps}});
 }
 
 }  // namespace
@@ -56,15 +48,22 @@ void measure(const char* name, std::array<std::size_t, Rank> extents, std::array
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 int main(int argc, char** argv) {
-  const bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
+  const bench::command_line line(
+      "plan", "planning a repartition for one of up to a million workers, without any MPI", {1, 1},
+      {{"rounds", bench::argument::count, "plans of each case", "201", "11"},
+       {"most-workers", bench::argument::count, "the largest number of workers", "1000000", "1024"}});
   // glibc gives memory back to the system after every plan until a program has freed its first large block, as any
   // program that plans a repartition of tensors has; without this line 20 us of page faults are measured.
   { const std::vector<char> tensor(std::size_t{16} << 20); }
-  measure<2>("P x 1 to a square", {1 << 20, 1 << 20}, {1024, 1}, {32, 32}, json);
-  measure<2>("P x 1 to a square", {1 << 20, 1 << 20}, {10000, 1}, {100, 100}, json);
-  measure<2>("P x 1 to a square", {1 << 20, 1 << 20}, {1000000, 1}, {1000, 1000}, json);
-  measure<3>("pencils", {4096, 4096, 4096}, {1, 32, 32}, {32, 1, 32}, json);
-  measure<3>("pencils", {4096, 4096, 4096}, {1, 100, 100}, {100, 1, 100}, json);
-  measure<3>("pencils", {4096, 4096, 4096}, {1, 1000, 1000}, {1000, 1, 1000}, json);
-  measure<3>("slabs to cubes", {4096, 4096, 4096}, {1000, 1, 1}, {10, 10, 10}, json);
+  return bench::run_alone(argc, argv, line, [](const bench::command_line& given, bench::rows& to) {
+    out = &to, rounds = given.count("rounds"), most_workers = given.count("most-workers");
+    measure<2>("P x 1 to a square", {1 << 20, 1 << 20}, {1024, 1}, {32, 32});
+    measure<2>("P x 1 to a square", {1 << 20, 1 << 20}, {10000, 1}, {100, 100});
+    measure<2>("P x 1 to a square", {1 << 20, 1 << 20}, {1000000, 1}, {1000, 1000});
+    measure<3>("pencils", {4096, 4096, 4096}, {1, 32, 32}, {32, 1, 32});
+    measure<3>("pencils", {4096, 4096, 4096}, {1, 100, 100}, {100, 1, 100});
+    measure<3>("pencils", {4096, 4096, 4096}, {1, 1000, 1000}, {1000, 1, 1000});
+    measure<3>("slabs to cubes", {4096, 4096, 4096}, {1000, 1, 1}, {10, 10, 10});
+    return true;
+  });
 }

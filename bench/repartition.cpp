@@ -1,5 +1,5 @@
 // How long a repartition takes, against a memcpy of the same bytes and against the other ways to do it, all in one run
-// and in turn. Start it on 2 or on 4 workers: mpirun -n 2 bench/repartition [--json] [--quick] [case]
+// and in turn, on 2 or on 4 workers.
 #include "machine.hpp"
 #include "peers.hpp"
 #if defined(BENCH_PETSC)
@@ -19,9 +19,11 @@ namespace {
 
 using namespace partita;
 
-struct options {
-  bool json = false, quick = false;
+struct {
+  bench::rows* out = nullptr;
+  bool quick = false, keep_disturbed = false;
   std::string only;
+  std::size_t samples = 0, most_bytes = 0;
 } chosen;
 
 /// One way to do it: what is called for each tensor of the case, and where the result then lies.
@@ -158,26 +160,19 @@ std::vector<variant> all_ways(const world& everyone, const std::vector<bench::pr
 }
 
 void report(const std::string& title, std::size_t bytes, const std::string& name, bench::regime r,
-            const std::vector<double>& samples, double memcpy_median, double best_peer) {
-  if (bench::worker() != 0 || samples.empty()) return;
-  const double median = bench::median(samples);
-  if (chosen.json)
-    std::printf(
-        "{\"bench\": \"repartition\", \"case\": \"%s\", \"workers\": %d, \"bytes\": %zu, \"peer\": \"%s\", "
-        "\"seconds_median\": %.9f, \"seconds_min\": %.9f, \"ratio_to_memcpy\": %.3f, \"regime\": \"%s\", \"samples\": "
-        "%zu}\n",
-        title.c_str(), bench::workers(), bytes, name.c_str(), median, bench::least(samples), median / memcpy_median,
-        name_of(r), samples.size());
-  else
-    std::printf("  %-26s %11.1f us  min %11.1f  %6.2f x memcpy  %5.2f x best peer\n", name.c_str(), median * 1e6,
-                bench::least(samples) * 1e6, median / memcpy_median, median / best_peer);
-  std::fflush(stdout);
+            const std::vector<double>& samples, double memcpy_median) {
+  if (samples.empty()) return;
+  chosen.out->add_peer(
+      title, name, samples,
+      {{"bytes", bytes}, {"ratio_to_memcpy", bench::median(samples) / memcpy_median}, {"regime", name_of(r)}});
 }
 
 template <std::size_t Rank>
 void measure(const std::string& title, const std::vector<bench::problem>& problems, bench::regime_meter& meter,
              int samples, bool then_read = false) {
   if (!chosen.only.empty() && title != chosen.only) return;
+  for (const bench::problem& p : problems)
+    if (bench::volume(p.extents) * sizeof(float) > chosen.most_bytes) return;
   const world everyone;
   std::vector<blocks> all(problems.begin(), problems.end());
   std::vector<variant> ways;
@@ -209,7 +204,8 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
   // the others. Where workers share cores, no sample is free of that.
   const std::size_t inner = all[0].most * sizeof(float) < (std::size_t{1} << 20) ? 20 : 1;
   volatile float sink = 0;
-  if (chosen.quick) samples = samples / 3 + 3;
+  if (chosen.samples != 0) samples = static_cast<int>(chosen.samples);
+  else if (chosen.quick) samples = samples / 3 + 3;
   const double patience = bench::seconds() + (chosen.quick ? 6 : 20);
   bool enough = false;
   for (int s = -1; !enough; ++s) {
@@ -229,14 +225,14 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
           disturbed = bench::interruptions() != interrupted;
         });
         if (apart > 2e-6 + seconds / 50) disturbed = 1;
-        if (meter.crowded()) disturbed = 0;
+        if (meter.crowded() || chosen.keep_disturbed) disturbed = 0;
         MPI_Allreduce(MPI_IN_PLACE, &disturbed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         if (disturbed != 0) continue;
         total += seconds;
         ++undisturbed;
       }
       const bench::regime after = meter.now();
-      if (s >= 0 && before == after && undisturbed > 0)
+      if (s >= 0 && (before == after || chosen.keep_disturbed) && undisturbed > 0)
         times[static_cast<int>(before)][v].push_back(total / static_cast<double>(undisturbed));
     }
     int over = s + 1 >= 4 * samples || bench::seconds() > patience;
@@ -251,17 +247,10 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
   std::size_t bytes = 0;
   for (const bench::problem& p : problems) bytes += bench::volume(p.extents) * sizeof(float);
   for (int r = 0; r < 3; ++r) {
-    if (times[r][0].size() < 3) continue;
+    if (times[r][0].size() < (chosen.keep_disturbed ? 1U : 3U)) continue;
     const double copy = bench::median(times[r][0]);
-    double best = 1e30;
     for (std::size_t v = 0; v < ways.size(); ++v)
-      if (ways[v].moves && ways[v].name.rfind("partita", 0) != 0 && !times[r][v].empty())
-        best = std::min(best, bench::median(times[r][v]));
-    if (bench::worker() == 0 && !chosen.json)
-      std::printf("%s, %d workers, %s (%zu samples)\n", title.c_str(), bench::workers(),
-                  bench::name_of(static_cast<bench::regime>(r)), times[r][0].size());
-    for (std::size_t v = 0; v < ways.size(); ++v)
-      report(title, bytes, ways[v].name, static_cast<bench::regime>(r), times[r][v], copy, best);
+      report(title, bytes, ways[v].name, static_cast<bench::regime>(r), times[r][v], copy);
   }
 }
 
@@ -297,27 +286,31 @@ void all_cases() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  for (int k = 1; k < argc; ++k) {
-    const std::string word = argv[k];
-    if (word == "--json") chosen.json = true;
-    else if (word == "--quick") chosen.quick = true;
-    else chosen.only = word;
-  }
-  if (bench::worker() == 0 && !chosen.json) {
+  const bench::command_line line(
+      "repartition", "repartitions against a memcpy and all other ways to do them", {1},
+      {{"case", bench::argument::word, "only the case of this name, such as 2048^2"},
+       {"rounds", bench::argument::count, "samples of each way; without it 9 to 41, by the case"},
+       {"most-bytes", bench::argument::count, "no tensors beyond so many bytes", "1073741824"},
+       {"keep-disturbed", bench::argument::none, "also keep samples that another program disturbed"}});
+  return bench::run_on_workers(argc, argv, line, [](const bench::command_line& given, bench::rows& out) {
+    chosen.out = &out;
+    chosen.quick = given.quick(), chosen.keep_disturbed = given.has("keep-disturbed");
+    chosen.only = given.word("case");
+    if (given.has("rounds")) chosen.samples = given.count("rounds");
+    chosen.most_bytes = given.count("most-bytes");
 #if !defined(BENCH_SCALAPACK)
-    std::printf("ScaLAPACK was not found when this was built: left out\n");
+    out.note("ScaLAPACK was not found when this was built: left out");
 #endif
 #if !defined(BENCH_PETSC)
-    std::printf("PETSc was not found when this was built: left out\n");
+    out.note("PETSc was not found when this was built: left out");
 #endif
 #if !defined(BENCH_FFTW)
-    std::printf("FFTW-MPI was not found when this was built: left out\n");
+    out.note("FFTW-MPI was not found when this was built: left out");
 #endif
-  }
-  all_cases();
+    all_cases();
 #if defined(BENCH_PETSC)
-  PetscFinalize();
+    PetscFinalize();
 #endif
-  MPI_Finalize();
+    return true;
+  });
 }

@@ -188,8 +188,11 @@ def main():
             "| in short (geometric means) | | better is |\n|---|---|---|"]
     out += [f"| {name} | {value:.3g} | {'more' if more else 'less'} |" for name, value, more in numbers]
     tables = {"Repartition": "repartition", "Collectives": "collectives", "Linear layer": "linear", "Plans": "plan"}
-    for section in ["Repartition", "Scaling", "Collectives", "Linear layer", "Plans"]:
-        files = sorted(folder.glob(f"{tables.get(section, '-')}*.json"))
+    first = ["Repartition", "Scaling", "Collectives", "Linear layer", "Plans"]
+    others = {re.sub(r"(-\d+)?\.json$", "", file.name) for file in folder.glob("*.json")} - set(tables.values())
+    for section in [*first, *sorted(others)]:
+        name = re.escape(tables.get(section, section))
+        files = sorted(file for file in folder.glob("*.json") if re.fullmatch(rf"{name}(-\d+)?\.json", file.name))
         if not files and not shown[section]:
             continue
         out += [f"\n## {section}\n", *shown[section]]

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Turns the JSON lines of bench/repartition, bench/collectives, bench/linear, bench/plan, bench/transpose, bench/hosts, bench/model,
-bench/sharded, bench/search_order and bench/simulated into tables.
+"""Turns the JSON lines of all benchmarks into tables.
 
 rows.py FILE [REGIME]                 for gnuplot: a row for each case, ratios to memcpy, a column for each way
 rows.py FILE... [REGIME] --markdown   for a page: ours beside the others; files of several runs stand in one table
@@ -198,7 +197,7 @@ def halo():
     print("|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["bench"] == "halo"):
         ways = ("seconds", "seconds_by_hand", "seconds_neighbor_alltoallw", "seconds_petsc_in_place", "seconds_petsc")
-        print("|", " | ".join([f'{r["case"].replace(" width ", ", ")}, {r["workers"]}', *(short(r[w]) if r[w] else "-" for w in ways),
+        print("|", " | ".join([f'{r["case"].replace(" width ", ", ")}, {r["workers"]}', *(short(r[w]) if r.get(w) else "-" for w in ways),
                                f'{r["best_to_ours"]:.2f}']), "|")
 
 
@@ -215,8 +214,8 @@ def convolution():
     print("|---|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["bench"] == "convolution"):
         print("|", " | ".join([f'{r["case"]}, {r["workers"]}', f'{r["seconds"] * 1e3:.2f}', f'{r["to_local"]:.2f}',
-                               f'{r["seconds_back"] * 1e3:.2f}', f'{r["back_to_local"]:.2f}', f'{r["local_to_onednn"]:.2f}',
-                               f'{r["local_to_chosen"]:.2f}', f'{r["back_to_chosen"]:.2f}']), "|")
+                               f'{r["seconds_back"] * 1e3:.2f}', f'{r["back_to_local"]:.2f}',
+                               *(f"{r[w]:.2f}" if r.get(w) else "-" for w in ("local_to_onednn", "local_to_chosen", "back_to_chosen"))]), "|")
 
 
 def sharded():
@@ -246,6 +245,22 @@ def search_order():
               f'{r["latency"] * 1e6:.0f} us and {r["byte"] * 1e9:.2f} ns for each byte of a movement.')
 
 
+def any_other(kind):
+    """Benchmarks without a table of their own: what each row has beside its case, times in us."""
+    of = [r for r in rows if r["bench"] == kind]
+    columns = unique(key for r in of for key in r if key not in ("bench", "case", "workers", "peer", "samples", "regime"))
+
+    def shown(key, value):
+        if isinstance(value, float):
+            return short(value) if key.startswith("seconds") else f"{value:.3g}"
+        return "-" if value is None else str(value)
+
+    print("| case, workers | by |", " | ".join(c.replace("seconds_", "").replace("_", " ") for c in columns), "|")
+    print("|---" * (2 + len(columns)) + "|")
+    for r in of:
+        print(f'| {r["case"]}, {r["workers"]} | {r.get("peer", "-")} |', " | ".join(shown(c, r.get(c)) for c in columns), "|")
+
+
 def gnuplot():
     chosen = [r for r in rows if r["bench"] == "repartition"]
     alike = len({r["workers"] for r in chosen}) == 1
@@ -262,6 +277,7 @@ else:
     for number, kind in enumerate(unique(r["bench"] for r in rows)):
         if number:
             print()
-        {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model,
-         "transpose": transpose, "halo": halo, "halo step": halo_step, "convolution": convolution, "sharded": sharded,
-         "search_order": search_order, "simulated": simulated}[kind]()
+        table_of = {"repartition": repartition, "collectives": collectives, "linear": linear, "plan": plan, "hosts": hosts, "model": model,
+                    "transpose": transpose, "halo": halo, "halo step": halo_step, "convolution": convolution, "sharded": sharded,
+                    "search_order": search_order, "simulated": simulated}
+        table_of.get(kind, lambda name=kind: any_other(name))()

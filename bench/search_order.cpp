@@ -1,11 +1,10 @@
 // Whether search orders annotations as they run: the ten best estimates for the network of
 // examples/26_fashion_mnist.cpp on 2 x 2, each trained for some steps, in turn. The model's numbers are measured first,
-// on all workers at once: mpirun -n 4 bench/search_order [--json] [--steps n] [--batch n]
+// on all 4 workers at once.
 #include "machine.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <partita/partita.hpp>
@@ -179,54 +178,25 @@ double correlation_of(const std::vector<double>& a, const std::vector<double>& b
   return of_a * of_b > 0 ? both / std::sqrt(of_a * of_b) : 0;
 }
 
-void report(const std::vector<candidate>& found, const char* which, bool json) {
+void report(bench::rows& out, const std::vector<candidate>& found, const char* which) {
   std::vector<double> estimated, medians;
   for (const candidate& c : found) estimated.push_back(c.estimated), medians.push_back(bench::median(c.samples));
   constexpr double tie = 0.02;  // chosen: medians of one way differ so much from run to run
   const double correlation = correlation_of(ranks(estimated, tie), ranks(medians, tie)),
                strict = correlation_of(ranks(estimated, 0), ranks(medians, 0));
-  if (bench::worker() != 0) return;
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    const candidate& c = found[k];
+  for (const candidate& c : found) {
     text layouts;
     layouts << "x " << c.x << " w1 " << c.w1 << " w2 " << c.w2;
-    if (json)
-      std::printf(
-          "{\"bench\": \"search_order\", \"case\": \"%s\", \"which\": \"%s\", \"workers\": 4, \"peer\": \"partita\", "
-          "\"seconds_median\": %.9f, \"seconds_estimated\": %.9f}\n",
-          layouts.c_str(), which, medians[k], estimated[k]);
-    else
-      std::printf("%-44s estimated %9.1f us, measured %9.1f us\n", layouts.c_str(), estimated[k] * 1e6,
-                  medians[k] * 1e6);
+    out.add_peer(layouts.c_str(), "partita", c.samples, {{"which", which}, {"seconds_estimated", c.estimated}});
   }
-  if (json)
-    std::printf(
-        "{\"bench\": \"search_order\", \"case\": \"rank correlation\", \"which\": \"%s\", \"value\": %.3f, "
-        "\"without_ties\": %.3f}\n",
-        which, correlation, strict);
-  else
-    std::printf("rank correlation of the %zu %s: %.3f, what differs by less than 2 %% being a tie; %.3f without\n",
-                found.size(), which, correlation, strict);
+  out.add_derived("rank correlation", {{"which", which}, {"value", correlation}, {"without_ties", strict}});
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
+bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
-  bool json = false;
-  std::size_t batch = 200;
-  int steps = 40;
-  for (int k = 1; k < argc; ++k) {
-    const std::string word = argv[k];
-    if (word == "--json") json = true;
-    if (word == "--steps" && k + 1 < argc) steps = std::atoi(argv[++k]);
-    if (word == "--batch" && k + 1 < argc) batch = static_cast<std::size_t>(std::atoi(argv[++k]));
-  }
-  if (everyone.size() != m.size()) {
-    if (everyone.id() == 0) std::fprintf(stderr, "search_order: requires 4 workers\n");
-    return 1;
-  }
+  const std::size_t batch = line.count("batch");
+  const int steps = line.rounds("steps");
+  if (batch % m.size() != 0) throw bench::usage_error("requires a --batch that 4 divides");
   step_model model = measured(everyone);
   static_assert(std::is_trivially_copyable_v<step_model>);
   MPI_Bcast(&model, sizeof model, MPI_BYTE, 0, MPI_COMM_WORLD);  // all choose the same ten
@@ -240,19 +210,23 @@ int main(int argc, char** argv) {
         if (round >= 0) c.samples.push_back(took);
       }
     for (candidate& c : *ones) c.step = nullptr;
-    report(*ones, ones == &best ? "best" : "spread over all", json);
+    report(out, *ones, ones == &best ? "best" : "spread over all");
   }
-  if (everyone.id() != 0) return 0;
   const mesh_link& link = model.links.along[0];
-  if (json)
-    std::printf(
-        "{\"bench\": \"search_order\", \"case\": \"model\", \"candidates\": %zu, \"multiply_adds\": %.3g, "
-        "\"memory_bytes\": %.3g, \"latency\": %.3g, \"byte\": %.3g}\n",
-        all.size(), model.multiply_adds, model.memory_bytes, link.latency, link.seconds_per_byte);
-  else
-    std::printf(
-        "%zu candidates that are not estimated alike; measured: %.3g multiply-adds and %.3g bytes a second, %.3g s and "
-        "%.3g s for "
-        "each byte along a\n",
-        all.size(), model.multiply_adds, model.memory_bytes, link.latency, link.seconds_per_byte);
+  out.add_derived("model", {{"candidates", all.size()},
+                            {"multiply_adds", model.multiply_adds},
+                            {"memory_bytes", model.memory_bytes},
+                            {"latency", link.latency},
+                            {"byte", link.seconds_per_byte}});
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line("search_order",
+                                 "whether search orders annotations as they run, by training ten of them", {4, 4},
+                                 {{"steps", bench::argument::count, "samples of each annotation", "40", "1"},
+                                  {"batch", bench::argument::count, "rows of a step", "200", "40"}});
+  return bench::run_on_workers(argc, argv, line, measure);
 }

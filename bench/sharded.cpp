@@ -1,12 +1,9 @@
 // What sharded tensors cost: an add of 256 elements against its loop, matmul against linear, and a train step of
-// examples/26_fashion_mnist.cpp against the same by hand on MPI and CBLAS, in one run and in turn; data x model
-// workers, all data where nothing is said:
-//   mpirun -n 2 bench/sharded [--json] [--mesh data model] [--steps n] [--batch n]
+// examples/26_fashion_mnist.cpp against the same by hand on MPI and CBLAS, in one run and in turn.
 #include "machine.hpp"
 #include "trained_by_hand.hpp"
 
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <partita/partita.hpp>
 #include <string>
@@ -16,8 +13,6 @@ namespace {
 
 using namespace partita;
 
-bool json = false;
-
 struct variant {
   const char* name;
   std::function<void()> run;
@@ -25,7 +20,7 @@ struct variant {
 };
 
 /// Runs the variants in turn, `calls` of each at a time, and reports them beside the first.
-void compare(const char* what, std::vector<variant> variants, int rounds, int calls) {
+void compare(bench::rows& out, const char* what, std::vector<variant> variants, int rounds, int calls) {
   for (int round = -2; round < rounds; ++round)
     for (variant& v : variants) {
       const double took = bench::timed([&] {
@@ -34,30 +29,19 @@ void compare(const char* what, std::vector<variant> variants, int rounds, int ca
       if (round >= 0) v.samples.push_back(took / calls);
     }
   const double first = bench::median(variants[0].samples);
-  for (const variant& v : variants) {
-    if (bench::worker() != 0) return;
-    const double median = bench::median(v.samples), least = bench::least(v.samples);
-    if (json)
-      std::printf(
-          "{\"bench\": \"sharded\", \"case\": \"%s\", \"workers\": %d, \"peer\": \"%s\", \"seconds_median\": %.9f, "
-          "\"seconds_min\": %.9f, \"ratio\": %.4f, \"samples\": %zu}\n",
-          what, bench::workers(), v.name, median, least, median / first, v.samples.size());
-    else
-      std::printf("%-34s %-12s %11.3f us  min %11.3f  %7.3f x %s, %+.3f us\n", what, v.name, median * 1e6, least * 1e6,
-                  median / first, variants[0].name, (median - first) * 1e6);
-  }
-  std::fflush(stdout);
+  for (const variant& v : variants)
+    out.add_peer(what, v.name, v.samples, {{"ratio", bench::median(v.samples) / first}});
 }
 
 /// Every worker by itself: what an operation takes beside its loop.
-void dispatch(const world& everyone) {
+void dispatch(const world& everyone, bench::rows& out, bool quick) {
   constexpr mesh m{axis{"data", 1}};
   const xt::xtensor<float, 1> ones = xt::ones<float>({std::size_t{256}});
   const auto x = shard<m.layout("data")>(everyone, ones), y = shard<m.layout("data")>(everyone, ones);
   const auto &u = x.at_run_time(), &v = y.at_run_time();
   std::vector<float> a(256, 1.F), b(256, 1.F), c(256);
   const auto typed = [&] { asm volatile("" : : "r"(add(x, y).data()) : "memory"); };
-  compare("add of 256 floats",
+  compare(out, "add of 256 floats",
           {{"loop",
             [&] {
               for (std::size_t k = 0; k < c.size(); ++k) c[k] = a[k] + b[k];
@@ -73,10 +57,10 @@ void dispatch(const world& everyone) {
                                            :
                                            : "r"(add(u, v).data())
                                            : "memory"); }}},
-          31, 20000);
+          quick ? 2 : 31, quick ? 100 : 20000);
 }
 
-void products(const world& everyone, std::size_t batch, std::size_t features) {
+void products(const world& everyone, bench::rows& out, int rounds, std::size_t batch, std::size_t features) {
   constexpr mesh m{axis{"data", 1}};
   const auto one = everyone.partition<1, 1>();
   linear<float> layer(one, one, one, {.in_features = features, .out_features = features, .bias = false});
@@ -89,15 +73,15 @@ void products(const world& everyone, std::size_t batch, std::size_t features) {
   const auto T = shard<m.layout("", ""), float>(everyone, {features, features}, all);
   text name;
   name << "product of " << batch << " x " << features;
-  compare(name.c_str(),
+  compare(out, name.c_str(),
           {{"linear", [&] { layer(x); }},
            {"matmul", [&] { matmul(X, W); }},
            {"einsum x w^T", [&] { einsum<"bi,oi->bo">(X, T); }}},
-          21, features < 512 ? 20 : 1);
+          rounds, features < 512 ? 20 : 1);
 }
 
 /// Example (a): 784-256-10, AdamW, weights cut over model, state over data.
-int training(const world& everyone, std::size_t d, std::size_t t, std::size_t batch, int steps) {
+bool training(const world& everyone, bench::rows& out, std::size_t d, std::size_t t, std::size_t batch, int steps) {
   constexpr std::size_t pixels = 784, hidden = 256, classes = 10;
   const mesh m{axis{"data", d}, axis{"model", t}};
   const auto pixel = [](std::size_t row, std::size_t k) { return double((row * 7 + k * 13 + row * k) % 17) / 16; };
@@ -134,37 +118,36 @@ int training(const world& everyone, std::size_t d, std::size_t t, std::size_t ba
   };
   text name;
   name << "step on " << d << " x " << t << ", batch " << batch;
-  compare(name.c_str(), {{"by hand", [&] { theirs = raw.step(); }}, {"partita", step}}, steps, 1);
-  if (apart < 1e-9) return 0;
-  if (everyone.id() == 0) std::fprintf(stderr, "sharded: the losses differ by %.1e\n", apart);
-  return 1;
+  compare(out, name.c_str(), {{"by hand", [&] { theirs = raw.step(); }}, {"partita", step}}, steps, 1);
+  return apart < 1e-9;
+}
+
+bool measure(const bench::command_line& line, bench::rows& out) {
+  const world everyone;
+  std::size_t d = everyone.size(), t = 1;
+  if (line.has("mesh")) d = line.counts("mesh")[0], t = line.counts("mesh")[1];
+  const std::size_t batch = line.count("batch");
+  if (d * t != everyone.size() || batch % d != 0 || 256 % (d * t) != 0)
+    throw bench::usage_error(
+        "requires --mesh data model whose product is the number of workers and divides 256, and a "
+        "--batch that data divides");
+  if (everyone.size() == 1) {
+    dispatch(everyone, out, line.quick());
+    for (const std::size_t features : {256U, 1024U})
+      for (const std::size_t rows : {64U, 256U})
+        if (!line.quick() || features * rows == 256 * 64)
+          products(everyone, out, line.quick() ? 2 : 21, rows, features);
+  }
+  return training(everyone, out, d, t, batch, line.rounds("steps"));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
-  const world everyone;
-  std::size_t d = everyone.size(), t = 1, batch = 0;
-  int steps = 200;
-  for (int k = 1; k < argc; ++k) {
-    const std::string word = argv[k];
-    const auto number = [&] { return k + 1 < argc ? static_cast<std::size_t>(std::atoi(argv[++k])) : 0; };
-    if (word == "--json") json = true;
-    if (word == "--mesh") d = number(), t = number();
-    if (word == "--steps") steps = static_cast<int>(number());
-    if (word == "--batch") batch = number();
-  }
-  const bool divides = d * t > 0 && (batch == 0 ? 200 : batch) % d == 0 && 256 % (d * t) == 0;
-  if (d * t != everyone.size() || !divides) {
-    if (everyone.id() == 0)
-      std::fprintf(stderr, "sharded: data x model must be the number of workers, and divide 256 and the batch\n");
-    return 1;
-  }
-  if (everyone.size() == 1) {
-    dispatch(everyone);
-    for (const std::size_t features : {256U, 1024U})
-      for (const std::size_t rows : {64U, 256U}) products(everyone, rows, features);
-  }
-  return training(everyone, d, t, batch == 0 ? 200 : batch, steps);
+  const bench::command_line line(
+      "sharded", "sharded tensors against a loop, linear, and a train step by hand on MPI and CBLAS", {1},
+      {{"mesh", bench::argument::pair, "workers along data and along model; without it all along data"},
+       {"steps", bench::argument::count, "samples of the train step", "200", "2"},
+       {"batch", bench::argument::count, "rows of a step", "200", "24"}});
+  return bench::run_on_workers(argc, argv, line, measure);
 }

@@ -1,48 +1,39 @@
 // What inferring shardings costs: one operation, a whole program, a reshard plan, and a static_assert.
-//
-//   sharding [--json] [--compile COMMAND]     COMMAND compiles one file, for example "g++ -std=c++20 -fsyntax-only
-//   -Iinclude"
 #include <partita/plan/search.hpp>
 #include <partita/rule/sharding/rules.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "../test/support/transformer.hpp"
+#include "harness.hpp"
 
 namespace {
 
 using namespace partita;
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-bool json = false;
+bench::rows* out = nullptr;
+std::size_t rounds = 0;
+bool quick = false;
 
 /// Median and least seconds of one call; `calls` of them are timed together, `times` times.
 template <class Call>
-void measure(const char* name, std::size_t calls, double bound, Call call, std::size_t times = 21) {
+void measure(const char* name, std::size_t calls, double bound, Call call, std::size_t most = 21) {
+  const std::size_t times = std::min(rounds, most);
+  if (quick) calls = 1;
   std::vector<double> samples;
   for (std::size_t k = 0; k < times; ++k) {
-    const double start = seconds();
+    const double start = bench::seconds();
     for (std::size_t n = 0; n < calls; ++n) call(n);
-    samples.push_back((seconds() - start) / static_cast<double>(calls));
+    samples.push_back((bench::seconds() - start) / static_cast<double>(calls));
   }
-  std::sort(samples.begin(), samples.end());
-  if (json)
-    std::printf(
-        "{\"bench\": \"sharding\", \"case\": \"%s\", \"peer\": \"partita\", \"seconds_median\": %.9f, \"seconds_min\": "
-        "%.9f, \"seconds_bound\": %.9f}\n",
-        name, samples[times / 2], samples[0], bound);
-  else std::printf("%-52s %12.3f us (min %.3f)", name, samples[times / 2] * 1e6, samples[0] * 1e6);
-  if (!json && bound > 0)
-    std::printf("   at most %.0f us: %s", bound * 1e6, samples[times / 2] <= bound ? "yes" : "NO");
-  if (!json) std::printf("\n");
+  bench::row more = bench::row::object();
+  if (bound > 0) more = {{"seconds_bound", bound}, {"within_bound", bench::median(samples) <= bound}};
+  out->add_peer(name, "partita", samples, more);
 }
 
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
@@ -64,35 +55,29 @@ graph layers(std::size_t operations) {
 
 /// One file with so many static_asserts over different shapes and shardings.
 double compiled(const std::string& command, std::size_t asserts) {
-  const std::string file = "sharding_static_assert.cpp";
+  const bench::temporary_folder folder(std::filesystem::temp_directory_path(), "partita_bench_sharding");
+  const std::string file = folder.path / "sharding_static_assert.cpp";
   {
-    std::ofstream out(file);
-    out << "#include <partita/rule/sharding/propagate.hpp>\nusing namespace partita;\nconstexpr mesh m{axis{\"data\", "
+    std::ofstream source(file);
+    source
+        << "#include <partita/rule/sharding/propagate.hpp>\nusing namespace partita;\nconstexpr mesh m{axis{\"data\", "
            "2}, axis{\"model\", 4}};\n"
            "constexpr rule product = \"bmk,kn->bmn\";\n";
     for (std::size_t k = 1; k <= asserts; ++k)
-      out << "static_assert(propagate(m, product, {spec{m.layout(\"data\", \"\", \"\"), {8, " << 8 * k
-          << ", 64}}, spec{m.layout(\"\", \"model\"), {64, 256}}}).results[0] == m.layout(\"data\", \"\", "
-             "\"model\"));\n";
+      source << "static_assert(propagate(m, product, {spec{m.layout(\"data\", \"\", \"\"), {8, " << 8 * k
+             << ", 64}}, spec{m.layout(\"\", \"model\"), {64, 256}}}).results[0] == m.layout(\"data\", \"\", "
+                "\"model\"));\n";
   }
   double best = 1e30;
   for (int k = 0; k < 3; ++k) {
-    const double start = seconds();
-    if (std::system((command + " " + file).c_str()) != 0) return -1;
-    best = std::min(best, seconds() - start);
+    const double start = bench::seconds();
+    if (std::system((command + " " + file).c_str()) != 0) throw std::runtime_error("cannot compile with " + command);
+    best = std::min(best, bench::seconds() - start);
   }
-  std::remove(file.c_str());
   return best;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const char* compiler = nullptr;
-  for (int k = 1; k < argc; ++k) {
-    if (std::strcmp(argv[k], "--json") == 0) json = true;
-    if (std::strcmp(argv[k], "--compile") == 0 && k + 1 < argc) compiler = argv[++k];
-  }
+bool measure_all(const std::string& compiler, std::size_t operations) {
   std::size_t kept = 0;  // what is computed is used
 
   const rule product = "bmk,kn->bmn";
@@ -116,8 +101,10 @@ int main(int argc, char** argv) {
     kept += plan_reshard(four, from, to, {256, 256, 256}).size();
   });
 
-  const graph program = layers(10000);
-  measure("complete, 10000 operations", 1, 0.1, [&](std::size_t) { kept += complete(program).reshards.size(); });
+  const graph program = layers(operations);
+  const std::string name = "complete, " + std::to_string(operations) + " operations";
+  measure(name.c_str(), 1, operations == 10000 ? 0.1 : 0,
+          [&](std::size_t) { kept += complete(program).reshards.size(); });
   const graph small = layers(100);
   measure("complete, 100 operations", 10, 0, [&](std::size_t) { kept += complete(small).reshards.size(); });
 
@@ -132,17 +119,24 @@ int main(int argc, char** argv) {
       },
       3);
 
-  if (compiler != nullptr) {
+  if (!compiler.empty()) {
     const double one = compiled(compiler, 1), many = compiled(compiler, 101);
-    if (one < 0 || many < 0) return EXIT_FAILURE;
-    if (json)
-      std::printf(
-          "{\"bench\": \"sharding\", \"case\": \"one static_assert\", \"peer\": \"partita\", \"seconds_median\": %.9f, "
-          "\"seconds_min\": %.9f}\n",
-          (many - one) / 100, (many - one) / 100);
-    else
-      std::printf("%-52s %12.3f us, and %.0f ms for the first\n", "one static_assert more", (many - one) / 100 * 1e6,
-                  one * 1e3);
+    out->add_peer("one static_assert", "partita", {(many - one) / 100}, {{"seconds_first", one}});
   }
-  return kept > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  return kept > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line(
+      "sharding", "inferring shardings: an operation, a program, a reshard plan, a static_assert", {1, 1},
+      {{"rounds", bench::argument::count, "samples of each", "21", "2"},
+       {"operations", bench::argument::count, "of the large program", "10000", "200"},
+       {"compile", bench::argument::word,
+        "a command that compiles one file, such as 'g++ -std=c++20 -fsyntax-only -Iinclude'"}});
+  return bench::run_alone(argc, argv, line, [](const bench::command_line& given, bench::rows& to) {
+    out = &to, rounds = given.count("rounds"), quick = given.quick();
+    return measure_all(given.word("compile"), given.count("operations"));
+  });
 }

@@ -3,8 +3,6 @@
 #include <partita/kernel/repartition.hpp>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -69,24 +67,12 @@ class prk {
   std::vector<double> a_, b_, out_, in_;
 };
 
-double median(std::vector<double> all) {
-  std::sort(all.begin(), all.end());
-  return all[all.size() / 2];
-}
-
-}  // namespace
-
-/// transpose [iterations] [order…]
-int main(int argc, char** argv) {
-  boost::mpi::environment environment(argc, argv);
+bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone;
-  const int iterations = argc > 1 ? std::atoi(argv[1]) : 30;
-  std::vector<std::size_t> orders;
-  for (int k = 2; k < argc; ++k) orders.push_back(std::strtoull(argv[k], nullptr, 10));
-  if (orders.empty()) orders = {1024, 2048, 4096};
+  const int iterations = line.rounds();
   bool right = true;
-  for (const std::size_t wanted : orders) {
-    const std::size_t order = wanted / everyone.size() * everyone.size(), rows = order / everyone.size();
+  for (const std::size_t wanted : line.counts("orders")) {
+    const std::size_t rows = std::max<std::size_t>(1, wanted / everyone.size()), order = rows * everyone.size();
     const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));
     const repartition turn(p, p, permute<1, 0>);
     prk theirs(order);
@@ -113,13 +99,23 @@ int main(int argc, char** argv) {
       loop.push_back(prk_seconds), natural.push_back(natural_seconds), into.push_back(into_seconds);
     }
     right = right && b == b_2 && std::equal(theirs.b().begin(), theirs.b().end(), b.data());
-    if (everyone.id() == 0)
-      std::printf(
-          "{\"bench\": \"transpose\", \"case\": \"order %zu\", \"workers\": %zu, \"seconds_prk\": %.9f, "
-          "\"seconds_natural\": %.9f, \"seconds_into\": %.9f, \"prk_to_natural\": %.3f, \"prk_to_into\": %.3f}\n",
-          order, everyone.size(), median(loop), median(natural), median(into), median(loop) / median(natural),
-          median(loop) / median(into));
+    const double of_loop = bench::median(loop);
+    out.add("order " + std::to_string(order),
+            {{"seconds_prk", of_loop},
+             {"seconds_natural", bench::median(natural)},
+             {"seconds_into", bench::median(into)},
+             {"prk_to_natural", of_loop / bench::median(natural)},
+             {"prk_to_into", of_loop / bench::median(into)}},
+            loop.size());
   }
-  if (!right) std::printf("worker %zu: wrong results\n", everyone.id());
-  return right ? EXIT_SUCCESS : EXIT_FAILURE;
+  return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::command_line line("transpose", "PRK's transpose against the natural code, b += turn(a)", {1},
+                                 {{"rounds", bench::argument::count, "samples of each", "30", "3"},
+                                  {"orders", bench::argument::list, "rows of the matrices", "1024,2048,4096", "48"}});
+  return bench::run_on_workers(argc, argv, line, measure);
 }
