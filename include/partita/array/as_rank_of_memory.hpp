@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <partita/array/as_rank.hpp>
+#include <partita/core/number_list.hpp>
 #include <span>
 #include <type_traits>
 
@@ -20,6 +21,22 @@ concept matrix_in_memory = requires(M& m) {
   { m.rowStride() } -> std::convertible_to<std::ptrdiff_t>;
   { m.colStride() } -> std::convertible_to<std::ptrdiff_t>;
 };
+
+/// An M refers to memory of another object: Eigen's maps and blocks, whose plain object is another type.
+template <class M>
+inline constexpr bool refers_to_matrix = false;
+template <class M>
+  requires requires { typename M::PlainObject; }
+inline constexpr bool refers_to_matrix<M> =
+    !std::is_same_v<typename M::PlainObject, M> && std::is_trivially_destructible_v<M>;
+
+/// One row or one column, by its type.
+template <class M>
+inline constexpr bool is_vector = false;
+template <class M>
+  requires requires { M::RowsAtCompileTime, M::ColsAtCompileTime; }
+inline constexpr bool is_vector<M> =
+    static_cast<int>(M::RowsAtCompileTime) == 1 || static_cast<int>(M::ColsAtCompileTime) == 1;
 
 template <class M>
 concept span_of_dimensions = requires(M& m) {
@@ -43,41 +60,62 @@ std::array<std::ptrdiff_t, Rank> dense_strides(const std::array<std::size_t, Ran
 }  // namespace detail
 
 /// `as_rank<2>(pointer, {rows, columns})`, `as_rank<2>(pointer, {rows, columns}, {1, leading_dimension})`: memory as an
-/// array, read and written where it is. Strides count elements; without them the last dimension runs fastest.
-/// Requires: memory that lives as long as the result. Cost: none, nothing is copied.
+/// array, read and written where it is. Strides count elements; without them the last dimension runs fastest. Extents
+/// and strides may be of any integer type, in braces, arrays or extents.
+/// Requires: memory that lives as long as the result; extents that are not negative [shape_error, on this worker].
+/// Cost:     none, nothing is copied.
 template <std::size_t Rank, detail::number T>
-auto as_rank(T* first, const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {
-  return detail::lent_array(first, shape, strides);
+auto as_rank(T* first, const detail::number_list<Rank>& shape,
+             const detail::number_list<Rank, std::ptrdiff_t>& strides) {
+  return detail::lent_array<T, Rank>(first, shape, strides);
 }
 template <std::size_t Rank, detail::number T>
-auto as_rank(T* first, const std::array<std::size_t, Rank>& shape) {
-  return detail::lent_array(first, shape, detail::dense_strides(shape));
+auto as_rank(T* first, const detail::number_list<Rank>& shape) {
+  return detail::lent_array<T, Rank>(first, shape, detail::dense_strides<Rank>(shape));
 }
 
 /// `as_rank<2>(v, {rows, columns})`: a contiguous range (std::vector, std::span) under other extents.
 /// Requires: as many elements as the extents have places [shape_error, on this worker]; a range that lives on.
 template <std::size_t Rank, std::ranges::contiguous_range R>
   requires(std::ranges::sized_range<R> && (std::is_lvalue_reference_v<R&&> || std::ranges::borrowed_range<R>))
-auto as_rank(R&& range, const std::array<std::size_t, Rank>& shape) {
+auto as_rank(R&& range, const detail::number_list<Rank>& given) {
+  const std::array<std::size_t, Rank>& shape = given;
   const std::size_t places = product_of(shape, "partita::as_rank<Rank>(range, extents)");
   if (const auto elements = static_cast<std::size_t>(std::ranges::size(range)); elements != places)
     throw shape_error(text("partita::as_rank<")
                       << Rank << ">(range, extents): requires as many elements as the extents " << shape
                       << " have places (" << places << "), got " << elements << "; give other extents");
-  return as_rank<Rank>(std::ranges::data(range), shape);
+  return as_rank<Rank>(std::ranges::data(range), given);
 }
 
-/// `as_rank<2>(m)` of an Eigen matrix or map m, by rows or by columns; nothing is copied. m lives on.
-template <std::size_t Rank, detail::matrix_in_memory M>
-auto as_rank(M& m) {
-  static_assert(Rank == 2, "partita::as_rank<Rank>(m): requires Rank 2 for a matrix; write as_rank<2>(m)");
-  return as_rank<2>(m.data(), {static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())},
-                    {static_cast<std::ptrdiff_t>(m.rowStride()), static_cast<std::ptrdiff_t>(m.colStride())});
+/// `as_rank<2>(m)` of an Eigen matrix, map or block, by rows or by columns; `as_rank<1>(v)` of a vector of Eigen.
+/// Requires: a matrix that lives as long as the result. Cost: none; a temporary that owns its elements is copied.
+template <std::size_t Rank, class M>
+  requires detail::matrix_in_memory<std::remove_reference_t<M>>
+auto as_rank(M&& m) {
+  using matrix = std::remove_cvref_t<M>;
+  static_assert(Rank == 2 || (Rank == 1 && detail::is_vector<matrix>),
+                "partita::as_rank<Rank>(m): requires Rank 2 for a matrix, or 1 where its type says one row or one "
+                "column; write as_rank<2>(m)");
+  const std::array<std::size_t, 2> shape{static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols())};
+  const std::array<std::ptrdiff_t, 2> strides{static_cast<std::ptrdiff_t>(m.rowStride()),
+                                              static_cast<std::ptrdiff_t>(m.colStride())};
+  const auto there = [&] {
+    if constexpr (Rank == 1) {
+      const std::size_t along = shape[1] == 1 ? 0 : 1;
+      return as_rank<1>(m.data(), {shape[0] * shape[1]}, {strides[along]});
+    } else {
+      return as_rank<2>(m.data(), shape, strides);
+    }
+  }();
+  if constexpr (std::is_lvalue_reference_v<M&&> || detail::refers_to_matrix<matrix>) return there;
+  else return xt::xtensor<element_of<decltype(there)>, Rank>(there);
 }
 
-/// `as_rank<N>(m)` of an mdspan, or of what has its members; nothing is copied.
-template <std::size_t Rank, detail::span_of_dimensions M>
-auto as_rank(M& m) {
+/// `as_rank<N>(m)` of an mdspan, also of a temporary (submdspan), or of what has its members; nothing is copied.
+template <std::size_t Rank, class M>
+  requires detail::span_of_dimensions<std::remove_reference_t<M>>
+auto as_rank(M&& m) {
   static_assert(std::remove_cvref_t<M>::rank() == Rank,
                 "partita::as_rank<Rank>(m): requires the rank of the span; write as_rank<M::rank()>(m)");
   std::array<std::size_t, Rank> shape{};

@@ -8,6 +8,7 @@
 #include <partita/comm/partition.hpp>
 #include <partita/core/extents.hpp>
 #include <partita/core/left_out.hpp>
+#include <partita/core/number_list.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <type_traits>
 #include <utility>
@@ -35,6 +36,15 @@ template <class T, class F, std::size_t Rank>
 using element_from = std::conditional_t<
     std::is_void_v<T>,
     std::remove_cvref_t<decltype(at_index(std::declval<F&>(), index<Rank>{}, std::make_index_sequence<Rank>()))>, T>;
+
+/// What follows a partition: cuts or extents of a tensor, and a function.
+template <std::size_t Rank, class... A>
+inline constexpr bool begins_with_extents = false;
+template <std::size_t Rank, class Cuts, class F>
+inline constexpr bool begins_with_extents<Rank, Cuts, F> =
+    is_extents<Cuts> || std::is_convertible_v<const Cuts&, number_list<Rank>>;
+template <std::size_t Rank, std::size_t N, class F>
+inline constexpr bool begins_with_extents<Rank, decomposition<N>, F> = true;
 
 }  // namespace detail
 
@@ -91,13 +101,19 @@ auto block_from(const partition<P>& p, const extents<E...>& global, F f) {
     return block_from<T>(p, decomposition<sizeof...(E)>::balanced(global.array(), p.extents().array()), std::move(f));
 }
 
-/// Without extents: a sentence.
+/// The same with the extents in braces or in an array: `block_from(p, {n, m}, f)`.
+template <class T = void, class P, class F>
+auto block_from(const partition<P>& p, const detail::number_list<P::rank()>& global, F f) {
+  return block_from<T>(p, decomposition<P::rank()>::balanced(global, p.extents().array()), std::move(f));
+}
+
+/// Without extents between the partition and the function: an error message.
 template <class T = void, class P, class... A>
-  requires(sizeof...(A) < 2)
+  requires(!detail::begins_with_extents<P::rank(), A...>)
 auto block_from(const partition<P>&, const A&...) {
   static_assert(detail::asked_for_nothing<A...>,
-                "partita::block_from(p, extents, f): requires the extents of the whole tensor; write block_from(p, "
-                "extents(8, 12), f)");
+                "partita::block_from(p, extents, f): requires the extents of the whole tensor, then f; write "
+                "block_from(p, extents(8, 12), f), or block_from(p, {8, 12}, f)");
   return detail::no_result{};
 }
 

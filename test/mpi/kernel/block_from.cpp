@@ -36,6 +36,20 @@ BOOST_AUTO_TEST_CASE(is_the_part_of_the_balanced_cut) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(takes_extents_in_braces_and_in_arrays) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size(), 1));
+  const int n = 10;
+  const unsigned m = 7;
+  const auto block = block_from(p, extents(n, m), at);
+  BOOST_TEST((block_from(p, {n, m}, at) == block));
+  BOOST_TEST((block_from(p, std::array{10, 7}, at) == block));
+  BOOST_TEST((block_from<float>(p, {10, 7}, at) == xt::cast<float>(block)));
+  BOOST_TEST(test::refused<shape_error>([&] {
+               block_from(p, {n - 11, 7}, at);
+             }) == "partita: requires extents that are not negative, got -1; extents are counts");
+}
+
 BOOST_AUTO_TEST_CASE(is_the_part_of_any_cut) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

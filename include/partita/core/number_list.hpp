@@ -1,0 +1,54 @@
+// One number for each dimension, from what a program has: braces, an array of any integer type, extents.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <partita/core/extents.hpp>
+#include <utility>
+
+namespace partita::detail {
+
+/// An integer type that counts: no characters, so that a string literal is not an array of numbers.
+template <class I>
+concept counting = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char>;
+
+/// The parameter of a function that takes extents or strides: `f({n, m})` with int n, a std::array, a C array, extents.
+/// Requires: N numbers [compile time], none of them negative where Integer is unsigned [shape_error].
+template <std::size_t N, class Integer = std::size_t>
+struct number_list : std::array<Integer, N> {
+  constexpr number_list(const std::array<Integer, N>& each = {}) : std::array<Integer, N>(each) {}  // NOLINT
+  template <counting I>
+  constexpr number_list(const std::array<I, N>& each) {  // NOLINT: implicit, so that any array may be given
+    for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
+  }
+  template <counting I>
+    requires(N > 0)
+  constexpr number_list(const I (&each)[N > 0 ? N : 1]) {  // NOLINT: as above
+    for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
+  }
+  template <counting... I>
+    requires(sizeof...(I) > 0)
+  constexpr number_list(I... each) {  // NOLINT: implicit, so that braces may be given
+    static_assert(sizeof...(I) == N,
+                  "partita: requires one number for each dimension between the braces; the rank says how many");
+    if constexpr (sizeof...(I) == N) static_cast<std::array<Integer, N>&>(*this) = {converted(each)...};
+  }
+  template <std::size_t... E>
+    requires(sizeof...(E) == N && N > 0)
+  constexpr number_list(const extents<E...>& each) {  // NOLINT: as above
+    for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
+  }
+
+ private:
+  template <class I>
+  static constexpr Integer converted(I number) {
+    if constexpr (std::unsigned_integral<Integer> && std::signed_integral<I>)
+      if (number < 0)
+        throw shape_error(text("partita: requires extents that are not negative, got ")
+                          << static_cast<std::ptrdiff_t>(number) << "; extents are counts");
+    return static_cast<Integer>(number);
+  }
+};
+
+}  // namespace partita::detail

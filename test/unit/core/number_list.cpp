@@ -1,0 +1,30 @@
+// Numbers for each dimension come from braces, arrays and extents, of any integer type.
+#include <partita/core/number_list.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+namespace {
+using namespace partita;
+
+std::array<std::size_t, 2> given(const detail::number_list<2>& n) { return n; }
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(a_number_list)
+
+BOOST_AUTO_TEST_CASE(is_made_of_what_a_program_has) {
+  const std::array<std::size_t, 2> expected{3, 5};
+  const int n = 3;
+  const unsigned char old[] = {3, 5};
+  BOOST_TEST((given({3, 5}) == expected && given({n, 5UL}) == expected));
+  BOOST_TEST((given(std::array{3L, 5L}) == expected && given(old) == expected && given(expected) == expected));
+  BOOST_TEST((given(extents<3, 5>{}) == expected && given(extents(3, 5)) == expected));
+  static_assert(!std::is_convertible_v<decltype("a"), detail::number_list<2>>);
+  static_assert(!std::is_convertible_v<extents<1, 2, 3>, detail::number_list<2>>);
+}
+
+BOOST_AUTO_TEST_CASE(refuses_a_negative_extent_and_keeps_a_negative_stride) {
+  BOOST_CHECK_THROW(given({3, -5}), shape_error);
+  BOOST_TEST((detail::number_list<2, std::ptrdiff_t>{3, -5}[1] == -5));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
