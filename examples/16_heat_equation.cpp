@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
 
   // [halo]
   auto p = everyone.partition<2, 2>();
-  halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, {{boundary::periodic, boundary::zero}});
+  halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, {boundary::periodic, boundary::zero});
   const field x = block_from(p, extents<rows, columns>{}, at_first);
   auto u = h(x), next = u;  // this worker's cells, with one ghost on every side
   const auto cells = h.cells();

@@ -30,6 +30,22 @@ outside_function<Rank> outside_of(F f) {
   else return {};
 }
 
+/// The two sides of one dimension, from numbers without names.
+template <std::size_t Rank, class W>
+halo_widths<Rank> sides_of(std::initializer_list<W> widths) {
+  static_assert(Rank == 1,
+                "partita::halo_exchange(p, widths, boundary): requires widths that name their sides; write {.before = "
+                "1, .after = 1}, or a number for each dimension, {.before = {1, 2}, .after = {1, 2}}");
+  if constexpr (Rank == 1) {
+    if (widths.size() != 2)
+      throw shape_error(text("partita::halo_exchange(p, widths, boundary): requires two widths along one dimension, ")
+                        << "before and after the block, got " << widths.size() << "; write {.before = 1, .after = 1}");
+    return {static_cast<std::size_t>(widths.begin()[0]), static_cast<std::size_t>(widths.begin()[1])};
+  } else {
+    return {};
+  }
+}
+
 /// Blocks that grow by the widths of a halo.
 template <class Extents>
 class halo_planner {
@@ -103,6 +119,11 @@ inline constexpr bool begins_with_widths = false;
 template <std::size_t Rank, class... Rest>
 inline constexpr bool begins_with_widths<Rank, halo_widths<Rank>, Rest...> = true;
 
+template <std::size_t Rank, class... A>
+inline constexpr bool begins_with_boundaries = false;
+template <std::size_t Rank, class B, class... Rest>
+inline constexpr bool begins_with_boundaries<Rank, B, Rest...> = std::is_convertible_v<B, halo_boundaries<Rank>>;
+
 }  // namespace detail
 
 template <class... Extents>
@@ -140,6 +161,12 @@ class halo_exchange
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_way way = halo_way::by_cost)
       : base(movement({p, widths, beyond, way, detail::outside_of<Extents::rank()>(std::move(f))})) {}
+  /// Numbers without names: of one dimension those before and after the block, of more dimensions an error message,
+  /// since `{2, 1}` may mean two sides or two dimensions.
+  template <class W, class... A>
+  halo_exchange(const partition<Extents>& p, std::initializer_list<W> widths,
+                const halo_boundaries<Extents::rank()>& beyond, const A&... more)
+      : halo_exchange(p, detail::sides_of<Extents::rank()>(widths), beyond, more...) {}
 
   /// Fills the ghosts of a block that has them already (what this kernel gave, its own cells changed since), in place.
   /// Requires: the shape that a call gave before [shape_error, on all workers]. Cost: one copy of each ghost.
@@ -248,13 +275,14 @@ class halo_exchange<detail::no_partitions> {
                   "dimensions, and what lies beyond the borders; write halo_exchange(p, {.before = {1, 1}, .after = "
                   "{1, 1}}, boundary::periodic)");
   }
-  template <class P>
-  halo_exchange(const partition<P>& p, const halo_widths<P::rank()>&) : halo_exchange(p) {}
+  template <class P, class... A>
+  halo_exchange(const partition<P>& p, const halo_widths<P::rank()>&, const A&...) : halo_exchange(p) {}
   template <class P>
   halo_exchange(const partition<P>& p, std::initializer_list<std::size_t>) : halo_exchange(p) {}
 };
-template <class P>
-halo_exchange(const partition<P>&, const halo_widths<P::rank()>&) -> halo_exchange<detail::no_partitions>;
+template <class P, class... A>
+  requires(!detail::begins_with_boundaries<P::rank(), A...>)
+halo_exchange(const partition<P>&, const halo_widths<P::rank()>&, const A&...) -> halo_exchange<detail::no_partitions>;
 template <class P>
 halo_exchange(const partition<P>&, std::initializer_list<std::size_t>) -> halo_exchange<detail::no_partitions>;
 template <class P, class... A>

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/core/per_dimension.hpp>
+#include <type_traits>
 
 namespace partita {
 
@@ -29,7 +30,8 @@ struct halo_widths {
 };
 
 /// The boundary along each dimension, on both sides, and the value of boundary::constant. One for all dimensions
-/// (`boundary::periodic`), one each (`{{boundary::periodic, boundary::zero}}`), or one each for either side.
+/// (`boundary::periodic`), one each (`{boundary::periodic, boundary::zero}`), or one each for either side, in two
+/// arrays.
 template <std::size_t Rank>
 struct halo_boundaries {
   std::array<boundary, Rank> before{};
@@ -44,6 +46,18 @@ struct halo_boundaries {
   constexpr halo_boundaries(const std::array<boundary, Rank>& in_front, const std::array<boundary, Rank>& behind,
                             double constant = 0)
       : before(in_front), after(behind), value(constant) {}
+
+  template <class... More>
+    requires(((std::is_same_v<More, boundary> || (sizeof...(More) > 1 && std::is_arithmetic_v<More>)) && ...) &&
+             sizeof...(More) > 0)
+  constexpr halo_boundaries(boundary first, More... others) {
+    constexpr bool one_each = sizeof...(More) + 1 == Rank && (std::is_same_v<More, boundary> && ...);
+    static_assert(one_each,
+                  "partita::halo_exchange(p, widths, boundary): requires one boundary for all dimensions, or one for "
+                  "each; different sides take two lists, {{before...}, {after...}}, and a constant follows a list, "
+                  "{{boundary::constant, boundary::zero}, 3.0}");
+    if constexpr (one_each) before = after = {first, others...};
+  }
 
   /// Whether there is such a boundary on any side.
   constexpr bool any(boundary b) const {

@@ -134,6 +134,24 @@ BOOST_AUTO_TEST_CASE(ghosts_of_a_function_know_their_global_index_and_change_wit
   BOOST_TEST(says.find("give it as the fourth argument") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(widths_without_names_are_the_two_sides_of_one_dimension) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(extents(everyone.size()));
+  const halo_exchange h(p, {1, 2}, boundary::zero);
+  BOOST_TEST((h.widths() == halo_widths<1>{.before = 1, .after = 2}));
+  BOOST_TEST(test::refused<shape_error>([&] {
+               halo_exchange(p, {1, 2, 3}, boundary::zero);
+             }).find("got 3") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(boundaries_in_braces_are_one_for_each_dimension) {
+  const halo_boundaries<2> each = {boundary::periodic, boundary::zero};
+  BOOST_TEST((each == halo_boundaries<2>{{boundary::periodic, boundary::zero}}));
+  BOOST_TEST((each.after == std::array{boundary::periodic, boundary::zero}));
+  const halo_boundaries<2> constants = {boundary::constant, 2.5};
+  BOOST_TEST((constants == halo_boundaries<2>{{boundary::constant, boundary::constant}, 2.5}));
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

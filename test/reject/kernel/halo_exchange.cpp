@@ -11,6 +11,15 @@
 //   index i of a cell beyond a border
 // lines FUNCTION: 12
 // expect NEGATIVE: narrowing|cannot be narrowed
+// first TWO_NUMBERS: partita::halo_exchange\(p, widths, boundary\): requires widths that name their sides
+// lines TWO_NUMBERS: 12
+// first THREE_NUMBERS: partita::halo_exchange\(p, widths, boundary\): requires widths that name their sides
+// lines THREE_NUMBERS: 12
+// first THREE_BOUNDARIES: partita::halo_exchange\(p, widths, boundary\): requires one boundary for all dimensions, or
+//   one for each
+// lines THREE_BOUNDARIES: 12
+// first A_STRING: partita::halo_exchange\(p, widths, boundaries\): requires widths of as many numbers as p has
+// lines A_STRING: 12
 #include <partita/kernel/halo_exchange.hpp>
 
 using namespace partita;
@@ -18,7 +27,8 @@ using namespace partita;
 void calls(const partition<extents<2, 2>>& p, const xt::xtensor<float, 2>& x, const xt::xtensor<bool, 2>& dy,
            const xt::xtensor<float, 3>& cube) {
   const halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::periodic);
-  h(x);
+  const halo_exchange each(p, {.before = 1, .after = 1}, {boundary::periodic, boundary::zero});
+  h(x), each(x);
   (void)dy, (void)cube;
 #if defined(RANK)
   h(cube);
@@ -31,5 +41,13 @@ void calls(const partition<extents<2, 2>>& p, const xt::xtensor<float, 2>& x, co
 #elif defined(FUNCTION)
   halo_exchange(p, halo_widths<2>{.before = {1, 1}, .after = {1, 1}}, boundary::function,
                 [](const char*) { return 1; });
+#elif defined(TWO_NUMBERS)
+  const halo_exchange refused(p, {2, 1}, boundary::periodic);
+#elif defined(THREE_NUMBERS)
+  const halo_exchange refused(p, {1, 1, 1}, {boundary::periodic, boundary::zero});
+#elif defined(THREE_BOUNDARIES)
+  const halo_exchange refused(p, {.before = 1, .after = 1}, {boundary::periodic, boundary::zero, boundary::zero});
+#elif defined(A_STRING)
+  const halo_exchange refused(p, {.before = 1, .after = 1}, "periodic");
 #endif
 }
