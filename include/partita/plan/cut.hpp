@@ -1,7 +1,7 @@
 // How the indices of one dimension are cut over the workers along it: balanced, at explicit places, or block-cyclic.
 //
-// A cut answers two questions in time proportional to its answer, without looking at the other workers: which pieces
-// does part k hold, and which parts hold the indices [lo, hi)?
+// A cut answers in time proportional to its answer, without looking at the other workers: which indices does part k
+// hold (`part(k)`), which part holds index i (`owner(i)`), and which parts hold the indices [lo, hi)?
 #pragma once
 
 #include <cstddef>
@@ -110,6 +110,28 @@ class cut {
   /// How many parts there are.
   std::size_t parts() const { return p_; }
 
+  /// The indices of part k: `c.part(k).start` is its first. Requires a part of this cut, and no block-cyclic one, whose
+  /// parts are many ranges (for_pieces gives them) [shape_error].
+  interval part(std::size_t k) const {
+    detail::require_part(k, p_);
+    if (kind_ == kind::block_cyclic)
+      throw shape_error(
+          "partita::cut::part(k): requires a cut that is balanced or explicit; a block-cyclic part is many ranges, use "
+          "for_pieces(k, f)");
+    return kind_ == kind::balanced ? balanced_part(n_, p_, k) : interval{starts_[k], starts_[k + 1]};
+  }
+  /// The part that holds index i. Requires i below extent() [shape_error]. Cost: of explicit sizes a binary search.
+  std::size_t owner(std::size_t i) const {
+    require_index(i);
+    if (kind_ == kind::block_cyclic) return i / block_ % p_;
+    return kind_ == kind::balanced ? balanced_owner(n_, p_, i) : last_start_not_after(i);
+  }
+  /// Where index i stands in the block of its owner. Requires i below extent() [shape_error].
+  std::size_t place(std::size_t i) const {
+    require_index(i);
+    if (kind_ == kind::block_cyclic) return i / (p_ * block_) * block_ + i % block_;
+    return i - part(owner(i)).start;
+  }
   /// How many indices part k holds.
   std::size_t size(std::size_t k) const {
     detail::require_part(k, p_);
@@ -133,7 +155,7 @@ class cut {
         at += stop - start;
       }
     } else {
-      const interval piece = kind_ == kind::balanced ? balanced_part(n_, p_, k) : interval{starts_[k], starts_[k + 1]};
+      const interval piece = part(k);
       if (piece.size() > 0) f(piece, std::size_t{0});
     }
   }
@@ -187,6 +209,11 @@ class cut {
  private:
   cut(kind how, std::size_t n, std::size_t p, std::size_t block) : kind_(how), n_(n), p_(p), block_(block) {
     detail::require_parts(n, p);
+  }
+
+  void require_index(std::size_t i) const {
+    if (i >= n_)
+      throw shape_error(text("partita::cut: requires an index below the extent ") << n_ << ", got index " << i);
   }
 
   /// The last part that starts at or before i and is not empty: empty parts start where the next one does.

@@ -87,6 +87,32 @@ struct decomposition {
     return block(index_from<Rank>(i));
   }
 
+  /// The position in the grid of the worker that holds the element of this global index, inside extents()
+  /// [shape_error]: `p.worker(d.owner({i, j}))` is its id. Cost: no communication.
+  template <class Index = index<0>>  // {} names no type
+  index<Rank> owner(const Index& element) const {
+    const auto i = index_from<Rank>(element);
+    index<Rank> position{};
+    for (std::size_t d = 0; d < Rank; ++d) position[d] = cuts[d].owner(i[d]);
+    return position;
+  }
+  template <std::size_t N>
+  index<Rank> owner(const std::size_t (&i)[N]) const {
+    return owner(index_from<Rank>(i));
+  }
+  /// Where the element of this global index stands in the block of its owner; inside extents() [shape_error].
+  template <class Index = index<0>>  // {} names no type
+  index<Rank> place(const Index& element) const {
+    const auto i = index_from<Rank>(element);
+    index<Rank> at{};
+    for (std::size_t d = 0; d < Rank; ++d) at[d] = cuts[d].place(i[d]);
+    return at;
+  }
+  template <std::size_t N>
+  index<Rank> place(const std::size_t (&i)[N]) const {
+    return place(index_from<Rank>(i));
+  }
+
   std::uint64_t fingerprint() const { return hasher().mix(cuts).value(); }
   friend bool operator==(const decomposition&, const decomposition&) = default;
 

@@ -5,6 +5,8 @@
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
+#include <partita/plan/balanced_extents.hpp>
+#include <partita/plan/decomposition.hpp>
 #include <string>
 
 #include "random_cases.hpp"
@@ -38,6 +40,30 @@ BOOST_AUTO_TEST_CASE(partitions_are_equal_by_content) {
   BOOST_TEST((all.reshape(extents<1, dynamic, 1>(n)).reshape(extents<dynamic>(n)) == all));
   const world other(everyone.communicator());
   BOOST_TEST(!(other.partition(extents<dynamic>(n)) == all));  // another world, even of the same workers
+}
+
+BOOST_AUTO_TEST_CASE(balanced_extents_take_all_workers_at_any_rank) {
+  const world everyone(test::workers());
+  const dynamic_partition<2> flat = everyone.partition(balanced_extents<2>(everyone.size()));
+  const dynamic_partition<3> cube = everyone.partition(balanced_extents<3>(everyone.size()));
+  BOOST_TEST(flat.size() == everyone.size());
+  BOOST_TEST(cube.size() == everyone.size());
+  BOOST_TEST(flat.active());
+  BOOST_TEST(refused<partition_error>([] { balanced_extents<2>(0); }).find("at least one worker") != std::string::npos);
+  BOOST_TEST(!refused<partition_error>([] { balanced_extents(2, 0); }).empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_owner_of_an_element_holds_it) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(balanced_extents<2>(everyone.size()));
+  const auto cuts = decomposition<2>::balanced({7, 5}, p.grid().shape());
+  const auto held = cuts.block(p.index());
+  for (std::size_t i = 0; i < 7; ++i)
+    for (std::size_t j = 0; j < 5; ++j) {
+      const bool here = i >= held.start[0] && i < held.stop[0] && j >= held.start[1] && j < held.stop[1];
+      BOOST_TEST((p.worker(cuts.owner({i, j})) == everyone.id()) == here);
+      if (here) BOOST_TEST((cuts.place({i, j}) == partita::index<2>{i - held.start[0], j - held.start[1]}));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(subsets_nest_and_unions_keep_the_order, *test::at_least(4)) {

@@ -56,6 +56,47 @@ BOOST_AUTO_TEST_CASE(the_parts_of_a_range_are_those_that_hold_its_indices_in_ord
   BOOST_TEST(right);
 }
 
+BOOST_AUTO_TEST_CASE(every_index_has_one_owner_and_a_place_in_its_block) {
+  const cut rows = cut::at({3, 0, 2});
+  BOOST_TEST((rows.part(0) == interval{0, 3}));
+  BOOST_TEST((rows.part(1) == interval{3, 3}));
+  BOOST_TEST((rows.part(2) == interval{3, 5}));
+  BOOST_TEST(rows.owner(3) == 2);
+  BOOST_TEST(rows.place(4) == 1);
+  BOOST_TEST((cut::balanced(7, 2).part(1) == interval{4, 7}));
+  BOOST_TEST(cut::balanced(7, 2).owner(4) == 1);
+  const cut dealt = cut::block_cyclic(10, 2, 2);  // 0 1 | 2 3 | 4 5 | 6 7 | 8 9
+  BOOST_TEST(dealt.owner(3) == 1);
+  BOOST_TEST(dealt.owner(4) == 0);
+  BOOST_TEST(dealt.place(5) == 3);
+  std::mt19937 random(2);
+  bool right = true;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const std::size_t n = random() % 40, p = 1 + random() % 8;
+    const cut c = random_cut(n, p, random);
+    std::size_t held = 0;
+    for (std::size_t k = 0; k < p; ++k)
+      c.for_pieces(k, [&](interval piece, std::size_t at) {
+        for (std::size_t i = piece.start; i < piece.stop; ++i, ++held)
+          right = right && c.owner(i) == k && c.place(i) == at + i - piece.start;
+        if (c.how() != cut::kind::block_cyclic) right = right && c.part(k) == piece;
+      });
+    right = right && held == n;
+  }
+  BOOST_TEST(right);
+}
+
+BOOST_AUTO_TEST_CASE(an_index_beyond_the_extent_and_a_part_of_many_ranges_are_refused) {
+  for (const cut& c : {cut::balanced(5, 2), cut::at({3, 2}), cut::block_cyclic(5, 2, 1), cut::balanced(5, 9)}) {
+    BOOST_TEST(refused<shape_error>([&] { (void)c.owner(5); }).find("below the extent 5") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { (void)c.place(5); }).find("below the extent 5") != std::string::npos);
+    BOOST_TEST(refused<shape_error>([&] { (void)c.part(c.parts()); }).find("requires a part") != std::string::npos);
+  }
+  BOOST_TEST(refused<shape_error>([] { (void)cut::block_cyclic(5, 2, 1).part(0); }).find("for_pieces") !=
+             std::string::npos);
+  BOOST_TEST(refused<shape_error>([] { (void)cut::balanced(0, 2).owner(0); }).find("index 0") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_cut_into_no_parts_is_refused_however_it_is_made) {
   const std::string sentence =
       "partita::cut: requires at least one part, got 7 indices over 0 parts; a partition has at least one worker along "

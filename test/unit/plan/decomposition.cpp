@@ -34,6 +34,16 @@ BOOST_AUTO_TEST_CASE(it_is_made_from_one_cut_for_each_dimension_with_or_without_
   BOOST_TEST(!(d == decomposition(columns, rows)));
 }
 
+BOOST_AUTO_TEST_CASE(an_element_has_an_owner_and_a_place_in_its_block) {
+  const decomposition<2> d(rows, columns);
+  BOOST_TEST((d.owner({3, 5}) == position{2, 1}));
+  BOOST_TEST((d.place({3, 5}) == position{0, 1}));
+  BOOST_TEST((d.owner(position{2, 0}) == position{0, 0}));
+  BOOST_TEST((d.place(position{2, 0}) == position{2, 0}));
+  BOOST_TEST(!refused<shape_error>([&] { (void)d.owner({5, 0}); }).empty());
+  BOOST_TEST(!refused<shape_error>([&] { (void)d.place({0, 7}); }).empty());
+}
+
 BOOST_AUTO_TEST_CASE(blocks_are_the_product_of_the_parts) {
   const decomposition<2> d(rows, columns);
   BOOST_TEST((d.shape({0, 0}) == position{3, 4}));

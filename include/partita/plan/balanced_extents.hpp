@@ -1,0 +1,58 @@
+// Extents for a number of workers, as equal to each other as it allows: what MPI_Dims_create finds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <partita/core/error.hpp>
+#include <partita/core/extents.hpp>
+#include <partita/core/short_list.hpp>
+
+namespace partita {
+namespace detail {
+
+/// Writes the factors of n, at most `most` each and none larger than the one before it, of which the first is as small
+/// as it can be, then the second, and so on. False if there are none.
+constexpr bool balanced_factors(std::size_t n, std::size_t rank, std::size_t most, std::size_t* factors) {
+  if (rank == 0) return n == 1;
+  for (std::size_t d = 1; d <= n && d <= most; ++d) {
+    if (n % d != 0) continue;
+    std::size_t reached = 1;  // the largest product of `rank` factors of at most d, or n
+    for (std::size_t k = 0; k < rank && reached < n; ++k) reached = reached > n / d ? n : reached * d;
+    factors[0] = d;
+    if (reached >= n && balanced_factors(n / d, rank - 1, d, factors + 1)) return true;
+  }
+  return false;
+}
+
+constexpr void require_workers(std::size_t workers, std::size_t rank) {
+  if (workers == 0 || (rank == 0 && workers != 1))
+    throw partition_error(text("partita::balanced_extents(workers, rank): requires at least one worker, and one only "
+                               "for rank 0, got ")
+                          << workers << " workers and rank " << rank);
+}
+
+}  // namespace detail
+
+/// Extents whose product is the number of workers, the largest first, each as small as the number allows: of 12 workers
+/// 4 x 3 and 3 x 2 x 2, of 7 workers 7 x 1. `everyone.partition(balanced_extents<2>(everyone.size()))`.
+/// Shapes:   the result is dynamic_extents<Rank>, made for a dynamic_partition<Rank>; with the rank as the second
+///           argument it is a shape_list, for a rank that is known at run time only.
+/// Requires: at least one worker; one, if the rank is 0 [partition_error].
+/// Cost:     no communication; a constant expression.
+/// Adjoint:  none.
+template <std::size_t Rank>
+constexpr dynamic_extents<Rank> balanced_extents(std::size_t workers) {
+  static_assert(Rank <= most_dimensions, "partita::balanced_extents<Rank>(workers): requires a rank of at most 16");
+  detail::require_workers(workers, Rank);
+  std::array<std::size_t, Rank> factors{};
+  detail::balanced_factors(workers, Rank, workers, factors.data());
+  return dynamic_extents<Rank>(factors);
+}
+constexpr shape_list balanced_extents(std::size_t workers, std::size_t rank) {
+  detail::require_workers(workers, rank);
+  auto factors = shape_list::filled(rank, 1);
+  if (rank > 0) detail::balanced_factors(workers, rank, workers, &factors[0]);
+  return factors;
+}
+
+}  // namespace partita
