@@ -20,9 +20,8 @@ int main(int argc, char** argv) {
   auto p_u = everyone.partition<1, 2>();  // vectors lie on workers 0 and 1
   linear<double> a(p_u, p_u, p_a, {.in_features = n, .out_features = n, .bias = false});
   initialise(a, a_at);
-  all_sum_reduce over_all(p_a, all_dimensions_but<>);
   const auto dot = [&](const auto& x, const auto& y) {  // known to all workers, so that all stop together
-    return over_all(as_rank<1>({xt::sum<double>(x * y)()}))(0);
+    return sum_over(everyone, xt::sum<double>(x * y)());
   };
 
   xt::xtensor<double, 2> r = block_from(p_u, extents<1, n>{}, load_at);  // what is left of the load

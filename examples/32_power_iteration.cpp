@@ -44,9 +44,8 @@ int main(int argc, char** argv) {
   auto p_y = everyone.partition<1, 2>(workers(4, 6));
   linear<double> a(p_x, p_y, p_a, {.in_features = columns, .out_features = rows, .bias = false});
   initialise(a, a_at);
-  all_sum_reduce over_all(p_a, all_dimensions_but<>);
   const auto length_of = [&](const auto& x) {  // known to all workers, so that all stop together
-    return std::sqrt(over_all(as_rank<1>({xt::sum<double>(x * x)()}))(0));
+    return std::sqrt(sum_over(everyone, xt::sum<double>(x * x)()));
   };
 
   xt::xtensor<double, 2> x = block_from(p_x, extents<1, columns>{}, start_at);

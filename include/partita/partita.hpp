@@ -10,6 +10,7 @@
 #include <partita/rule/sharding/rule.hpp>
 #include <partita/rule/sharding/sharding.hpp>
 
+#include <partita/plan/balanced_extents.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
 #include <partita/plan/halo_cells.hpp>
@@ -45,6 +46,7 @@
 #include <partita/array/select_and_clamp.hpp>
 #include <partita/array/strided.hpp>
 
+#include <partita/comm/over_workers.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/stop_signal.hpp>
 

@@ -1,0 +1,238 @@
+// A number of each worker, or a small array: their sum, extremes and scans over the workers of a world.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <partita/array/strided.hpp>
+#include <partita/comm/agreement.hpp>
+#include <partita/comm/element.hpp>
+#include <partita/comm/world.hpp>
+#include <partita/core/fingerprint.hpp>
+#include <partita/core/left_out.hpp>
+#include <partita/core/short_list.hpp>
+#include <partita/rule/reduction.hpp>
+#include <type_traits>
+
+namespace partita {
+namespace detail {
+
+/// X holds elements one after another and knows how many: a std::array, a std::vector.
+template <class X>
+concept contiguous_values = !xt::is_xexpression<X>::value && requires(const X& x) {
+  typename X::value_type;
+  x.data();
+  x.size();
+};
+
+/// How a value that is combined over workers is read, copied and described: a number, a std container or a tensor.
+template <class X>
+struct value_of_worker {
+  using element = X;
+  using result = X;
+  static shape_list extents(const X&) { return {}; }
+  static result copy(const X& x) { return x; }
+  static element* data(result& y) { return &y; }
+  static std::size_t size(const result&) { return 1; }
+};
+template <class X>
+  requires contiguous_values<X>
+struct value_of_worker<X> {
+  using element = typename X::value_type;
+  using result = X;
+  static shape_list extents(const X& x) { return {x.size()}; }
+  static result copy(const X& x) { return x; }
+  static element* data(result& y) { return y.data(); }
+  static std::size_t size(const result& y) { return y.size(); }
+};
+template <class X>
+  requires xt::is_xexpression<X>::value
+struct value_of_worker<X> {
+  using element = element_of<X>;
+  template <bool HasRank, class Y>
+  struct evaluated {
+    using type = xt::xarray<element>;
+  };
+  template <class Y>
+  struct evaluated<true, Y> {
+    using type = xt::xtensor<element, rank_of<Y>>;
+  };
+  using result = typename evaluated<ranked_array<X>, X>::type;
+  static shape_list extents(const X& x) { return x.shape(); }
+  static result copy(const X& x) { return result(x); }
+  static element* data(result& y) { return y.data(); }
+  static std::size_t size(const result& y) { return y.size(); }
+};
+
+/// Of which workers a worker gets the values together: of all, of those up to it, of those before it.
+enum class workers_combined { all, up_to_this, before_this };
+
+/// Reduces the values of some workers to one, in the order of their ids: the same operations on every worker, so the
+/// same bits. Blocks of at most 64 KiB of a worker are gathered at a time: chosen, so that the memory stays small.
+template <class R, class X>
+typename value_of_worker<X>::result over_workers(const world& everyone, const X& x, workers_combined which,
+                                                 const char* call) {
+  using traits = value_of_worker<X>;
+  using T = typename traits::element;
+  constexpr std::size_t slot = 3;  // of the buffers; 0 to 2 belong to kernels
+  constexpr std::size_t most = sizeof(T) < 65536 ? 65536 / sizeof(T) : 1;
+  world_state& state = *everyone.state();
+  const shape_list extents = traits::extents(x);
+  typename traits::result y{};
+  T* all = nullptr;
+  complaint own;
+  try {
+    y = traits::copy(x);
+    const std::size_t n = traits::size(y);
+    if (n != 0) all = state.buffer_of<T>(slot, (n < most ? n : most) * state.size());
+  } catch (const std::bad_alloc&) {
+    own = {failure::memory, text("partita: worker ")
+                                << state.id() << " has no memory for " << call << "; give it more memory"};
+  }
+  const auto describe = [&] {
+    text made(call);
+    made << " with " << type_name<R>() << " of ";
+    return extents.empty() ? made << "a " << type_name<T>() << " of each worker"
+                           : made << type_name<T>() << " elements, extents " << extents;
+  };
+  agree_if_checked(state,
+                   hasher(0x6f766572U)
+                       .mix(which)
+                       .mix(type_number<R>())
+                       .mix(type_number<typename traits::result>())
+                       .mix(extents)
+                       .value(),
+                   own, describe);
+
+  const std::size_t stop = which == workers_combined::all           ? state.size()
+                           : which == workers_combined::before_this ? state.id()
+                                                                    : state.id() + 1;
+  T* const values = traits::data(y);
+  const std::size_t size = traits::size(y);
+  for (std::size_t first = 0; first < size; first += most) {
+    const std::size_t n = size - first < most ? size - first : most;
+    const auto count = static_cast<int>(n);
+    check(MPI_Allgather(values + first, count, datatype<T>(), all, count, datatype<T>(), state.communicator()),
+          "MPI_Allgather");
+    for (std::size_t i = 0; i < n; ++i) {
+      T& value = values[first + i];
+      value = stop == 0 ? identity_of<R, T>() : all[i];
+      for (std::size_t k = 1; k < stop; ++k) value = static_cast<T>(R{}(value, all[k * n + i]));
+      if constexpr (requires { R::template completed<T>(value, stop); })
+        if (stop != 0) value = R::template completed<T>(value, stop);
+    }
+  }
+  return y;
+}
+
+/// The same with errors of the compiler for values that cannot be.
+template <class R, class X>
+auto checked_over_workers(const world& everyone, const X& x, workers_combined which, const char* call) {
+  using T = typename value_of_worker<X>::element;
+  constexpr bool are_numbers = element_in_place<T>;
+  static_assert(are_numbers,
+                "partita::sum_over(everyone, x) and its kind: requires a number, or a std::array, std::vector or "
+                "xtensor expression of numbers, the same type on all workers");
+  if constexpr (are_numbers) {
+    constexpr bool are_taken = reduction_of<R, T>;
+    static_assert(are_taken,
+                  "partita::sum_over(everyone, x) and its kind: requires elements that the reduction takes: no bool in "
+                  "a sum (cast to an integer, or ask any_of), no complex number in an extreme, bools or integers in "
+                  "all_of and any_of");
+    if constexpr (are_taken) return over_workers<R>(everyone, x, which, call);
+    else return no_result();
+  } else {
+    return no_result();
+  }
+}
+
+}  // namespace detail
+
+/// Combines one value of each worker by a reduction, and gives the result to all: `reduce_over(everyone, x, maximum)`;
+/// the reductions are those of rule/reduction.hpp, or a type of your own.
+/// Shapes:   x is a number, or a std::array, std::vector or xtensor expression of numbers that are combined element by
+///           element; the result is of its type, of an expression the xt::xtensor or xt::xarray.
+/// Requires: a call by every worker of the world with the same reduction, type and extents [disagreement_error, on all
+///           workers]; elements that the reduction takes [compile time].
+/// Cost:     one agreement and one MPI_Allgather of x (for each 64 KiB of it), reduced in the order of the workers'
+///           ids: the same bits on all workers, at every call. For blocks of tensors take `all_reduce`.
+/// Adjoint:  none: these are numbers beside the tensors; `all_sum_reduce` has one.
+template <class X, class Named>
+auto reduce_over(const world& everyone, const X& x, Named) {
+  return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
+      everyone, x, detail::workers_combined::all, "partita::reduce_over(everyone, x)");
+}
+template <class X>  // sum and mean are names of several functions, of which these take the right one
+auto reduce_over(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
+  return reduce_over(everyone, x, sum_t{});
+}
+template <class X>
+auto reduce_over(const world& everyone, const X& x, mean_t (*)(detail::reduction_name)) {
+  return reduce_over(everyone, x, mean_t{});
+}
+
+/// The sum of one number of each worker, on all of them: `sum_over(everyone, x)`; all else as in reduce_over.
+template <class X>
+auto sum_over(const world& everyone, const X& x) {
+  return detail::checked_over_workers<sum_t>(everyone, x, detail::workers_combined::all,
+                                             "partita::sum_over(everyone, x)");
+}
+/// The largest of one number of each worker, on all of them; a NaN comes through. All else as in reduce_over.
+template <class X>
+auto maximum_over(const world& everyone, const X& x) {
+  return detail::checked_over_workers<maximum_t>(everyone, x, detail::workers_combined::all,
+                                                 "partita::maximum_over(everyone, x)");
+}
+/// The smallest of one number of each worker, on all of them; a NaN comes through. All else as in reduce_over.
+template <class X>
+auto minimum_over(const world& everyone, const X& x) {
+  return detail::checked_over_workers<minimum_t>(everyone, x, detail::workers_combined::all,
+                                                 "partita::minimum_over(everyone, x)");
+}
+/// Whether a condition holds on every worker: `while (!all_of(everyone, error < 1e-9))`; all else as in reduce_over.
+template <class X>
+auto all_of(const world& everyone, const X& condition) {
+  return detail::checked_over_workers<all_t>(everyone, condition, detail::workers_combined::all,
+                                             "partita::all_of(everyone, x)");
+}
+/// Whether a condition holds on at least one worker; all else as in reduce_over.
+template <class X>
+auto any_of(const world& everyone, const X& condition) {
+  return detail::checked_over_workers<any_t>(everyone, condition, detail::workers_combined::all,
+                                             "partita::any_of(everyone, x)");
+}
+
+/// Combines the values of the workers before this one, by default their sum: where the items of this worker begin in a
+/// numbering of all. Worker 0 gets the identity of the reduction (0 of a sum). `exclusive_scan(everyone, n, maximum)`.
+/// Shapes, Requires, Cost, Adjoint: as those of reduce_over; the bits of worker k are those that a sum over the first k
+///           workers has.
+template <class X, class Named = sum_t>
+auto exclusive_scan(const world& everyone, const X& x, Named = {}) {
+  return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
+      everyone, x, detail::workers_combined::before_this, "partita::exclusive_scan(everyone, x)");
+}
+template <class X>  // sum and mean are names of several functions, of which these take the right one
+auto exclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
+  return exclusive_scan(everyone, x, sum_t{});
+}
+template <class X>
+auto exclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduction_name)) {
+  return exclusive_scan(everyone, x, mean_t{});
+}
+/// Combines the values of the workers up to this one, and its own; all else as in exclusive_scan.
+template <class X, class Named = sum_t>
+auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
+  return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
+      everyone, x, detail::workers_combined::up_to_this, "partita::inclusive_scan(everyone, x)");
+}
+template <class X>  // sum and mean are names of several functions, of which these take the right one
+auto inclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
+  return inclusive_scan(everyone, x, sum_t{});
+}
+template <class X>
+auto inclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduction_name)) {
+  return inclusive_scan(everyone, x, mean_t{});
+}
+
+}  // namespace partita
