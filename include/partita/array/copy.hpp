@@ -112,6 +112,10 @@ bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] == 0) return false;
   if (rank < most_loops) return true;
+  if (shape[rank - 1] == 1) {  // no loop: of tensors side by side most dimensions are such
+    block(dst, dst_strides, src, src_strides, shape, rank - 1);
+    return false;
+  }
   for (std::size_t i = 0; i < shape[0]; ++i, dst += dst_strides[0], src += src_strides[0])
     block(dst, dst_strides + 1, src, src_strides + 1, shape + 1, rank - 1);
   return false;
@@ -126,6 +130,7 @@ void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* fr
   const auto bytes = static_cast<std::ptrdiff_t>(element), units = bytes / static_cast<std::ptrdiff_t>(S);
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] == 0) return;
+  while (rank >= most_loops && shape[rank - 1] == 1) --rank;
   if (rank >= most_loops) {
     for (std::size_t i = 0; i < shape[0]; ++i, to += to_strides[0] * bytes, from += from_strides[0] * bytes)
       copy_elements_of<S>(to, to_strides + 1, from, from_strides + 1, shape + 1, rank - 1, element, how, set);

@@ -49,7 +49,7 @@ class basic_box_exchange {
       if (share.sends.empty() && share.receives.empty() && share.kept.empty()) continue;
       carriers_.push_back(ways[w]->prepare(std::move(shares[w]), kind));
     }
-    x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank);
+    x_strides_.resize(plan_.rank), y_strides_.resize(plan_.rank), dense_.resize(plan_.rank);
   }
   basic_box_exchange(const basic_box_exchange&) = delete;
   basic_box_exchange& operator=(const basic_box_exchange&) = delete;
@@ -242,9 +242,8 @@ class basic_box_exchange {
     for (const std::size_t k : added_) {
       const listed_box b = plan_.receives[k];
       if (plan_.turns[k] > plan_.turns.back()) add_own();
-      std::ptrdiff_t dense[most_dimensions] = {};
-      dense_strides(b.shape, rank, dense);
-      add(b, staged_ + b.stage, dense);
+      dense_strides(b.shape, rank, dense_.data());
+      add(b, staged_ + b.stage, dense_.data());
     }
     add_own();
     if (first) clear();
@@ -293,7 +292,7 @@ class basic_box_exchange {
   std::unique_ptr<basic_box_exchange> next_;
   void* between_ = nullptr;  // what `next_` moves on, if that is not y
   std::size_t between_bytes_ = 0;
-  std::vector<std::ptrdiff_t> x_strides_, y_strides_;
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_;  // the last: of what is added, during one addition
   block_memory x_, y_, last_y_;
 };
 using box_exchange = basic_box_exchange<>;

@@ -31,12 +31,12 @@ inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   all.source_shape.assign(dimensions, 1), all.received_shape.assign(dimensions, 1);
   all.received_strides.assign(dimensions, 1);
 
-  std::array<std::size_t, most_dimensions> shape{}, at{};
-  std::array<std::ptrdiff_t, most_dimensions> nowhere{};  // nobody else knows where these blocks are
+  std::vector<std::size_t> shape(dimensions), at(dimensions);
+  const std::vector<std::ptrdiff_t> nowhere(dimensions, 0);  // nobody else knows where these blocks are
   const auto in_place = [&](std::size_t which, const std::size_t* from, auto& to, std::size_t elsewhere) {
     std::size_t first = 0;
     for (std::size_t k = 0; k < which; ++k) first += plans[k].rank;
-    to.fill(elsewhere);
+    to.assign(dimensions, elsewhere);
     for (std::size_t d = 0; d < plans[which].rank; ++d) to[first + d] = from[d];
   };
   const auto place = [&](std::size_t which, const std::size_t* of_shape, const std::size_t* of_at) {
@@ -75,7 +75,7 @@ inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
     if (all.accumulate) all.turns.push_back(plans[which].turns[k]);
   });
   if (all.accumulate) all.turns.push_back(plans.front().turns.back());
-  std::array<std::size_t, most_dimensions> at_source{};
+  std::vector<std::size_t> at_source;
   for (std::size_t w = 0; w < plans.size(); ++w) {
     for (std::size_t k = 0; k < plans[w].kept.size(); ++k) {
       place(w, plans[w].kept[k].shape, plans[w].kept[k].at);

@@ -16,9 +16,8 @@ namespace partita {
 /// Several halo exchanges as one, a field for each: `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`. They may
 /// differ in widths, boundaries, ranks and partitions.
 /// Shapes:   those of each halo_exchange: `auto [gu, gv, gp] = all(u, v, p)`.
-/// Requires: exchanges on one world [partition_error]; at most 16 dimensions together, one more counted for each field
-///           but the first, and fields of one arithmetic type [compile time]; what halo_exchange requires of each
-///           [shape_error]; on all workers. More fields of one shape: stack them along a dimension of width 0.
+/// Requires: exchanges on one world [partition_error]; fields of one arithmetic type [compile time]; what halo_exchange
+///           requires of each [shape_error]; on all workers. There may be any number of fields.
 /// Cost:     one agreement, and one message for each pair of workers on different nodes, with the ghosts of all fields;
 ///           on one node ghosts pass through buffers (two copies each).
 /// Adjoint:  adjoint(du, dv, dp), as of each halo_exchange, bit for bit.
@@ -32,9 +31,6 @@ class halo_exchanges {
   using blocks = std::tuple<strided<T, Extents::rank()>...>;
   using shapes = std::tuple<std::array<std::size_t, Extents::rank()>...>;
   static_assert(fields > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
-  static_assert(((Extents::rank() + ... + fields) - 1) <= most_dimensions,
-                "partita::halo_exchanges(h...): requires at most 16 dimensions together, one more counted for each "
-                "field but the first; stack fields of one shape along a dimension of width 0");
 
  public:
   explicit halo_exchanges(const halo_exchange<Extents>&... exchanges) : planners_(exchanges.planner()...) {

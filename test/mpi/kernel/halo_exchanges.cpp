@@ -93,6 +93,39 @@ BOOST_AUTO_TEST_CASE(there_is_one_message_for_each_pair_whatever_the_number_of_f
   BOOST_TEST(all.counts().messages == two.counts().messages);
 }
 
+BOOST_AUTO_TEST_CASE(there_may_be_any_number_of_fields) {
+  const std::array<std::array<const char*, 2>, 3> settings{
+      {{"PARTITA_SHARED", "0"}, {"PARTITA_SHARED", "1"}, {"PARTITA_NODES", "2"}}};
+  for (const auto& [name, value] : settings) {
+    const test::pretended as_if(name, value);
+    const world everyone(test::workers());
+    const std::size_t n = everyone.size();
+    const auto p = everyone.partition(extents<1, dynamic, 1>(n));
+    const halo_exchange h(p, {{1, 2, 1}, {1, 1, 0}}, boundary::periodic);
+    const auto cuts = decomposition<3>::balanced({4, 3 * n, 5}, {1, n, 1});
+    const auto field = [&](std::size_t k) { return block_on<3>(p, cuts, k); };
+    const halo_exchanges six(h, h, h, h, h, h);  // 23 dimensions
+    const halo_exchanges nine(h, h, h, h, h, h, h, h, h);
+    for (int times = 0; times < 2; ++times) {
+      auto y = six(field(0), field(1), field(2), field(3), field(4), field(5));
+      const auto right = [&](std::size_t k, const auto& one) { return one == h(field(k)); };
+      const auto six_are_right = [&] {
+        return right(0, std::get<0>(y)) && right(1, std::get<1>(y)) && right(2, std::get<2>(y)) &&
+               right(3, std::get<3>(y)) && right(4, std::get<4>(y)) && right(5, std::get<5>(y));
+      };
+      BOOST_TEST(six_are_right());
+      const std::size_t messages = six.counts().messages;
+      BOOST_TEST(messages == h.counts().messages);
+      std::apply([&](auto&... each) { six.refresh(each...); }, y);
+      BOOST_TEST(six_are_right());
+      const auto dx = std::apply([&](const auto&... each) { return six.adjoint(each...); }, y);
+      BOOST_TEST((std::get<0>(dx) == h.adjoint(std::get<0>(y)) && std::get<5>(dx) == h.adjoint(std::get<5>(y))));
+      const auto z = nine(field(0), field(1), field(2), field(3), field(4), field(5), field(6), field(7), field(8));
+      BOOST_TEST((right(0, std::get<0>(z)) && right(4, std::get<4>(z)) && right(8, std::get<8>(z))));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ghosts_of_a_function_know_their_global_index_and_change_with_time) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

@@ -21,6 +21,16 @@ inline void dense_strides(const std::size_t* shape, std::size_t rank, std::ptrdi
   }
 }
 
+/// Of the dimensions of a box of several tensors side by side only those of one tensor can differ from 1: leaves out
+/// those in front of and behind them where there are more than a tensor has, and returns how many in front.
+inline std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank) {
+  std::size_t first = 0;
+  if (rank <= most_dimensions) return first;
+  while (rank > 0 && shape[rank - 1] == 1) --rank;
+  while (rank > 0 && shape[first] == 1) ++first, --rank;
+  return first;
+}
+
 /// A block at one call. Without strides it is a staging area: each box of it stands dense at its `stage`.
 struct block_memory {
   char* data = nullptr;
@@ -77,12 +87,11 @@ class box_list {
     while (d + 1 < rank_ && b.shape[d] == 1) ++d;
     if (bytes <= most || rank_ == 0 || b.shape[d] == 1) return add(b);
     const std::size_t row = bytes / b.shape[d], rows = b.shape[d], slab = row < most ? most / row : 1;
-    std::size_t shape[most_dimensions] = {}, at[most_dimensions] = {};
-    for (std::size_t e = 0; e < rank_; ++e) shape[e] = b.shape[e], at[e] = b.at[e];
+    std::vector<std::size_t> shape(b.shape, b.shape + rank_), at(b.at, b.at + rank_);
     for (std::size_t r = 0; r < rows; r += slab) {
       at[d] = b.at[d] + r;
       shape[d] = r + slab < rows ? slab : rows - r;
-      add_cut({b.worker, b.stage + r * row, shape, at}, element, most);
+      add_cut({b.worker, b.stage + r * row, shape.data(), at.data()}, element, most);
     }
   }
 
@@ -119,13 +128,15 @@ inline bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* stride
 /// memory.
 inline char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                       char* packed, bool out, stores how) {
-  std::ptrdiff_t dense[most_dimensions] = {};
-  dense_strides(b.shape, rank, dense);
   char* const own = address_of(b, block, rank, kind.bytes);
-  const std::ptrdiff_t* const strides = block.strides != nullptr ? block.strides : dense;
-  if (out) kind.copy(packed, dense, own, strides, b.shape, rank, kind.bytes, how);
-  else kind.copy(own, strides, packed, dense, b.shape, rank, kind.bytes, how);
-  return packed + elements_in(b.shape, rank) * kind.bytes;
+  const std::size_t first = leave_out_ones(b.shape, rank);
+  const std::size_t* const shape = b.shape + first;
+  std::ptrdiff_t dense[most_dimensions] = {};
+  dense_strides(shape, rank, dense);
+  const std::ptrdiff_t* const strides = block.strides != nullptr ? block.strides + first : dense;
+  if (out) kind.copy(packed, dense, own, strides, shape, rank, kind.bytes, how);
+  else kind.copy(own, strides, packed, dense, shape, rank, kind.bytes, how);
+  return packed + elements_in(shape, rank) * kind.bytes;
 }
 
 }  // namespace partita::detail

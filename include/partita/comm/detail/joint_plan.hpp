@@ -126,10 +126,10 @@ class joint_planner {
       }
     }
     sort(written), sort(read), sort(messages);
-    const std::size_t none[most_dimensions] = {};
+    const std::vector<std::size_t> none(own().rank, 0);
     for (const joint_box& m : messages) {
       const std::size_t bytes = m.elements * element_;
-      (leaving ? joint.leaving : joint.arriving).add(m.key, &bytes, none, m.stage * element_);
+      (leaving ? joint.leaving : joint.arriving).add(m.key, &bytes, none.data(), m.stage * element_);
     }
     (leaving ? joint.leaving_bytes : joint.arriving_bytes) = filled[place_] * element_;
     if (leaving) leave(joint, written, read, joined);
@@ -139,15 +139,15 @@ class joint_planner {
   void leave(joint_plan& joint, const list& written, const list& read, const std::vector<char>& joined) const {
     for (const joint_box& l : written) {
       const listed_box b = own().sends[l.box];
-      std::ptrdiff_t dense[most_dimensions] = {};
-      dense_strides(b.shape, own().rank, dense);
+      std::vector<std::ptrdiff_t> dense(own().rank);
+      dense_strides(b.shape, own().rank, dense.data());
       if (l.key == me_) joint.own_leaving.add(me_, b.shape, b.at, l.stage * element_);
-      else joint.collecting.add_send(l.key, b.shape, b.at, static_cast<std::ptrdiff_t>(l.stage), dense);
+      else joint.collecting.add_send(l.key, b.shape, b.at, static_cast<std::ptrdiff_t>(l.stage), dense.data());
     }
-    const std::size_t none[most_dimensions] = {};
+    const std::vector<std::size_t> none(own().rank, 0);
     for (const joint_box& l : read)
       if (l.key != me_)
-        joint.collecting.receives.add(l.key, plans_[l.plan].sends[l.box].shape, none, l.stage * element_);
+        joint.collecting.receives.add(l.key, plans_[l.plan].sends[l.box].shape, none.data(), l.stage * element_);
     for (std::size_t k = 0; k < own().sends.size(); ++k) {
       const listed_box b = own().sends[k];
       if (joined[k] == 0) joint.direct.add_send(b.worker, b.shape, b.at, own().offset_there(k), own().strides_there(k));
@@ -159,13 +159,14 @@ class joint_planner {
       if (l.key == me_) joint.own_arriving.add(me_, b.shape, b.at, l.stage * element_);
       else joint.handing_out.receives.add(l.key, b.shape, b.at);
     }
-    const std::size_t none[most_dimensions] = {};
+    const std::vector<std::size_t> none(own().rank, 0);
     for (const joint_box& l : read) {
       const lowered_plan& its = plans_[l.plan];
       const listed_box b = its.receives[l.box];
       const std::ptrdiff_t* const strides = its.received_strides.data();
       if (l.key != me_)
-        joint.handing_out.add_send(l.key, b.shape, none, offset_of(b, strides, its.rank), strides, l.stage * element_);
+        joint.handing_out.add_send(l.key, b.shape, none.data(), offset_of(b, strides, its.rank), strides,
+                                   l.stage * element_);
     }
     for (std::size_t k = 0; k < own().receives.size(); ++k)
       if (joined[k] == 0) joint.direct.receives.add(own().receives[k]);

@@ -34,9 +34,9 @@ class basic_memory_carrier : public carrier {
         targets_.push_back({ring_boxes(place, rank, kind), push_list(rank), false, false, {}});
       target& t = targets_.back();
       if (plan_.accumulate) {  // the boxes of a pair stand dense one after another where they are staged
-        std::ptrdiff_t dense[most_dimensions] = {};
-        dense_strides(b.shape, rank, dense);
-        t.boxes.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense);
+        std::vector<std::ptrdiff_t> dense(rank);
+        dense_strides(b.shape, rank, dense.data());
+        t.boxes.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense.data());
       } else {
         t.boxes.add(place, b, plan_.offset_there(k) * static_cast<std::ptrdiff_t>(kind.bytes), plan_.strides_there(k));
       }

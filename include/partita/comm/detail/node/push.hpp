@@ -44,8 +44,7 @@ class basic_push_list {
     constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
     const stores how = streaming ? stores::streaming : stores::cached;
     if (!streaming || shape == nullptr || boxes_.size() < 2 || boxes_.size() > most_boxes || rank_ == 0 || turned()) {
-      const std::size_t none[most_dimensions] = {};
-      for (const entry& e : boxes_) copy(kind, e, sizes_.data() + e.sizes, none, from, blocks, how);
+      for (const entry& e : boxes_) copy(kind, e, sizes_.data() + e.sizes, nullptr, from, blocks, how);
       return;
     }
     // slabs run along dimension `cut`, one for each index of those outside of it
@@ -97,16 +96,22 @@ class basic_push_list {
     return false;
   }
 
+  /// Copies a part of a box, which begins `skip` behind its start, or all of it where that is null.
   void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,
             const block_memory& from, const std::vector<char*>& blocks, stores how) const {
     const std::ptrdiff_t* const strides = strides_.data() + e.strides;
-    std::ptrdiff_t source = 0, target = 0, dense[most_dimensions] = {};
     if (from.strides == nullptr) {
-      dense_strides(part, rank_, dense);
-      return kind.copy(blocks[e.place] + e.offset, strides, from.data + e.stage, dense, part, rank_, kind.bytes, how);
+      std::size_t rank = rank_;
+      const std::size_t first = leave_out_ones(part, rank);
+      std::ptrdiff_t dense[most_dimensions] = {};
+      dense_strides(part + first, rank, dense);
+      return kind.copy(blocks[e.place] + e.offset, strides + first, from.data + e.stage, dense, part + first, rank,
+                       kind.bytes, how);
     }
-    for (std::size_t d = 0; d < rank_; ++d) {
-      source += static_cast<std::ptrdiff_t>(at(e)[d] + skip[d]) * from.strides[d];
+    std::ptrdiff_t source = 0, target = 0;
+    for (std::size_t d = 0; d < rank_; ++d) source += static_cast<std::ptrdiff_t>(at(e)[d]) * from.strides[d];
+    for (std::size_t d = 0; skip != nullptr && d < rank_; ++d) {
+      source += static_cast<std::ptrdiff_t>(skip[d]) * from.strides[d];
       target += static_cast<std::ptrdiff_t>(skip[d]) * strides[d];
     }
     const auto bytes = static_cast<std::ptrdiff_t>(kind.bytes);
