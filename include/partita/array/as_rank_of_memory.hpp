@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <partita/array/as_rank.hpp>
-#include <partita/core/number_list.hpp>
+#include <partita/array/number_list.hpp>
 #include <span>
 #include <type_traits>
 

@@ -8,8 +8,8 @@
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/element.hpp>
+#include <partita/comm/fingerprint.hpp>
 #include <partita/comm/world.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/rule/reduction.hpp>

@@ -4,11 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <partita/array/as_element.hpp>
+#include <partita/array/number_list.hpp>
 #include <partita/array/strided.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/extents.hpp>
 #include <partita/core/left_out.hpp>
-#include <partita/core/number_list.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <type_traits>
 #include <utility>

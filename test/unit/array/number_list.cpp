@@ -1,5 +1,5 @@
 // Numbers for each dimension come from braces, arrays and extents, of any integer type.
-#include <partita/core/number_list.hpp>
+#include <partita/array/number_list.hpp>
 
 #include <boost/test/unit_test.hpp>
 
