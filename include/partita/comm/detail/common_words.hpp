@@ -22,7 +22,8 @@ class basic_common_words {
   using words = shared_flags::words;
 
   basic_common_words() = default;
-  basic_common_words(MPI_Comm everyone, std::size_t size) : everyone_(everyone), size_(size) {}
+  basic_common_words(MPI_Comm everyone, std::size_t size)
+      : everyone_(everyone), size_(size), said_(std::make_unique<std::array<words, 2>>()) {}
 
   /// Once, by all workers together: from now on they meet through shared flags, where there is memory for them.
   void make_flags() {
@@ -44,7 +45,6 @@ class basic_common_words {
       flags_->all_and(mine, all, 1e300, ahead);
     } else {
       MPI_Request request = MPI_REQUEST_NULL;
-      if (!said_) said_ = std::make_unique<std::array<words, 2>>();  // kept: steady calls allocate nothing
       (*said_)[0] = mine;
       check(begin_to_meet((*said_)[0], (*said_)[1], request), "MPI_Iallreduce");
       finish_collective(request, said_);
@@ -53,18 +53,18 @@ class basic_common_words {
   }
   /// The same with workers who may never come; false if they did not in time. Nobody meets here after that.
   bool meet_for_the_last_time(const words& mine, words& all, double most_seconds) {
-    // on the heap: if the others do not come in time, MPI may still read and write there
-    auto said = std::make_unique<std::array<words, 2>>(std::array<words, 2>{mine, words{}});
+    if (!said_) return false;
+    (*said_)[0] = mine;
     bool met = false;
     if (flags_) {
-      met = flags_->all_and((*said)[0], (*said)[1], most_seconds);
+      met = flags_->all_and((*said_)[0], (*said_)[1], most_seconds);
     } else {
       MPI_Request request = MPI_REQUEST_NULL;
-      met = begin_to_meet((*said)[0], (*said)[1], request) == MPI_SUCCESS &&
+      met = begin_to_meet((*said_)[0], (*said_)[1], request) == MPI_SUCCESS &&
             finish_in_time(request, most_seconds) == ending::in_time;
     }
-    if (met) all = (*said)[1];
-    else keep_for_good(std::move(said));
+    if (met) all = (*said_)[1];
+    else keep_for_good(std::move(said_));
     return met;
   }
 
@@ -77,7 +77,9 @@ class basic_common_words {
   MPI_Comm everyone_ = MPI_COMM_NULL;
   std::size_t size_ = 0;
   std::unique_ptr<shared_flags> flags_;
-  std::unique_ptr<std::array<words, 2>> said_;  // where those who meet by message read and write
+  /// Where those who meet by message read and write: on the heap, because MPI may still do so when a wait is given up,
+  /// and made with the world, because a worker without memory must still be able to leave it.
+  std::unique_ptr<std::array<words, 2>> said_;
 };
 using common_words = basic_common_words<>;
 

@@ -89,7 +89,7 @@ class basic_arena {
   void release(void* block, std::size_t bytes) {
     if (!holds(block)) return heap_pool::instance().release(block, bytes);
     const std::lock_guard<spin_lock> only(lock_);
-    spare_.give(block, bytes);
+    static_cast<void>(spare_.give(block, bytes));  // without memory for the list, these addresses are not used again
     use_.remove(bytes);
   }
   /// Memory that other workers write signals to. Kept apart from results: a worker may still write to a block after its
@@ -105,7 +105,10 @@ class basic_arena {
   void release_signals(void* block, std::size_t bytes) {
     if (!holds(block)) return heap_pool::instance().release(block, bytes);
     const std::lock_guard<spin_lock> only(lock_);
-    spare_signals().give(block, bytes);
+    try {
+      static_cast<void>(spare_signals().give(block, bytes));
+    } catch (const std::bad_alloc&) {  // as above
+    }
   }
   /// Gives a block back to whichever arena it came from, or to the heap.
   static void release_anywhere(void* block, std::size_t bytes) {
@@ -196,8 +199,8 @@ class basic_arena {
   }
 
   void* fresh_or_heap(std::size_t bytes) {
-    if (void* const block = fresh(bytes)) return block;
     try {
+      if (void* const block = fresh(bytes)) return block;
       return heap_pool::instance().allocate(bytes);
     } catch (const std::bad_alloc&) {
       if (watcher != nullptr) watcher->lacks_memory(bytes);
@@ -232,6 +235,8 @@ class basic_arena {
   char* joined(std::size_t size) {
     if (char* const block = with_pages_.take(size)) return block;
     if (resident_ + size <= use_.bound(size)) return nullptr;
+    with_pages_.make_room(spare_.size());  // so that no block is lost half-way
+    without_pages_.make_room(with_pages_.size() + spare_.size());
     spare_.drain([this](void* spare, std::size_t bytes) { with_pages_.add(static_cast<char*>(spare), bytes); });
     with_pages_.join();
     if (char* const block = with_pages_.take(size)) return block;

@@ -10,6 +10,9 @@ namespace partita::detail {
 template <class = void>
 class basic_free_ranges {
  public:
+  /// Afterwards so many more need no memory.
+  void make_room(std::size_t more) { ranges_.reserve(ranges_.size() + more); }
+  std::size_t size() const { return ranges_.size(); }
   void add(char* first, std::size_t bytes) { ranges_.push_back({first, bytes}); }
   /// Makes one of those that touch. Cost: a sort.
   void join() {

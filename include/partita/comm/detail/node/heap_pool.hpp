@@ -25,8 +25,11 @@ class heap_pool {
   }
   template <class = void>
   void release(void* block, std::size_t bytes) {
-    const std::lock_guard<spin_lock> only(lock_);
-    spare_.give(block, bytes);
+    {
+      const std::lock_guard<spin_lock> only(lock_);
+      if (spare_.give(block, bytes)) return;
+    }
+    ::operator delete(block, std::align_val_t{page});
   }
   std::size_t fresh_blocks() const { return fresh_; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <partita/comm/detail/node/shared_mapping.hpp>
 #include <vector>
 
@@ -24,10 +25,22 @@ class basic_spare_blocks {
     blocks_[c].pop_back();
     return block;
   }
-  void give(void* block, std::size_t bytes) {
+  /// False, and the block stays with the caller, if there is no memory to keep it in the list.
+  [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept {
     const std::size_t c = class_of(bytes);
-    if (blocks_.size() <= c) blocks_.resize(c + 1);
-    blocks_[c].push_back(block);
+    try {
+      if (blocks_.size() <= c) blocks_.resize(c + 1);
+      blocks_[c].push_back(block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
+  /// How many blocks there are.
+  std::size_t size() const {
+    std::size_t all = 0;
+    for (const auto& of_class : blocks_) all += of_class.size();
+    return all;
   }
   /// Calls f(block, bytes) for all of them, and has none afterwards.
   template <class F>
