@@ -71,10 +71,7 @@ void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
 /// MPI_Allreduce.
 template <class = void>
 bool on_all(world_state& world, bool here) {
-  const facts<4> mine{here ? 1U : 0U, 0, 0, 0};
-  facts<4> all{};
-  world.all_and(mine.data(), all.data());
-  return all[0] != 0;
+  return world.on_all(here);
 }
 
 }  // namespace partita::detail

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <partita/comm/detail/node/flag.hpp>
 #include <utility>
 
 namespace partita::detail {
@@ -14,12 +16,20 @@ class pending_operation {
   template <class Exchange>
   std::uint64_t start(std::shared_ptr<Exchange> exchange) {
     under_way_ = std::move(exchange);
+    began_in_ = watcher;
     finish_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
     return ++number_;
   }
   template <class = void>
   void wait() {
-    if (const auto ends = std::exchange(under_way_, nullptr)) finish_(ends.get());
+    const auto ends = std::exchange(under_way_, nullptr);
+    if (!ends) return;
+    try {
+      finish_(ends.get());
+    } catch (const std::bad_alloc&) {  // the others count on this worker
+      if (began_in_ != nullptr) began_in_->lacks_memory_amid_call();
+      throw;
+    }
   }
   /// Ends the operation of this number, if it has not ended.
   template <class = void>
@@ -30,6 +40,7 @@ class pending_operation {
  private:
   std::shared_ptr<void> under_way_;
   void (*finish_)(void*) = nullptr;
+  wait_watcher* began_in_ = nullptr;  // of the world in which it was begun, which what is under way keeps
   std::uint64_t number_ = 0;
 };
 

@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <new>
+#include <partita/comm/detail/shared_world.hpp>
 #include <partita/comm/detail/world_state.hpp>
+#include <partita/comm/one_call.hpp>
 #include <partita/plan/grid.hpp>
 #include <type_traits>
 #include <utility>
@@ -27,13 +30,15 @@ Result named_after_a_refusal();
 /// The workers that give the same colour, in ascending order. Collective.
 template <class = void>
 std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour) {
-  state.agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
-  std::vector<std::uint64_t> all(state.size());
-  check(MPI_Allgather(&colour, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, state.communicator()), "MPI_Allgather");
-  std::vector<std::size_t> same;
-  for (std::size_t k = 0; k < all.size(); ++k)
-    if (all[k] == colour) same.push_back(k);
-  return same;
+  return one_call(state, [&] {
+    std::vector<std::uint64_t> all(state.size());
+    state.agree(0x73706c6974ULL, 0, failure::none, [] { return text("partita::world::split(colour)"); });
+    check(MPI_Allgather(&colour, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, state.communicator()), "MPI_Allgather");
+    std::vector<std::size_t> same;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (all[k] == colour) same.push_back(k);
+    return same;
+  });
 }
 }  // namespace detail
 
@@ -43,12 +48,12 @@ class world {
  public:
   /// All workers of MPI_COMM_WORLD. Collective.
   template <class = void>
-  explicit world(checks level = checks::agree) : world(initialised(), level) {}
+  explicit world(checks level = checks::agree) : state_(detail::shared_world(initialised(), level)) {}
   /// The workers of an existing communicator (an MPI_Comm converts, also one made by a split). Collective over it;
   /// where PARTITA_PATIENCE gives up the wait for the others, it may not be freed any more.
   template <class = void>
   explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree)
-      : state_(std::make_shared<detail::world_state>(MPI_Comm(communicator), level)) {}
+      : state_(detail::shared_world(MPI_Comm(communicator), level)) {}
 
   /// Of anything else: a sentence.
   template <class Given>
@@ -148,8 +153,15 @@ class world {
       throw partition_error(text("partita::world::part: requires workers of a world of ")
                             << size() << ", got worker " << chosen.bound() - 1 << "; choose ids below " << size());
     world made(nullptr);
-    if (chosen.contains(id()))
-      made.state_ = std::make_shared<detail::world_state>(state_->communicator_of(chosen), level(), true);
+    if (!chosen.contains(id())) return made;
+    MPI_Comm communicator = MPI_COMM_NULL;
+    try {
+      communicator = state_->communicator_of(chosen);
+    } catch (const std::bad_alloc&) {  // the others wait for this worker
+      if (chosen.size() > 1) state_->roll().lacks_memory_amid_call();
+      throw;
+    }
+    made.state_ = detail::shared_world(communicator, level(), true);
     return made;
   }
   /// A world of the workers that give the same colour, in ascending order. Collective. Cost: an agreement, an
@@ -186,9 +198,9 @@ class world {
  private:
   friend struct detail::world_of_nobody;
   explicit world(std::nullptr_t) {}
-  static boost::mpi::communicator initialised() {
+  static MPI_Comm initialised() {
     detail::process::expect_worker("partita::world");
-    return {MPI_COMM_WORLD, boost::mpi::comm_attach};
+    return MPI_COMM_WORLD;
   }
   const detail::world_state& there() const {
     if (!state_)

@@ -54,22 +54,24 @@ class checkpoint {
                   "partita::checkpoint::load<T, rank>(name, p, policies...): requires policies among to_cuts(...) and "
                   "file_options");
     using namespace detail;
-    const auto request = file_request<Rank>::of(policies...);
-    const file_call call(everyone_, p.size() == 0 ? 0 : p.workers()[0],
-                         text("partita::load_checkpoint(\"")
-                             << path_.c_str() << "\").load(\"" << name.c_str() << "\", p)",
-                         call_number_of<T>(p, request) << 3);
-    call.common(0);
-    const manifest_tensor* const entry = find(name);
-    const npy_facts<Rank> facts = expect<T, Rank>(call, entry, p);
-    const std::string file = path_ + "/" + name + ".npy";
-    return read_unchanged(call, file, [&](file_in_common& source, bool) {
-      file_trouble trouble;
-      if (call.leads()) trouble = call.cannot("read", file, source.open(), "load a step that is there");
-      call.settle(trouble);
-      source.agree();
-      checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, facts.data_at);
-      return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, source, facts, p, request, verifier);
+    return one_call(*everyone_.state(), [&] {
+      const auto request = file_request<Rank>::of(policies...);
+      const file_call call(everyone_, p.size() == 0 ? 0 : p.workers()[0],
+                           text("partita::load_checkpoint(\"")
+                               << path_.c_str() << "\").load(\"" << name.c_str() << "\", p)",
+                           call_number_of<T>(p, request) << 3);
+      call.common(0);
+      const manifest_tensor* const entry = find(name);
+      const npy_facts<Rank> facts = expect<T, Rank>(call, entry, p);
+      const std::string file = path_ + "/" + name + ".npy";
+      return read_unchanged(call, file, [&](file_in_common& source, bool) {
+        file_trouble trouble;
+        if (call.leads()) trouble = call.cannot("read", file, source.open(), "load a step that is there");
+        call.settle(trouble);
+        source.agree();
+        checkpoint_verifier verifier(call, file, *entry, contents_.slab_bytes, facts.data_at);
+        return read_npy<T, Rank, (is_to_cuts<Policies> || ...)>(call, source, facts, p, request, verifier);
+      });
     });
   }
 
@@ -181,10 +183,12 @@ checkpoint open_checkpoint(const file_call& call, const std::string& folder, std
 /// call and get the same.
 template <class = void>
 std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
-  const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
-                               detail::call_number() << 4);
-  call.common(0);
-  return detail::common_steps(call, folder);
+  return detail::one_call(*everyone.state(), [&] {
+    const detail::file_call call(everyone, 0, text("partita::checkpoint_steps(\"") << folder.c_str() << "\", world)",
+                                 detail::call_number() << 4);
+    call.common(0);
+    return detail::common_steps(call, folder);
+  });
 }
 
 /// Opens a step of a folder of checkpoints. All workers of the world call; it may have other workers than the one that
@@ -192,25 +196,29 @@ std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const wor
 /// Requires: a step that is there, and a manifest that is as it was saved [io_error, on all workers alike].
 template <class = void>
 checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step) {
-  const detail::file_call call(everyone, 0,
-                               text("partita::load_checkpoint(\"") << folder.c_str() << "\", world, " << step << ")",
-                               detail::call_number() << 5);
-  call.common(0);
-  return detail::open_checkpoint(call, folder, step);
+  return detail::one_call(*everyone.state(), [&] {
+    const detail::file_call call(everyone, 0,
+                                 text("partita::load_checkpoint(\"") << folder.c_str() << "\", world, " << step << ")",
+                                 detail::call_number() << 5);
+    call.common(0);
+    return detail::open_checkpoint(call, folder, step);
+  });
 }
 /// The same for the highest step that was saved whole.
 template <class = void>
 checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
-  const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
-                               detail::call_number() << 6);
-  call.common(0);
-  const std::vector<std::uint64_t> steps = detail::common_steps(call, folder);
-  if (steps.empty())
-    call.refuse(detail::file_trouble::kind::io,
-                "requires a folder with a checkpoint that was saved whole, and there is none; ask checkpoint_steps "
-                "first")
-        .raise();
-  return detail::open_checkpoint(call, folder, steps.back());
+  return detail::one_call(*everyone.state(), [&] {
+    const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
+                                 detail::call_number() << 6);
+    call.common(0);
+    const std::vector<std::uint64_t> steps = detail::common_steps(call, folder);
+    if (steps.empty())
+      call.refuse(detail::file_trouble::kind::io,
+                  "requires a folder with a checkpoint that was saved whole, and there is none; ask checkpoint_steps "
+                  "first")
+          .raise();
+    return detail::open_checkpoint(call, folder, steps.back());
+  });
 }
 
 template <class... Given>

@@ -95,14 +95,16 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
   if constexpr (!strided_array<const X>) {
     save_npy(path, p, global, xt::xtensor<T, rank>(x), policies...);
   } else {
-    const auto request = detail::file_request<rank>::of(policies...);
-    const auto shape = global.array();
-    const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
-                                 text("partita::save_npy(\"") << path.c_str() << "\", p, extents " << shape << ", x)",
-                                 detail::call_number_of<T>(p, request) << (backwards ? 1 : 0));
-    call.common(0);
-    detail::check_target(call, p, shape.data(), rank, sizeof(T));
-    detail::unwound([&] { detail::replace_npy<T, rank, backwards, cuts_given>(call, path, p, shape, x, request); });
+    detail::one_call(*p.world().state(), [&] {
+      const auto request = detail::file_request<rank>::of(policies...);
+      const auto shape = global.array();
+      const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                                   text("partita::save_npy(\"") << path.c_str() << "\", p, extents " << shape << ", x)",
+                                   detail::call_number_of<T>(p, request) << (backwards ? 1 : 0));
+      call.common(0);
+      detail::check_target(call, p, shape.data(), rank, sizeof(T));
+      detail::unwound([&] { detail::replace_npy<T, rank, backwards, cuts_given>(call, path, p, shape, x, request); });
+    });
   }
 }
 
@@ -134,18 +136,20 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
   static_assert(((detail::is_to_cuts<Policies> || std::is_same_v<Policies, file_options>)&&...),
                 "partita::load_npy<T, rank>(path, p, policies...): requires policies among to_cuts(...) and "
                 "file_options");
-  const auto request = detail::file_request<Rank>::of(policies...);
-  const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
-                               text("partita::load_npy(\"") << path.c_str() << "\", p)",
-                               detail::call_number_of<T>(p, request) << 2);
-  call.common(0);
-  if (p.size() == 0)
-    call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
-  return detail::read_unchanged(call, path, [&](detail::file_in_common& source, bool again) {
-    if (again && p.active()) static_cast<void>(source.open());  // all at one moment: it is replaced quickly
-    const auto facts = detail::open_npy<T, Rank>(call, source);
-    detail::unverified nothing;
-    return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, facts, p, request, nothing);
+  return detail::one_call(*p.world().state(), [&] {
+    const auto request = detail::file_request<Rank>::of(policies...);
+    const detail::file_call call(p.world(), p.size() == 0 ? 0 : p.workers()[0],
+                                 text("partita::load_npy(\"") << path.c_str() << "\", p)",
+                                 detail::call_number_of<T>(p, request) << 2);
+    call.common(0);
+    if (p.size() == 0)
+      call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
+    return detail::read_unchanged(call, path, [&](detail::file_in_common& source, bool again) {
+      if (again && p.active()) static_cast<void>(source.open());  // all at one moment: it is replaced quickly
+      const auto facts = detail::open_npy<T, Rank>(call, source);
+      detail::unverified nothing;
+      return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, facts, p, request, nothing);
+    });
   });
 }
 /// Without type or rank: a sentence.

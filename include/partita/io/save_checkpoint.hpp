@@ -91,15 +91,17 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const 
                        text(name) << "(\"" << folder.c_str() << "\", " << step << ", " << count
                                   << (count == 1 ? " tensor)" : " tensors)"),
                        number);
-  call.common(0);
-  std::vector<std::string> names;
-  check_tensor(call, first, names);
-  (check_tensor(call, rest, names), ...);
-  auto made = std::make_unique<checkpoint_in_writing>(call, folder, step, options);
-  made->begin();
-  made->add(first, copies);
-  (made->add(rest, copies), ...);
-  return made;
+  return one_call(*first.p.world().state(), [&] {
+    call.common(0);
+    std::vector<std::string> names;
+    check_tensor(call, first, names);
+    (check_tensor(call, rest, names), ...);
+    auto made = std::make_unique<checkpoint_in_writing>(call, folder, step, options);
+    made->begin();
+    made->add(first, copies);
+    (made->add(rest, copies), ...);
+    return made;
+  });
 }
 
 }  // namespace detail
@@ -130,10 +132,12 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
   if constexpr (of_tensors) {
     unwound([&] {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
-        const auto made =
-            begin_checkpoint("partita::save_checkpoint", folder, step, options, false, std::get<K>(all)...);
-        made->write();
-        made->end();
+        one_call(*first.p.world().state(), [&] {
+          const auto made =
+              begin_checkpoint("partita::save_checkpoint", folder, step, options, false, std::get<K>(all)...);
+          made->write();
+          made->end();
+        });
       }(std::make_index_sequence<sizeof...(Rest) + (with_options ? 0 : 1)>());
     });
   }

@@ -63,15 +63,18 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
                            const shape_list& extents) {
   detail::require_layout(layout, extents);
   detail::array_of_extents<Rank>(extents, "partita::load_npy<T, rank>(path, world, layout, extents)");
-  const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
-  const std::uint64_t number = detail::noted_tensor<T>(on, "load_npy", layout, extents);
-  const sharding finished = detail::bare(layout.finished());
-  const auto there = partition_of<Rank>(finished, extents, on->where());
-  const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
-  const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
-  auto had = on->boxes_of(finished, extents);
-  for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
-  return detail::spread(on, std::move(had), block.data(), layout, extents, number);
+  return detail::one_call(*everyone.state(), [&] {
+    const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+    const std::uint64_t number = detail::noted_tensor<T>(on, "load_npy", layout, extents);
+    const sharding finished = detail::bare(layout.finished());
+    const auto there = partition_of<Rank>(finished, extents, on->where());
+    const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
+    const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
+    auto had = on->boxes_of(finished, extents);
+    for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
+    on->template agree<T>("partita::load_npy", layout, layout, extents);
+    return detail::spread(on, std::move(had), block.data(), layout, extents, number);
+  });
 }
 
 /// A whole array that one worker has, cut as a layout says; what the others give is not read: `shard_from(everyone, 0,
@@ -87,20 +90,22 @@ sharded_tensor<element_of<X>> shard_from(const world& everyone, std::size_t work
     throw partition_error(text("partita::shard_from: requires a worker below ")
                           << everyone.size() << ", got " << worker << "; choose one of the world");
   const bool mine = everyone.id() == worker;
-  const shape_list given = detail::shape_of(x);
-  detail::complaint wrong;
-  if (mine && !(given == extents))
-    wrong = detail::complaint(text("partita::shard_from: requires an array of the extents that are said, ")
-                              << extents << ", got " << given << " on worker " << worker);
-  const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
-  const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_from", layout, extents);
-  on->template agree<element_of<X>>("partita::shard_from", layout, layout, extents, worker, wrong);
-  std::vector<worker_box> had(everyone.size());
-  for (const std::size_t extent : extents) had[worker].box.push_back({0, extent});
-  had[worker].there = true;
-  detail::tensor_block<element_of<X>> block;
-  if (mine) block = detail::block_of_array(x);
-  return detail::spread(on, std::move(had), block.data(), layout, extents, number);
+  return detail::one_call(*everyone.state(), [&] {
+    const shape_list given = detail::shape_of(x);
+    detail::complaint wrong;
+    if (mine && !(given == extents))
+      wrong = detail::complaint(text("partita::shard_from: requires an array of the extents that are said, ")
+                                << extents << ", got " << given << " on worker " << worker);
+    const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
+    const std::uint64_t number = detail::noted_tensor<element_of<X>>(on, "shard_from", layout, extents);
+    on->template agree<element_of<X>>("partita::shard_from", layout, layout, extents, worker, wrong);
+    std::vector<worker_box> had(everyone.size());
+    for (const std::size_t extent : extents) had[worker].box.push_back({0, extent});
+    had[worker].there = true;
+    detail::tensor_block<element_of<X>> block;
+    if (mine) block = detail::block_of_array(x);
+    return detail::spread(on, std::move(had), block.data(), layout, extents, number);
+  });
 }
 
 }  // namespace partita

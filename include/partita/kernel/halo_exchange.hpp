@@ -179,10 +179,11 @@ class halo_exchange
   template <class View>
   auto start_refresh(View&& ghosted) const {
     if constexpr (fills<View, View>()) {
-      const auto only = this->movement_.only_thread();
-      auto later = this->movement_.template refresh<element_of<View>>(block_of(ghosted), ".refresh(ghosted)");
-      this->movement_.leave_under_way();
-      return later;
+      return this->movement_.one_call([&] {
+        auto later = this->movement_.template refresh<element_of<View>>(block_of(ghosted), ".refresh(ghosted)");
+        this->movement_.leave_under_way();
+        return later;
+      });
     }
   }
 

@@ -49,10 +49,11 @@ class halo_exchanges {
   template <class... X>
   auto operator()(const X&... x) const {
     if constexpr (takes<X...>()) {
-      const auto only = only_thread();
-      const std::tuple<block_argument<X>...> arguments(x...);
-      return std::apply([&](const auto&... a) { return spread<element<X...>>({a.block()...}, "(x...)").finish(); },
-                        arguments);
+      return one_call([&] {
+        const std::tuple<block_argument<X>...> arguments(x...);
+        return std::apply([&](const auto&... a) { return spread<element<X...>>({a.block()...}, "(x...)").finish(); },
+                          arguments);
+      });
     }
   }
   /// Fills the ghosts of blocks that have them already, in place: as halo_exchange::refresh.
@@ -65,21 +66,23 @@ class halo_exchanges {
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) {
-      const auto only = only_thread();
-      auto later = fill<element<std::remove_reference_t<View>...>>({block_of(ghosted)...}, ".refresh(ghosted...)");
-      state().leave_under_way(operation_);
-      return later;
+      return one_call([&] {
+        auto later = fill<element<std::remove_reference_t<View>...>>({block_of(ghosted)...}, ".refresh(ghosted...)");
+        state().leave_under_way(operation_);
+        return later;
+      });
     }
   }
   /// From blocks of the shapes of the last results, the gradients with respect to the fields: a tuple.
   template <class... Y>
   auto adjoint(const Y&... dy) const {
     if constexpr (takes<Y...>()) {
-      const auto only = only_thread();
-      const std::tuple<block_argument<Y>...> arguments(dy...);
-      return std::apply(
-          [&](const auto&... a) { return collect<element<Y...>>({a.block()...}, ".adjoint(dy...)").finish(); },
-          arguments);
+      return one_call([&] {
+        const std::tuple<block_argument<Y>...> arguments(dy...);
+        return std::apply(
+            [&](const auto&... a) { return collect<element<Y...>>({a.block()...}, ".adjoint(dy...)").finish(); },
+            arguments);
+      });
     }
   }
 
@@ -263,8 +266,10 @@ class halo_exchanges {
   const partita::world& world_of_first() const { return std::get<0>(planners_).p().world(); }
   std::shared_ptr<detail::world_state> own_world() const { return world_of_first().state(); }
   detail::world_state& state() const { return *world_of_first().state(); }
-  detail::one_thread only_thread() const {
-    return {state().caller(), [] { return text(name); }};
+  template <class F>
+  decltype(auto) one_call(F f) const {
+    const detail::one_thread only(state().caller(), [] { return text(name); });
+    return detail::one_call(state(), f);
   }
 
   static constexpr const char* name = "partita::halo_exchanges(h...)";

@@ -179,47 +179,54 @@ class repartition {
 
   template <class X>
   auto forward_(const X& x, const text& objection) const {
-    const auto only = movement_.only_thread();
-    const block_argument<X> argument(x);
-    return movement_.forward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+    return movement_.one_call([&] {
+      const block_argument<X> argument(x);
+      return movement_.forward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+    });
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& objection) const {
     using T = element_of<X>;
-    const auto only = movement_.only_thread();
-    const block_argument<X> argument(x);
-    movement_.forward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {}).finish();
+    return movement_.one_call([&] {
+      const block_argument<X> argument(x);
+      movement_.forward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {})
+          .finish();
+    });
   }
   template <class X>
   auto begin_forward_(const X& x, const text& objection) const {
     return detail::begun(x, [&](const auto& block) {
-      const auto only = movement_.only_thread();
-      auto later = movement_.forward(block, {}, detail::complaint(objection), [] {});
-      movement_.leave_under_way();
-      return later;
+      return movement_.one_call([&] {
+        auto later = movement_.forward(block, {}, detail::complaint(objection), [] {});
+        movement_.leave_under_way();
+        return later;
+      });
     });
   }
   template <class Y>
   auto backward_(const Y& dy, const text& objection) const {
-    const auto only = movement_.only_thread();
-    const block_argument<Y> argument(dy);
-    return movement_.backward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+    return movement_.one_call([&] {
+      const block_argument<Y> argument(dy);
+      return movement_.backward(argument.block(), {}, detail::complaint(objection), [] {}).finish();
+    });
   }
   template <class Y, class View>
   void backward_(const Y& dy, View& view, const text& objection) const {
     using T = element_of<Y>;
-    const auto only = movement_.only_thread();
-    const block_argument<Y> argument(dy);
-    movement_.backward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {})
-        .finish();
+    return movement_.one_call([&] {
+      const block_argument<Y> argument(dy);
+      movement_.backward(argument.block(), detail::target_of<T, rank>(view), detail::complaint(objection), [] {})
+          .finish();
+    });
   }
   template <class Y, class Fill>
   auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
     return detail::begun(dy, [&](const auto& block) {
-      const auto only = movement_.only_thread();
-      auto later = movement_.backward(block, {}, detail::complaint(objection), fill);
-      movement_.leave_under_way();
-      return later;
+      return movement_.one_call([&] {
+        auto later = movement_.backward(block, {}, detail::complaint(objection), fill);
+        movement_.leave_under_way();
+        return later;
+      });
     });
   }
 

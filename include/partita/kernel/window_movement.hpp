@@ -44,9 +44,11 @@ class window_movement {
   }
   /// What a call of start leaves to the next agreement.
   void leave_under_way() const { state().leave_under_way(operation_); }
-  /// For as long as a call takes.
-  one_thread only_thread() const {
-    return {state().caller(), [&] { return text(planner_.name()); }};
+  /// f(), as one call of all workers.
+  template <class F>
+  decltype(auto) one_call(F f) const {
+    const one_thread only(state().caller(), [&] { return text(planner_.name()); });
+    return partita::detail::one_call(state(), f);
   }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
   /// The plan of the call before; null before the first.
@@ -58,90 +60,99 @@ class window_movement {
   template <class T>
   pending<pooled_tensor<T, rank>> spread(const strided<const T, rank>& x, const target<T, rank>& wanted,
                                          const char* direction, const complaint& before) {
-    operation().wait();
-    structure& s = agreed_structure(
-        state(), structures_, {fingerprint_of<T>(1), unless_apart(before, x, wanted, planner_.name()), true},
-        [&](const structure& known) {
-          const exchange_plan<rank>& e = known.plan->exchange;
-          return (!e.gives || e.source_shape == x.shape) && fits(wanted, e, e.destination_shape, x.shape);
-        },
-        [&](complaint& trouble) { return learn(x.shape, wanted, direction, trouble); },
-        [&] { return describe<T>(direction, x.shape); });
-    last_plan_ = s.plan;
-    last_cuts_ = s.cuts;
-    return go(
-        s.plan->exchange, s.spreading, element_kind::moved<T>(), x, wanted, [](const auto&) {},
-        [&](const strided<T, rank>& window) { fill_ghosts(*s.plan, window); }, s.rounds);
+    return partita::detail::one_call(state(), [&] {
+      operation().wait();
+      structure& s = agreed_structure(
+          state(), structures_, {fingerprint_of<T>(1), unless_apart(before, x, wanted, planner_.name()), true},
+          [&](const structure& known) {
+            const exchange_plan<rank>& e = known.plan->exchange;
+            return (!e.gives || e.source_shape == x.shape) && fits(wanted, e, e.destination_shape, x.shape);
+          },
+          [&](complaint& trouble) { return learn(x.shape, wanted, direction, trouble); },
+          [&] { return describe<T>(direction, x.shape); });
+      last_plan_ = s.plan;
+      last_cuts_ = s.cuts;
+      return go(
+          s.plan->exchange, s.spreading, element_kind::moved<T>(), x, wanted, [](const auto&) {},
+          [&](const strided<T, rank>& window) { fill_ghosts(*s.plan, window); }, s.rounds);
+    });
   }
 
   /// Begins to fill the ghosts of windows that hold their own blocks.
   template <class T>
   pending<in_place> refresh(const strided<T, rank>& w, const char* direction) {
-    operation().wait();
-    const auto kind = element_kind::moved<T>();
-    const auto fits = [&](const structure& known) { return fits_window(known, w.shape); };
-    begun_ahead begun;
-    if (structure* const known = structures_.only(structures_.matching(fits));
-        known != nullptr && known->plan->exchange.takes)
-      if (box_exchange* const made = known->refreshing.made(kind)) {
-        const strided<const T, rank> own = own_cells(*known->plan, w);
-        begun.begin(*made, own.data, own.strides.data(), w.data, w.strides.data());
-      }
-    structure& s = agreed_structure(
-        state(), structures_, {fingerprint_of<T>(3), complaint(), true}, fits,
-        [&](complaint& trouble) { return no_window(w.shape, direction, trouble); },
-        [&] { return describe<T>(direction, w.shape); });
-    last_plan_ = s.plan;
-    last_cuts_ = s.cuts;
-    const exchange_plan<rank>& e = s.plan->exchange;
-    if (!e.takes) return {{}, nullptr, 0};
-    const strided<const T, rank> own = own_cells(*s.plan, w);
-    last_ = s.refreshing.find(kind, [&] {
-      if (s.rounds.empty()) return exchange_of(s.plan->ghosts_alone(), s.rounds, kind, true);
-      exchange_plan<rank> ghosts = s.rounds.front();
-      if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the block itself
-      return exchange_of(ghosts, s.rounds, kind);
+    return partita::detail::one_call(state(), [&]() -> pending<in_place> {
+      operation().wait();
+      const auto kind = element_kind::moved<T>();
+      const auto fits = [&](const structure& known) { return fits_window(known, w.shape); };
+      begun_ahead begun;
+      if (structure* const known = structures_.only(structures_.matching(fits));
+          known != nullptr && known->plan->exchange.takes)
+        if (box_exchange* const made = known->refreshing.made(kind)) {
+          const strided<const T, rank> own = own_cells(*known->plan, w);
+          begun.begin(*made, own.data, own.strides.data(), w.data, w.strides.data());
+        }
+      structure& s = agreed_structure(
+          state(), structures_, {fingerprint_of<T>(3), complaint(), true}, fits,
+          [&](complaint& trouble) { return no_window(w.shape, direction, trouble); },
+          [&] { return describe<T>(direction, w.shape); });
+      last_plan_ = s.plan;
+      last_cuts_ = s.cuts;
+      const exchange_plan<rank>& e = s.plan->exchange;
+      if (!e.takes) return {{}, nullptr, 0};
+      const strided<const T, rank> own = own_cells(*s.plan, w);
+      last_ = s.refreshing.find(kind, [&] {
+        if (s.rounds.empty()) return exchange_of(s.plan->ghosts_alone(), s.rounds, kind, true);
+        exchange_plan<rank> ghosts = s.rounds.front();
+        if (!ghosts.kept.empty()) ghosts.kept.erase(ghosts.kept.begin());  // the block itself
+        return exchange_of(ghosts, s.rounds, kind);
+      });
+      const auto number = begun.is_agreed(*last_)
+                              ? operation().go_on(last_, own.data, own.strides.data())
+                              : operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {});
+      fill_ghosts(*s.plan, w);
+      return {{}, operation_, number};
     });
-    const auto number = begun.is_agreed(*last_)
-                            ? operation().go_on(last_, own.data, own.strides.data())
-                            : operation().begin(last_, own.data, own.strides.data(), w.data, w.strides.data(), [] {});
-    fill_ghosts(*s.plan, w);
-    return {{}, operation_, number};
   }
 
   /// Begins the adjoint: what windows hold is added into the blocks that it came from. `fill()` as in `hooked`.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> collect(const strided<const T, rank>& dy, const target<T, rank>& wanted,
                                           const char* direction, const complaint& before, Fill fill) {
-    operation().wait();
-    structure& s = agreed_structure(
-        state(), structures_, {fingerprint_of<T>(2), unless_apart(before, dy, wanted, planner_.name()), true},
-        [&](const structure& known) {
-          const exchange_plan<rank>& e = known.plan->exchange;
-          return fits_window(known, dy.shape) &&
-                 (!wanted.given || !e.gives || volume_of(e.source_shape) == 0 || wanted.block.shape == e.source_shape);
-        },
-        [&](complaint& trouble) { return no_window(dy.shape, direction, trouble); },
-        [&] { return describe<T>(direction, dy.shape); });
-    last_plan_ = s.plan;
-    last_cuts_ = s.cuts;
-    return go(
-        s.back, s.collecting, element_kind::summed<T>(), dy, wanted, [&](const auto&) { fill(); }, [](const auto&) {});
+    return partita::detail::one_call(state(), [&] {
+      operation().wait();
+      structure& s = agreed_structure(
+          state(), structures_, {fingerprint_of<T>(2), unless_apart(before, dy, wanted, planner_.name()), true},
+          [&](const structure& known) {
+            const exchange_plan<rank>& e = known.plan->exchange;
+            return fits_window(known, dy.shape) && (!wanted.given || !e.gives || volume_of(e.source_shape) == 0 ||
+                                                    wanted.block.shape == e.source_shape);
+          },
+          [&](complaint& trouble) { return no_window(dy.shape, direction, trouble); },
+          [&] { return describe<T>(direction, dy.shape); });
+      last_plan_ = s.plan;
+      last_cuts_ = s.cuts;
+      return go(
+          s.back, s.collecting, element_kind::summed<T>(), dy, wanted, [&](const auto&) { fill(); },
+          [](const auto&) {});
+    });
   }
 
   /// All workers come here, and know the cut and the plan for blocks of this shape without moving anything; or throw.
   template <class T>
   void prepare(const shape_type& mine, const char* direction, const complaint& before) {
-    operation().wait();
-    structure& s = agreed_structure(
-        state(), structures_, {fingerprint_of<T>(4), before, true},
-        [&](const structure& known) {
-          return !known.plan->exchange.gives || known.plan->exchange.source_shape == mine;
-        },
-        [&](complaint& trouble) { return learn(mine, target<T, rank>{}, direction, trouble); },
-        [&] { return describe<T>(direction, mine); });
-    last_plan_ = s.plan;
-    last_cuts_ = s.cuts;
+    partita::detail::one_call(state(), [&] {
+      operation().wait();
+      structure& s = agreed_structure(
+          state(), structures_, {fingerprint_of<T>(4), before, true},
+          [&](const structure& known) {
+            return !known.plan->exchange.gives || known.plan->exchange.source_shape == mine;
+          },
+          [&](complaint& trouble) { return learn(mine, target<T, rank>{}, direction, trouble); },
+          [&] { return describe<T>(direction, mine); });
+      last_plan_ = s.plan;
+      last_cuts_ = s.cuts;
+    });
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/facts.hpp>
 #include <partita/comm/fingerprint.hpp>
+#include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
 #include <partita/core/left_out.hpp>
@@ -52,34 +53,36 @@ class softmax_cross_entropy {
     static_assert(rank_of<Scores> == 2 && std::is_same_v<element_of<Scores>, T>,
                   "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and "
                   "element type T");
-    called_ = false;  // of a call that fails nothing is left
-    const std::size_t batch = settle(scores, labels);
-    T loss(0);
-    if (active_) {
-      const std::vector<T> top = row_maxima(scores, batch);
-      std::vector<T> sums(2 * batch, T(0));
-      gradient_ = scores;
-      for (std::size_t i = 0; i < batch; ++i)
-        for (std::size_t j = 0; j < mine_.size(); ++j) {
-          if (static_cast<std::size_t>(labels(i)) == mine_.start + j) sums[batch + i] = gradient_(i, j) - top[i];
-          gradient_(i, j) = std::exp(gradient_(i, j) - top[i]);
-          sums[i] += gradient_(i, j);
+    return detail::one_call(*world_, [&] {
+      called_ = false;  // of a call that fails nothing is left
+      const std::size_t batch = settle(scores, labels);
+      T loss(0);
+      if (active_) {
+        const std::vector<T> top = row_maxima(scores, batch);
+        std::vector<T> sums(2 * batch, T(0));
+        gradient_ = scores;
+        for (std::size_t i = 0; i < batch; ++i)
+          for (std::size_t j = 0; j < mine_.size(); ++j) {
+            if (static_cast<std::size_t>(labels(i)) == mine_.start + j) sums[batch + i] = gradient_(i, j) - top[i];
+            gradient_(i, j) = std::exp(gradient_(i, j) - top[i]);
+            sums[i] += gradient_(i, j);
+          }
+        all_reduce(sums, [](T& a, T b) { a += b; });
+        for (std::size_t i = 0; i < batch; ++i) {
+          loss += std::log(sums[i]) - sums[batch + i];
+          for (std::size_t j = 0; j < mine_.size(); ++j) {
+            const T hit = static_cast<std::size_t>(labels(i)) == mine_.start + j ? T(1) : T(0);
+            gradient_(i, j) = (gradient_(i, j) / sums[i] - hit) / static_cast<T>(batch);
+          }
         }
-      all_reduce(sums, [](T& a, T b) { a += b; });
-      for (std::size_t i = 0; i < batch; ++i) {
-        loss += std::log(sums[i]) - sums[batch + i];
-        for (std::size_t j = 0; j < mine_.size(); ++j) {
-          const T hit = static_cast<std::size_t>(labels(i)) == mine_.start + j ? T(1) : T(0);
-          gradient_(i, j) = (gradient_(i, j) / sums[i] - hit) / static_cast<T>(batch);
-        }
+        if (batch > 0) loss /= static_cast<T>(batch);
+      } else {
+        gradient_ = scores;
       }
-      if (batch > 0) loss /= static_cast<T>(batch);
-    } else {
-      gradient_ = scores;
-    }
-    detail::spread(*world_, all_, &loss, 1, detail::tag::user);
-    called_ = true;
-    return loss;
+      detail::spread(*world_, all_, &loss, 1, detail::tag::user);
+      called_ = true;
+      return loss;
+    });
   }
 
   /// The gradient of the last loss with respect to the scores: this worker's block. Requires one [shape_error].
@@ -93,19 +96,21 @@ class softmax_cross_entropy {
   /// How many rows have their largest score at their label (ties: the lowest class), the same on every worker.
   template <ranked_array Scores, class Labels>
   std::size_t correct(const Scores& scores, const Labels& labels) {
-    const std::size_t batch = settle(scores, labels);
-    std::uint64_t right = 0;
-    if (active_) {
-      const std::vector<T> top = row_maxima(scores, batch);
-      std::vector<std::uint64_t> best(batch, std::numeric_limits<std::uint64_t>::max());
-      for (std::size_t i = 0; i < batch; ++i)
-        for (std::size_t j = mine_.size(); j-- > 0;)
-          if (scores(i, j) == top[i]) best[i] = mine_.start + j;
-      all_reduce(best, [](std::uint64_t& a, std::uint64_t b) { a = b < a ? b : a; });
-      for (std::size_t i = 0; i < batch; ++i) right += best[i] == static_cast<std::uint64_t>(labels(i)) ? 1 : 0;
-    }
-    detail::spread(*world_, all_, &right, 1, detail::tag::user);
-    return right;
+    return detail::one_call(*world_, [&] {
+      const std::size_t batch = settle(scores, labels);
+      std::uint64_t right = 0;
+      if (active_) {
+        const std::vector<T> top = row_maxima(scores, batch);
+        std::vector<std::uint64_t> best(batch, std::numeric_limits<std::uint64_t>::max());
+        for (std::size_t i = 0; i < batch; ++i)
+          for (std::size_t j = mine_.size(); j-- > 0;)
+            if (scores(i, j) == top[i]) best[i] = mine_.start + j;
+        all_reduce(best, [](std::uint64_t& a, std::uint64_t b) { a = b < a ? b : a; });
+        for (std::size_t i = 0; i < batch; ++i) right += best[i] == static_cast<std::uint64_t>(labels(i)) ? 1 : 0;
+      }
+      detail::spread(*world_, all_, &right, 1, detail::tag::user);
+      return right;
+    });
   }
 
  private:

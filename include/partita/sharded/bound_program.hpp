@@ -34,9 +34,11 @@ class bound_program {
   bound_program(const traced_function& program, const world& everyone,
                 const std::vector<std::size_t>& gradients_of = {})
       : on_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
-    agree_to_bind(program, gradients_of);
-    write_down(program, gradients_of);
-    steps_.settle(on_->memory());
+    on_->one_call([&] {
+      agree_to_bind(program, gradients_of);
+      write_down(program, gradients_of);
+      steps_.settle(on_->memory());
+    });
   }
 
   template <class... X>
@@ -45,10 +47,12 @@ class bound_program {
     static_assert((std::is_same_v<typename X::value_type, T> && ...),
                   "partita::bound_program: requires tensors of the element type that it was bound for; bind another");
     const std::array<const sharded_tensor<T>*, sizeof...(X)> given{&detail::as_run_time(x)...};
-    agree("partita::bound_program(x...)", given.data(), given.size(), inputs_.data(), inputs_.size(), {});
-    for (std::size_t i = 0; i < given.size(); ++i) take(inputs_[i], *given[i]);
-    renew(result_, result_number_);
-    steps_.run(0, forward_);
+    on_->one_call([&] {
+      agree("partita::bound_program(x...)", given.data(), given.size(), inputs_.data(), inputs_.size(), {});
+      for (std::size_t i = 0; i < given.size(); ++i) take(inputs_[i], *given[i]);
+      renew(result_, result_number_);
+      steps_.run(0, forward_);
+    });
     is_called_ = !gradients_.empty();
     if (!is_called_) let_go();
     return result_;
@@ -57,13 +61,16 @@ class bound_program {
   /// The gradients by the arguments that were named, from the cotangent of the last call's result.
   const std::vector<sharded_tensor<T>>& backward(const sharded_tensor<T>& dy) {
     const sharded_tensor<T>* const given[] = {&dy};
-    agree("partita::bound_program::backward(dy)", given, 1, &seed_, 1,
+    on_->one_call([&] {
+      agree(
+          "partita::bound_program::backward(dy)", given, 1, &seed_, 1,
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
-    take(seed_, dy);
-    for (std::size_t k = 0; k < gradients_.size(); ++k) renew(gradients_[k], gradient_numbers_[k]);
-    const bool before = std::exchange(detail::going_back, true);
-    steps_.run(forward_, steps_.size());
-    detail::going_back = before;
+      take(seed_, dy);
+      for (std::size_t k = 0; k < gradients_.size(); ++k) renew(gradients_[k], gradient_numbers_[k]);
+      const bool before = std::exchange(detail::going_back, true);
+      steps_.run(forward_, steps_.size());
+      detail::going_back = before;
+    });
     is_called_ = false;
     let_go();
     return gradients_;

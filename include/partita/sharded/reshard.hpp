@@ -53,27 +53,29 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
                           << "; make it from that mesh");
   const auto on = detail::bound_mesh::of(from->everyone(), where);
   if (on == from) return reshard(x, to);
-  const std::uint64_t number = detail::noted<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(),
-                                                "reshard", from.get(), x.extents(), *x.state());
-  const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
-  const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
-  const box_overlaps boxes(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
-  const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
-  detail::tensor_block<T> block = detail::shape_alone<T>(shape);
-  std::size_t received = 0;
-  for (const box_overlap& o : boxes.taken(from->everyone().id()))
-    if (o.worker != from->everyone().id()) received += detail::volume_in(detail::shape_of_box(o.where)) * sizeof(T);
-  detail::log_movement("reshard", left, made, x.extents(), received);
-  if (!detail::is_dry_run()) {
-    from->template agree<T>("partita::reshard", left, made, x.extents(), on->fingerprint());
-    block = detail::tensor_block<T>(shape, from->memory());
-    from->move(boxes, given.data(), block.data());
-  }
-  block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
-  return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
-    return [from, was](std::size_t, const sharded_tensor<T>& dy) {
-      return reshard(dy, from->where(), detail::place_of_cotangent(was));
-    };
+  return from->one_call([&] {
+    const std::uint64_t number = detail::noted<T>(hasher(on->fingerprint()).mix(detail::fingerprint_of(to)).value(),
+                                                  "reshard", from.get(), x.extents(), *x.state());
+    const sharding was = x.layout(), left = detail::bare(was.finished()), made = detail::bare(to.finished());
+    const auto given = detail::resharded(*from, x.state()->block, was, left, x.extents());
+    const box_overlaps boxes(from->boxes_of(left, x.extents()), on->boxes_of(made, x.extents()));
+    const shape_list shape = detail::shape_of_box(on->box(made, x.extents()));
+    detail::tensor_block<T> block = detail::shape_alone<T>(shape);
+    std::size_t received = 0;
+    for (const box_overlap& o : boxes.taken(from->everyone().id()))
+      if (o.worker != from->everyone().id()) received += detail::volume_in(detail::shape_of_box(o.where)) * sizeof(T);
+    detail::log_movement("reshard", left, made, x.extents(), received);
+    if (!detail::is_dry_run()) {
+      from->template agree<T>("partita::reshard", left, made, x.extents(), on->fingerprint());
+      block = detail::tensor_block<T>(shape, from->memory());
+      from->move(boxes, given.data(), block.data());
+    }
+    block = detail::resharded(*on, block, made, detail::bare(to), x.extents());
+    return detail::recorded<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
+      return [from, was](std::size_t, const sharded_tensor<T>& dy) {
+        return reshard(dy, from->where(), detail::place_of_cotangent(was));
+      };
+    });
   });
 }
 

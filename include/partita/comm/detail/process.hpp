@@ -40,6 +40,11 @@ class process {
     standing expected = standing::worker;
     now().compare_exchange_strong(expected, standing::traced);
   }
+  /// What is called when MPI_Finalize begins on this worker; one function of the library.
+  static std::atomic<void (*)()>& at_finalize() {
+    static std::atomic<void (*)()> call{nullptr};
+    return call;
+  }
   static bool is_forked() { return now().load(std::memory_order_relaxed) == standing::forked; }
 
  private:
@@ -62,6 +67,7 @@ class process {
               MPI_COMM_NULL_COPY_FN,
               [](MPI_Comm, int, void*, void*) -> int {
                 now() = standing::finalized;
+                if (const auto tell = at_finalize().load(); tell != nullptr) tell();
                 return MPI_SUCCESS;
               },
               &key, nullptr),

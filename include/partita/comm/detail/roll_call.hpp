@@ -9,12 +9,14 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <partita/comm/detail/end_job.hpp>
 #include <partita/comm/detail/environment.hpp>
 #include <partita/comm/detail/flight_record.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/worker_page.hpp>
 #include <partita/comm/detail/trace.hpp>
 #include <partita/core/error.hpp>
+#include <partita/plan/workers.hpp>
 #include <utility>
 #include <vector>
 
@@ -83,9 +85,30 @@ class basic_roll_call final : public wait_watcher {
   }
   text name() const { return own_->name_of(fingerprint_); }
   void learning(bool now) { learning_ = now; }
+  /// How far this worker is in a call of all workers: see one_call. Once they have agreed, the others count on it.
+  enum class progress { outside, before_agreement, committed };
+  progress in_call() const { return progress_; }
+  void in_call(progress now) { progress_ = now; }
+  void have_agreed() {
+    if (progress_ == progress::before_agreement) progress_ = progress::committed;
+  }
   bool is_learning() const { return learning_; }
   /// Whether a wait of this worker was given up: what it waited for may still come.
   bool gave_up() const { return gave_up_; }
+  /// A call of the workers chosen only, which the others do not count.
+  template <class Describe>
+  void note_among(const workers& chosen, std::uint64_t fingerprint, Describe describe) {
+    note(fingerprint, describe);
+    --calls_;
+    among_ = &chosen;
+  }
+  void no_longer_among() { among_ = nullptr; }
+  /// This worker ends no other part of the call that it makes now.
+  void fails_in_call() { failed_call_ = calls_; }
+  /// The world is destroyed.
+  void leave() {
+    if (number_ != 0) own_->leave(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
+  }
   /// This worker has something to say that ends the job if the others do not come to hear it.
   void last_words(const text& sentence) { last_words_ = sentence, has_last_words_ = true; }
   void was_heard() { has_last_words_ = false; }
@@ -100,6 +123,7 @@ class basic_roll_call final : public wait_watcher {
                                        << ", and worker " << id_ << " waits for it in " << name());
     }
     if (has_last_words_ && seconds > patience) end_job(last_words_);
+    if (seconds > patience) expect_all_to_come();
     if (const double most = seconds_to_an_error(); most > 0) {
       if (seconds > most)
         give_up(
@@ -117,16 +141,53 @@ class basic_roll_call final : public wait_watcher {
     said_ = false;
   }
   void lacks_memory(std::size_t bytes) noexcept override {
-    if (size_ == 1 || learning_) return;
-    end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name()
-                                     << "; the others have agreed to this call and wait for its end, so the job is "
-                                        "ended; give each worker smaller blocks, or more memory");
+    if (size_ == 1 || learning_ || progress_ == progress::before_agreement) return;
+    end_job(text("partita: worker ") << id_ << " has no memory for " << bytes << " bytes in " << name() << others_wait);
+  }
+  void lacks_memory_amid_call() noexcept override {
+    if (size_ == 1) return;
+    end_job(text("partita: worker ") << id_ << " has no memory left in " << name() << others_wait);
   }
 
  private:
+  static constexpr const char* others_wait =
+      "; the others have agreed to this call and wait for its end, so the job is ended; give each worker smaller "
+      "blocks, or more memory";
+
   [[noreturn]] void give_up(const text& sentence) {
     gave_up_ = true;
     throw communication_error(sentence);
+  }
+
+  /// Gives up if one of those that are waited for cannot come any more. Not at once: what a worker sent before it left
+  /// may still be on its way.
+  void expect_all_to_come() {
+    if (number_ == 0) return expect_all_to_make_a_world();
+    for (const worker& w : seen_) {
+      const bool left = among_ == nullptr ? w.page->has_left_before(number_, calls_)
+                                          : among_->contains(w.id) && w.page->has_left_before(number_, calls_ + 1);
+      if (left)
+        give_up(text("partita: worker ") << w.id << " (process " << w.process
+                                         << ") has left the world (its world object was destroyed), and worker " << id_
+                                         << " waits for it in " << name());
+    }
+  }
+  void expect_all_to_make_a_world() {
+    MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+    MPI_Comm_group(given_, &here);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    const auto* known = worker_pages::instance().newest();
+    int place = MPI_UNDEFINED;
+    for (; known != nullptr && place == MPI_UNDEFINED; known = known->older) {
+      if (!known->page->finalizes) continue;
+      const auto id = static_cast<int>(known->page->worker);
+      MPI_Group_translate_ranks(all, 1, &id, here, &place);
+    }
+    MPI_Group_free(&here);
+    MPI_Group_free(&all);
+    if (place != MPI_UNDEFINED)
+      give_up(text("partita: worker ") << place << " has called MPI_Finalize, and worker " << id_ << " waits for it in "
+                                       << name());
   }
 
   struct worker {
@@ -212,11 +273,7 @@ class basic_roll_call final : public wait_watcher {
     return all;
   }
 
-  [[noreturn]] void end_job(const text& sentence) const noexcept {
-    print_line(sentence);
-    MPI_Abort(given_, 1);
-    std::abort();
-  }
+  [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(given_, sentence); }
 
   worker_page* own_;
   MPI_Comm given_;
@@ -226,6 +283,9 @@ class basic_roll_call final : public wait_watcher {
   standing stands_ = standing::computes;
   bool said_ = false, learning_ = false, has_last_words_ = false;
   bool gave_up_ = false;
+  progress progress_ = progress::outside;
+  const workers* among_ = nullptr;
+  std::uint64_t failed_call_ = 0;
   text last_words_;
 };
 using roll_call = basic_roll_call<>;

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <partita/comm/checks.hpp>
 #include <partita/comm/detail/agreed_steps.hpp>
 #include <partita/comm/detail/ahead_of_agreement.hpp>
+#include <partita/comm/detail/call_description.hpp>
 #include <partita/comm/detail/common_words.hpp>
 #include <partita/comm/detail/disagreement.hpp>
 #include <partita/comm/detail/failure.hpp>
@@ -33,19 +35,6 @@
 #include <vector>
 
 namespace partita::detail {
-
-/// What describes a call when that is asked for, of any type: what all calls do is compiled once.
-class call_description {
- public:
-  template <class Describe>
-  explicit call_description(const Describe& describe)
-      : describe_(&describe), text_of_([](const void* any) { return text((*static_cast<const Describe*>(any))()); }) {}
-  text operator()() const { return text_of_(describe_); }
-
- private:
-  const void* describe_;
-  text (*text_of_)(const void*);
-};
 
 /// One private communicator and the buffers that calls reuse.
 template <class = void>
@@ -76,7 +65,9 @@ class basic_world_state {
   ~basic_world_state() {
     trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
-    if (!process::is_worker() || lost_ || (level_ != checks::local && !taken_leave())) common_.keep_flags();
+    const bool kept = !process::is_worker() || lost_ || (level_ != checks::local && !taken_leave());
+    roll_->leave();
+    if (kept) common_.keep_flags();
     else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
   }
 
@@ -125,13 +116,18 @@ class basic_world_state {
   MPI_Comm communicator_of(const workers& chosen) {
     const auto describe = [&] { return making_of_part(chosen); };
     const one_thread here(caller(), describe);
-    begin_call(fingerprint_of_part(chosen), describe);
+    begin_call(fingerprint_of_part(chosen), describe, &chosen);
+    struct scope {
+      roll_call& roll;
+      ~scope() { roll.no_longer_among(); }
+    } const now{*roll_};
     return part_communicator(communicator_, id_, chosen);
   }
 
-  /// What every call begins with, whether workers agree on it or not: it may be made here and now, and is noted.
+  /// What every call begins with, whether workers agree on it or not: it may be made here and now, and is noted. All
+  /// make it, or those that are chosen.
   template <class Describe>
-  void begin_call(std::uint64_t fingerprint, Describe describe) {
+  void begin_call(std::uint64_t fingerprint, Describe describe, const workers* chosen = nullptr) {
     if (!process::is_untraced_worker()) {
       process::expect_worker(text(describe()).c_str());
       roll_->trace_call(fingerprint, describe);
@@ -142,13 +138,25 @@ class basic_world_state {
                                    "world; ask for it: boost::mpi::environment(argc, argv, "
                                    "boost::mpi::threading::multiple)");
     watcher = roll_.get();
-    roll_->note(fingerprint, describe);
+    if (chosen != nullptr) roll_->note_among(*chosen, fingerprint, describe);
+    else roll_->note(fingerprint, describe);
   }
   roll_call& roll() { return *roll_; }
+  /// Memory for a call of all workers is missing here: see one_call. Returns if there is nobody else.
+  [[gnu::noinline]] void lacks_memory() {
+    if (size_ == 1 || lost_) return;
+    if (level_ == checks::local || roll_->in_call() == roll_call::progress::committed) roll_->lacks_memory_amid_call();
+    fail_at_next_agreement(text("partita: worker ")
+                           << id_ << " has no memory for a call that begins after " << roll_->name()
+                           << "; give each worker smaller blocks, or more memory");
+  }
 
   /// This worker stops in the middle of a call. What the others have sent it is never received: MPI would give
   /// it to the next communicator of that number, which then waits for ever, so this one is kept until the process ends.
-  void leave_messages_unread() { leaves_messages_ = true; }
+  void leave_messages_unread() {
+    leaves_messages_ = true;
+    roll_->fails_in_call();
+  }
 
   /// For one_thread: who is in a call; null where MPI allows for one thread only.
   std::atomic<std::thread::id>* caller() { return any_thread_ ? &caller_ : nullptr; }
@@ -171,6 +179,16 @@ class basic_world_state {
     for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
   }
 
+  /// Whether something holds on every worker. Collective. If a worker fails meanwhile, and takes part with its error,
+  /// all throw that. Cost: that of an agreement.
+  bool on_all(bool here) {
+    constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
+    const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | ahead_of_agreement::nothing, any}, nullptr);
+    if (agree(all)) return (all[2] & 1U) != 0;
+    if (began_ahead(all)) sent_for_nothing();
+    report(fingerprint, have_one_call(all), failure::none, "a comparison of blocks");
+  }
+
  private:
   using words = common_words::words;
 
@@ -190,6 +208,27 @@ class basic_world_state {
     const std::uint64_t history = local_.history(), compared = hasher(fingerprint).mix(history).value();
     const words mine{compared, ~compared, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
                      kind == failure::none ? ~std::uint64_t{0} : 0};
+    try {
+      const words all = meet(mine, ahead);
+      const std::uint64_t common = all[2] & ~ahead_of_agreement::nothing;
+      const bool began = began_ahead(all);
+      if (!agree(all)) {
+        if (trace::on()) trace::end_call();
+        if (began) sent_for_nothing();
+        report(fingerprint, have_one_call(all), kind, describe());
+      }
+      roll_->have_agreed();
+      local_.were_agreed_on();
+      if (!ends_plainly_) end_agreement();
+      began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
+      if (steps_ != nullptr) steps_->write_down(fingerprint, common);
+      return common;
+    } catch (const std::bad_alloc&) {  // the others go on
+      roll_->lacks_memory_amid_call();
+      throw;
+    }
+  }
+  words meet(const words& mine, ahead_of_agreement* ahead) {
     words all{};
     try {
       common_.meet(mine, all, ahead);
@@ -199,20 +238,22 @@ class basic_world_state {
       throw;
     }
     roll_->was_heard();
-    const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-    const std::uint64_t common = all[2] & ~ahead_of_agreement::nothing;
+    return all;
+  }
+  static bool have_one_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
+  static bool agree(const words& all) { return have_one_call(all) && all[3] != 0; }
+  bool began_ahead(const words& all) {
     const bool before = std::exchange(began_before_, false);
-    const bool began = common_.by_flags() && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
-    if (!same || all[3] == 0) {
-      if (trace::on()) trace::end_call();
-      if (began) sent_for_nothing();
-      report(fingerprint, same, kind, describe());
-    }
-    local_.were_agreed_on();
-    if (!ends_plainly_) end_agreement();
-    began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
-    if (steps_ != nullptr) steps_->write_down(fingerprint, common);
-    return common;
+    return common_.by_flags() && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
+  }
+  /// Takes part in the agreement that the others come to, on whatever call, with an error that all throw.
+  [[noreturn]] void fail_at_next_agreement(const text& sentence) {
+    roll_->note(0x6d656d6f7279ULL, [] { return text("a call for which memory is missing"); });  // the others count it
+    end_under_way();
+    constexpr std::uint64_t any = ~std::uint64_t{0};
+    const words all = meet({any, any, any, 0}, nullptr);
+    if (began_ahead(all)) sent_for_nothing();
+    report(0, have_one_call(all), failure::memory, sentence);
   }
   void sent_for_nothing() {
     tags_->next_round();
@@ -269,8 +310,11 @@ class basic_world_state {
       lost_ = true;
       return false;
     }
-    const bool same = (all[0] | all[1]) == ~std::uint64_t{0};
-    if (!same) gather({gone, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
+    const bool same = agree(all);
+    if (!same) try {
+        gather({gone, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
+      } catch (const std::bad_alloc&) {  // the others hear nothing, and say so
+      }
     lost_ = !same;  // freeing is for all workers together, and the others have not come to it
     // all have read what this worker put up before another thread finds the place again
     if (same && common_.by_flags()) MPI_Barrier(communicator_);
@@ -300,6 +344,11 @@ class basic_world_state {
   [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
     const std::vector<letter> letters = letters_of_all(letter_of(fingerprint, kind, mine), mine);
     for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
+    for (const letter& l : letters)
+      if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
+        local_.forget();  // that worker may not have come as far as the others
+        raise(failure::memory, l.sentence);
+      }
     if (same) {
       local_.were_agreed_on();
       raise_first(letters);

@@ -164,29 +164,31 @@ class basic_checkpoint_in_writing {
   }
   /// Makes it a step, or throws the same on all workers. Collective.
   void end() {
-    call_.settle(trouble_);
-    manifest contents{step_, options_.slab_bytes, {}};
-    for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
-    const std::string path = folder_ + "/" + step_name(step_);
-    file_trouble trouble;
-    if (call_.leads()) {
-      const bool sync = options_.files.sync;
-      int error = 0;
-      for (const manifest_tensor& tensor : contents.tensors)
-        if (error == 0 && !is_whole_file(temporary_ + "/" + tensor.name + ".npy", tensor.bytes)) error = end_of_file;
-      if (error == 0) error = write_small_file(temporary_ + "/manifest.json", to_json(contents), sync);
-      if (error == 0 && sync) error = sync_folder(temporary_);
-      if (error == 0) error = guard_.rename_to(path);
-      if (error == 0 && sync) error = sync_folder(folder_);
-      trouble = error == ENOTEMPTY || error == EEXIST ? taken(path) : call_.cannot("complete", path, error, way_out);
-      if (error == 0 && options_.keep_last > 0) {
-        const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
-        for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)
-          if (steps[k] != step_) error = remove_step(folder_, steps[k]);
-        trouble = call_.cannot("remove old steps of", folder_, error, "remove them yourself; the new one is saved");
+    one_call(*call_.everyone().state(), [&] {
+      call_.settle(trouble_);
+      manifest contents{step_, options_.slab_bytes, {}};
+      for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
+      const std::string path = folder_ + "/" + step_name(step_);
+      file_trouble trouble;
+      if (call_.leads()) {
+        const bool sync = options_.files.sync;
+        int error = 0;
+        for (const manifest_tensor& tensor : contents.tensors)
+          if (error == 0 && !is_whole_file(temporary_ + "/" + tensor.name + ".npy", tensor.bytes)) error = end_of_file;
+        if (error == 0) error = write_small_file(temporary_ + "/manifest.json", to_json(contents), sync);
+        if (error == 0 && sync) error = sync_folder(temporary_);
+        if (error == 0) error = guard_.rename_to(path);
+        if (error == 0 && sync) error = sync_folder(folder_);
+        trouble = error == ENOTEMPTY || error == EEXIST ? taken(path) : call_.cannot("complete", path, error, way_out);
+        if (error == 0 && options_.keep_last > 0) {
+          const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
+          for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)
+            if (steps[k] != step_) error = remove_step(folder_, steps[k]);
+          trouble = call_.cannot("remove old steps of", folder_, error, "remove them yourself; the new one is saved");
+        }
       }
-    }
-    call_.settle(trouble);
+      call_.settle(trouble);
+    });
   }
 
  private:

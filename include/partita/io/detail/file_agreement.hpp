@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/io/detail/posix_file.hpp>
@@ -63,7 +64,9 @@ class file_call {
   /// The bits that all workers set. Requires the same call on all workers [disagreement_error].
   template <class = void>
   std::uint64_t common(std::uint64_t choices) const {
-    return world_.state()->agree(number_, choices, failure::none, [&] { return name_; });
+    // what follows it is work of each worker, until the next of them
+    return one_call(*world_.state(),
+                    [&] { return world_.state()->agree(number_, choices, failure::none, [&] { return name_; }); });
   }
   template <class = void>
   bool all(bool mine) const {

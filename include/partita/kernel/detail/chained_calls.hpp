@@ -71,6 +71,12 @@ class chained_calls {
     world_state& world = *call.chain.world;
     const auto describe = [&] { return call.describe(); };
     const one_thread only(world.caller(), describe);
+    return one_call(world, [&] { return carry_out(world, call, describe, made, run); });
+  }
+
+ private:
+  template <class Describe, class Made, class Run>
+  auto carry_out(world_state& world, const chained_call& call, Describe describe, Made made, Run run) {
     if (world.level() != checks::agree || world.follows_steps()) return run();
     const std::size_t known = made();
     const std::uint64_t set =
@@ -88,8 +94,6 @@ class chained_calls {
     }
     return result;
   }
-
- private:
   struct agreed_call {
     structure_key key;
     std::size_t made = 0;

@@ -159,16 +159,17 @@ class group_kernel {
 
   template <group_direction Where, class T, std::size_t Rank>
   auto now(const strided<const T, Rank>& x, const text& objection) const {
-    const auto only = movement_.only_thread();
-    const group_call call = call_of<Where>(x, objection);
-    const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
-    if constexpr (Where == group_direction::spread && Kernel::shares) {
-      return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
-    } else {
-      auto y = room<T, Rank>(shape);
-      movement_.carry_out(call, block_of(y));
-      return y;
-    }
+    return movement_.one_call([&] {
+      const group_call call = call_of<Where>(x, objection);
+      const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
+      if constexpr (Where == group_direction::spread && Kernel::shares) {
+        return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
+      } else {
+        auto y = room<T, Rank>(shape);
+        movement_.carry_out(call, block_of(y));
+        return y;
+      }
+    });
   }
 
   /// `in_place`: the view may be where x is.
@@ -177,23 +178,24 @@ class group_kernel {
     using T = element_of<X>;
     constexpr std::size_t rank = rank_of<X>;
     if constexpr (fits_result<T, rank, View>()) {
-      const auto only = movement_.only_thread();
-      const block_argument<X> argument(x);
-      group_call call = call_of<Where>(argument.block(), objection);
-      call.shares = false;
-      const untyped_block wanted(block_of(view));
-      call.view = &wanted;
-      constexpr bool to_all = Where == group_direction::to_all;  // then others write, and only into our own memory
-      call.in_place = in_place || (to_all && wanted == call.x);
-      const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
-      const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
-      if (through || elements_in(shape, rank) == 0) {
-        auto y = room<T, rank>(shape);
-        movement_.carry_out(call, block_of(y));
-        if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
-      } else {
-        movement_.carry_out(call, wanted);
-      }
+      return movement_.one_call([&] {
+        const block_argument<X> argument(x);
+        group_call call = call_of<Where>(argument.block(), objection);
+        call.shares = false;
+        const untyped_block wanted(block_of(view));
+        call.view = &wanted;
+        constexpr bool to_all = Where == group_direction::to_all;  // then others write, and only into our own memory
+        call.in_place = in_place || (to_all && wanted == call.x);
+        const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
+        const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
+        if (through || elements_in(shape, rank) == 0) {
+          auto y = room<T, rank>(shape);
+          movement_.carry_out(call, block_of(y));
+          if (elements_in(shape, rank) != 0) copy<T, rank>(block_of(view), block_of(y));
+        } else {
+          movement_.carry_out(call, wanted);
+        }
+      });
     }
   }
 
@@ -204,25 +206,26 @@ class group_kernel {
       fill();
       return pending<shared_view_of<T, Rank>>(now<Where>(x, objection), nullptr, 0);  // it is there at once
     } else {
-      const auto only = movement_.only_thread();
-      group_call call = call_of<Where>(x, objection);
-      call.later = true;
-      call.in_place = true;
-      const untyped_block view(wanted.block);
-      if (wanted.given) call.view = &view;
-      const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
-      const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
-      pooled_tensor<T, Rank> y;
-      if (!into_view) y = room<T, Rank>(shape);
-      const untyped_block result = into_view ? view : untyped_block(block_of(y));
-      try {
-        fill();
-      } catch (...) {  // the others count on this worker
-        movement_.fail(call, result);
-        throw;
-      }
-      const std::uint64_t number = movement_.begin(call, result);
-      return pending<pooled_tensor<T, Rank>>(std::move(y), movement_.operation(), number);
+      return movement_.one_call([&] {
+        group_call call = call_of<Where>(x, objection);
+        call.later = true;
+        call.in_place = true;
+        const untyped_block view(wanted.block);
+        if (wanted.given) call.view = &view;
+        const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
+        const bool into_view = wanted.given && elements_in(shape, Rank) != 0;
+        pooled_tensor<T, Rank> y;
+        if (!into_view) y = room<T, Rank>(shape);
+        const untyped_block result = into_view ? view : untyped_block(block_of(y));
+        try {
+          fill();
+        } catch (...) {  // the others count on this worker
+          movement_.fail(call, result);
+          throw;
+        }
+        const std::uint64_t number = movement_.begin(call, result);
+        return pending<pooled_tensor<T, Rank>>(std::move(y), movement_.operation(), number);
+      });
     }
   }
 

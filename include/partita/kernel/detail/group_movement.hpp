@@ -67,12 +67,14 @@ class basic_group_movement {
     return Spreads ? result_shape(call.x, *agreed_on, plan_.large, plan_.small)
                    : result_shape(call.x, *agreed_on, plan_.small, plan_.large);
   }
-  /// For as long as a call takes.
-  one_thread only_thread() const {
+  /// f(), as one call of all workers.
+  template <class F>
+  decltype(auto) one_call(F f) const {
     if (!world_)
       throw error(
           text(facts_.name) << ": requires a kernel that has not been moved from; call the one it was moved to");
-    return {world_->caller(), [&] { return text(facts_.name); }};
+    const one_thread only(world_->caller(), [&] { return text(facts_.name); });
+    return partita::detail::one_call(*world_, f);
   }
   /// All workers come here, and throw if one of them has an objection.
   void object(const text& objection) const {

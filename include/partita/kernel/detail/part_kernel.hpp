@@ -76,48 +76,54 @@ class part_kernel {
 
   template <class X>
   auto forward_(const X& x, const text& objection) const {
-    const auto only = movement_.only_thread();
-    const block_argument<X> argument(x);
-    return Kernel::go(movement_, argument.block(), {}, "(x)", complaint(objection), [] {}).finish();
+    return movement_.one_call([&] {
+      const block_argument<X> argument(x);
+      return Kernel::go(movement_, argument.block(), {}, "(x)", complaint(objection), [] {}).finish();
+    });
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& objection) const {
-    const auto only = movement_.only_thread();
-    const block_argument<X> argument(x);
-    Kernel::go(movement_, argument.block(), target_of<element_of<X>, rank_of<X>>(view), "(x)", complaint(objection),
-               [] {})
-        .finish();
+    return movement_.one_call([&] {
+      const block_argument<X> argument(x);
+      Kernel::go(movement_, argument.block(), target_of<element_of<X>, rank_of<X>>(view), "(x)", complaint(objection),
+                 [] {})
+          .finish();
+    });
   }
   template <class X>
   auto begin_forward_(const X& x, const text& objection) const {
     return begun(x, [&](const auto& block) {
-      const auto only = movement_.only_thread();
-      auto later = Kernel::go(movement_, block, {}, ".start(x)", complaint(objection), [] {});
-      movement_.leave_under_way();
-      return later;
+      return movement_.one_call([&] {
+        auto later = Kernel::go(movement_, block, {}, ".start(x)", complaint(objection), [] {});
+        movement_.leave_under_way();
+        return later;
+      });
     });
   }
   template <class Y>
   auto backward_(const Y& dy, const text& objection) const {
-    const auto only = movement_.only_thread();
-    const block_argument<Y> argument(dy);
-    return Kernel::come_back(movement_, argument.block(), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
+    return movement_.one_call([&] {
+      const block_argument<Y> argument(dy);
+      return Kernel::come_back(movement_, argument.block(), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
+    });
   }
   template <class Y, class View>
   void backward_(const Y& dy, View& view, const text& objection) const {
-    const auto only = movement_.only_thread();
-    const block_argument<Y> argument(dy);
-    Kernel::come_back(movement_, argument.block(), target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)",
-                      complaint(objection), [] {})
-        .finish();
+    return movement_.one_call([&] {
+      const block_argument<Y> argument(dy);
+      Kernel::come_back(movement_, argument.block(), target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)",
+                        complaint(objection), [] {})
+          .finish();
+    });
   }
   template <class Y, class Fill>
   auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
     return begun(dy, [&](const auto& block) {
-      const auto only = movement_.only_thread();
-      auto later = Kernel::come_back(movement_, block, {}, ".start_adjoint(dy)", complaint(objection), fill);
-      movement_.leave_under_way();
-      return later;
+      return movement_.one_call([&] {
+        auto later = Kernel::come_back(movement_, block, {}, ".start_adjoint(dy)", complaint(objection), fill);
+        movement_.leave_under_way();
+        return later;
+      });
     });
   }
 };

@@ -54,9 +54,11 @@ class part_movement {
   }
   /// What a call of start leaves to the next agreement.
   void leave_under_way() const { state().leave_under_way(operation_, last_ && last_->passes_on()); }
-  /// For as long as a call takes.
-  one_thread only_thread() const {
-    return {state().caller(), [&] { return call(); }};
+  /// f(), as one call of all workers.
+  template <class F>
+  decltype(auto) one_call(F f) const {
+    const one_thread only(state().caller(), [&] { return call(); });
+    return partita::detail::one_call(state(), f);
   }
   kernel_identity identity() const { return {&state(), mixed(fingerprint_, ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }

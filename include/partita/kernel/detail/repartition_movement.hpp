@@ -48,9 +48,11 @@ class repartition_movement {
     return ways_->between_nodes(own.worker, element_bytes, [&](std::size_t k) { return planner_.plan(global, k); });
   }
 
-  /// For as long as a call takes.
-  one_thread only_thread() const {
-    return {state().caller(), [&] { return text(planner_.name()); }};
+  /// f(), as one call of all workers.
+  template <class F>
+  decltype(auto) one_call(F f) const {
+    const one_thread only(state().caller(), [&] { return text(planner_.name()); });
+    return partita::detail::one_call(state(), f);
   }
   /// All workers come here, and throw if one of them has an objection.
   void object(const text& objection) const {

@@ -61,6 +61,13 @@ class structure_cache {
     while ((set >> k & 1U) == 0) ++k;
     return &entries_[k];
   }
+  /// Afterwards `add` needs no memory.
+  void make_room() {
+    if (entries_.size() < entries_.capacity() && used_.size() < used_.capacity()) return;
+    const std::size_t room = 2 * entries_.size() + 1 < most ? 2 * entries_.size() + 1 : most;
+    entries_.reserve(room);
+    used_.reserve(room);
+  }
   /// Adds a structure; the one used longest ago makes room.
   Structure& add(Structure structure) {
     ++made_;
@@ -123,7 +130,10 @@ Structure& agreed_structure(world_state& world, structure_cache<Structure>& cach
   if (set != 0) return cache.last_used(set);
   if (call.ahead_by_structure) world.chose_for_nothing();
   complaint trouble;
-  auto structure = learnt<Structure>(world, trouble, learn);
+  auto structure = learnt<Structure>(world, trouble, [&](complaint& found) {
+    cache.make_room();
+    return learn(found);
+  });
   agreed(trouble, 0, describe, nullptr);
   return cache.add(std::move(structure));
 }

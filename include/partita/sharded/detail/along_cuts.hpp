@@ -171,30 +171,32 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
 template <class T, class Op>
 sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
   const auto on = x.state()->on;
-  const sharding lies = layout_along<Op>(x.layout());
-  const shape_list shapes[] = {x.extents()};
-  const shape_span span(shapes, 1);
-  const text name(Op::rule(span).name());
-  const naming_operation named(name.c_str());
-  shape_list extents = x.extents();
-  if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
-  const std::uint64_t number = noted<T>(number_of_operation(op), name.c_str(), on.get(), extents, *x.state());
-  const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
-  tensor_block<T> block(shape_of_box(on->box(lies, extents)));
-  const tensor_place to{on->box(lies, extents), extents};
-  if constexpr (reads_windows<Op>) {
-    compute_window(op, name.c_str(), *on, given, lies, x.extents(), block, to);
-  } else {
-    if (on->active() && !is_dry_run()) compute_part(op, given, to, block, to);
-    carry_sums(op, name.c_str(), *on, lies, block, extents);
-  }
-  auto made = tensor_of<T>(on, lies, extents, std::move(block), number);
-  return recorded<T>(std::move(made), {x}, [&] {
-    const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given), x.state()->number);
-    const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(shape_of_box(on->box(lies, extents))), number);
-    return [op, operand, result](std::size_t i, const sharded_tensor<T>& dy) {
-      return sharded_tensor<T>(op.adjoint(i, dy, operand, result));
-    };
+  return on->one_call([&] {
+    const sharding lies = layout_along<Op>(x.layout());
+    const shape_list shapes[] = {x.extents()};
+    const shape_span span(shapes, 1);
+    const text name(Op::rule(span).name());
+    const naming_operation named(name.c_str());
+    shape_list extents = x.extents();
+    if constexpr (requires { op.result_extents(span); }) extents = op.result_extents(span);
+    const std::uint64_t number = noted<T>(number_of_operation(op), name.c_str(), on.get(), extents, *x.state());
+    const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), lies, x.extents());
+    tensor_block<T> block(shape_of_box(on->box(lies, extents)));
+    const tensor_place to{on->box(lies, extents), extents};
+    if constexpr (reads_windows<Op>) {
+      compute_window(op, name.c_str(), *on, given, lies, x.extents(), block, to);
+    } else {
+      if (on->active() && !is_dry_run()) compute_part(op, given, to, block, to);
+      carry_sums(op, name.c_str(), *on, lies, block, extents);
+    }
+    auto made = tensor_of<T>(on, lies, extents, std::move(block), number);
+    return recorded<T>(std::move(made), {x}, [&] {
+      const auto operand = tensor_of<T>(on, lies, x.extents(), without_elements(given), x.state()->number);
+      const auto result = tensor_of<T>(on, lies, extents, shape_alone<T>(shape_of_box(on->box(lies, extents))), number);
+      return [op, operand, result](std::size_t i, const sharded_tensor<T>& dy) {
+        return sharded_tensor<T>(op.adjoint(i, dy, operand, result));
+      };
+    });
   });
 }
 

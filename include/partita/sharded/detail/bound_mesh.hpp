@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/fingerprint.hpp>
+#include <partita/comm/one_call.hpp>
 #include <partita/comm/transport.hpp>
 #include <partita/comm/world.hpp>
 #include <partita/plan/placed_mesh.hpp>
@@ -87,6 +89,12 @@ class basic_bound_mesh {
       return all << " of extents " << extents << " and elements of " << type_name<T>();
     });
   }
+  /// f(), as one call of all workers of the world: see detail::one_call.
+  template <class F>
+  decltype(auto) one_call(F f) const {
+    if (!world_.active()) return f();  // of a dry run
+    return partita::detail::one_call(*world_.state(), f);
+  }
   /// Notes an operation that all workers of the world make, on the mesh or not: the next agreement compares it. Returns
   /// a number for its result; 0 of a dry run, in which nothing is done.
   std::uint64_t note(std::uint64_t operation, const char* name, const shape_list& extents) {
@@ -98,29 +106,37 @@ class basic_bound_mesh {
   /// has such a dimension, too, of extent 1. For all workers of the mesh, after an agreement.
   template <class T>
   void move(const reshard_exchange& e, const shape_list& shape, const T* x, T* y) {
-    if (const prepared_move* const made = prepared<T>(e, shape).get()) (*made)(x, y);
+    amid_call([&] {
+      if (const prepared_move* const made = prepared<T>(e, shape).get()) (*made)(x, y);
+    });
   }
   /// The same, worked out for many times; null for a worker that is not on the mesh.
   template <class T>
   std::shared_ptr<const prepared_move> prepared(const reshard_exchange& e, const shape_list& shape) {
-    find_ways();
-    return active() ? kept(e, shape, element_kind::moved<T>()) : nullptr;
+    return amid_call([&]() -> std::shared_ptr<const prepared_move> {
+      find_ways();
+      return active() ? kept(e, shape, element_kind::moved<T>()) : nullptr;
+    });
   }
   /// Moves between boxes of any workers of the world, of this mesh or not: what `known` names, or null for a worker
   /// without a part in it. For all workers of the world, after an agreement.
   template <class T>
   void move(const box_overlaps& boxes, const T* x, T* y) {
-    if (const prepared_move* const made = prepared(known<T>(boxes.had(), boxes.wanted())).get()) (*made)(x, y);
+    amid_call([&] {
+      if (const prepared_move* const made = prepared(known<T>(boxes.had(), boxes.wanted())).get()) (*made)(x, y);
+    });
   }
   template <class T>
   box_moves::known_move& known(std::vector<worker_box> had, std::vector<worker_box> wanted) {
     return boxes_.of(std::move(had), std::move(wanted), element_kind::moved<T>());
   }
   std::shared_ptr<const prepared_move> prepared(box_moves::known_move& one) {
-    find_ways();
-    const std::size_t me = world_.id();
-    if (!one.overlaps.had()[me].there && !one.overlaps.wanted()[me].there) return nullptr;
-    return boxes_.prepared(one, *ways_, me);
+    return amid_call([&]() -> std::shared_ptr<const prepared_move> {
+      find_ways();
+      const std::size_t me = world_.id();
+      if (!one.overlaps.had()[me].there && !one.overlaps.wanted()[me].there) return nullptr;
+      return boxes_.prepared(one, *ways_, me);
+    });
   }
   /// What the workers of the world hold of a tensor that lies so.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
@@ -142,6 +158,16 @@ class basic_bound_mesh {
     std::shared_ptr<const prepared_move> move;
   };
 
+  /// f(), in which the others count on this worker.
+  template <class F>
+  decltype(auto) amid_call(F f) const {
+    try {
+      return f();
+    } catch (const std::bad_alloc&) {
+      world_.state()->roll().lacks_memory_amid_call();
+      throw;
+    }
+  }
   void find_ways() {
     if (!ways_) ways_ = std::make_shared<transport>(world_.state()->communicator());
   }

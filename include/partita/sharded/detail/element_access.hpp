@@ -121,25 +121,27 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
     for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = block.data()[offset_in(extents, indices[k])];
     return answers;
   }
-  on->agree<T>("partita::sharded_tensor::get", s, s, extents, number, wrong);
-  const element_places places(*on, s, extents);
-  std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
-  std::vector<std::size_t> holder(indices.size());
-  for (std::size_t k = 0; k < indices.size(); ++k) {
-    std::size_t offset = 0;
-    places.one_holder(indices[k], holder[k], offset);
-    asked[holder[k]].push_back(offset);
-  }
-  const std::size_t room = agreed_room(*on, asked);
-  const auto questions = exchanged_lists(*on, in_rows(asked, room), room);
-  std::vector<T> given(asked.size() * room + 1, T(0));
-  for (std::size_t w = 0; w < asked.size(); ++w)
-    for (std::size_t k = 0; k < questions[w * room]; ++k)
-      given[w * room + k] = block.data()[questions[w * room + 1 + k]];
-  const auto heard = exchanged_lists(*on, given, room);
-  std::vector<std::size_t> next(asked.size(), 0);
-  for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = heard[holder[k] * room + next[holder[k]]++];
-  return answers;
+  return on->one_call([&] {
+    on->agree<T>("partita::sharded_tensor::get", s, s, extents, number, wrong);
+    const element_places places(*on, s, extents);
+    std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
+    std::vector<std::size_t> holder(indices.size());
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+      std::size_t offset = 0;
+      places.one_holder(indices[k], holder[k], offset);
+      asked[holder[k]].push_back(offset);
+    }
+    const std::size_t room = agreed_room(*on, asked);
+    const auto questions = exchanged_lists(*on, in_rows(asked, room), room);
+    std::vector<T> given(asked.size() * room + 1, T(0));
+    for (std::size_t w = 0; w < asked.size(); ++w)
+      for (std::size_t k = 0; k < questions[w * room]; ++k)
+        given[w * room + k] = block.data()[questions[w * room + 1 + k]];
+    const auto heard = exchanged_lists(*on, given, room);
+    std::vector<std::size_t> next(asked.size(), 0);
+    for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = heard[holder[k] * room + next[holder[k]]++];
+    return answers;
+  });
 }
 
 template <class T>
@@ -154,23 +156,25 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
     for (std::size_t k = 0; k < indices.size(); ++k) block.data()[offset_in(extents, indices[k])] = values[k];
     return;
   }
-  on->agree<T>("partita::sharded_tensor::put", s, s, extents, number, wrong);
-  const element_places places(*on, s, extents);
-  std::vector<std::vector<std::uint64_t>> told(on->everyone().size());
-  std::vector<std::vector<T>> said(told.size());
-  for (std::size_t k = 0; k < indices.size(); ++k)
-    places.for_each_holder(indices[k], [&](std::size_t w, std::size_t offset) {
-      told[w].push_back(offset);
-      said[w].push_back(values[k]);
-    });
-  const std::size_t room = agreed_room(*on, told);
-  const auto where = exchanged_lists(*on, in_rows(told, room), room);
-  std::vector<T> rows(told.size() * room + 1, T(0));
-  for (std::size_t w = 0; w < said.size(); ++w)
-    for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * room + k] = said[w][k];
-  const auto what = exchanged_lists(*on, rows, room);
-  for (std::size_t w = 0; w < told.size(); ++w)
-    for (std::size_t k = 0; k < where[w * room]; ++k) block.data()[where[w * room + 1 + k]] = what[w * room + k];
+  on->one_call([&] {
+    on->agree<T>("partita::sharded_tensor::put", s, s, extents, number, wrong);
+    const element_places places(*on, s, extents);
+    std::vector<std::vector<std::uint64_t>> told(on->everyone().size());
+    std::vector<std::vector<T>> said(told.size());
+    for (std::size_t k = 0; k < indices.size(); ++k)
+      places.for_each_holder(indices[k], [&](std::size_t w, std::size_t offset) {
+        told[w].push_back(offset);
+        said[w].push_back(values[k]);
+      });
+    const std::size_t room = agreed_room(*on, told);
+    const auto where = exchanged_lists(*on, in_rows(told, room), room);
+    std::vector<T> rows(told.size() * room + 1, T(0));
+    for (std::size_t w = 0; w < said.size(); ++w)
+      for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * room + k] = said[w][k];
+    const auto what = exchanged_lists(*on, rows, room);
+    for (std::size_t w = 0; w < told.size(); ++w)
+      for (std::size_t k = 0; k < where[w * room]; ++k) block.data()[where[w * room + 1 + k]] = what[w * room + k];
+  });
 }
 
 }  // namespace partita::detail

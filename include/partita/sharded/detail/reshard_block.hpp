@@ -227,50 +227,52 @@ template <class T>
 tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                           const shape_list& shape) {
   if (is_one_block(from, to)) return x;
-  const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
-  const auto legs = legs_of(plan_reshard(on.mesh(), source, target, shape, mesh_links{}, sizeof(T)), source);
-  bool moves = false;
-  for (const reshard_leg& leg : legs)
-    moves = moves || (leg.done != reshard_leg::what::slice && leg.done != reshard_leg::what::owe);
-  if (is_dry_run()) {
-    if (moves)
-      log_movement("reshard", source, target, shape,
-                   on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0);
-    return shape_alone<T>(shape_of_box(on.box(target, shape)));
-  }
-  const std::size_t bytes_before = movements.bytes;
-  if (auto* const steps = moves ? step_list<T>::in_use : nullptr) {  // a program agrees once for all of its steps
-    const std::size_t bytes = on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0;
-    steps->add_note([=, name = text(operation_in_use != nullptr ? operation_in_use : "reshard")] {
-      const naming_operation now(name.c_str());
-      log_movement("reshard", source, target, shape, bytes);
-    });
-  } else if (moves) {
-    on.agree<T>("partita::reshard", source, target, shape);
-  }
-  tensor_block<T> now = x;
-  for (const reshard_leg& leg : legs) {
-    switch (leg.done) {
-      case reshard_leg::what::slice:
-        if (on.active()) now = sliced(now, on.box(leg.from, shape), on.box(leg.to, shape));
-        break;
-      case reshard_leg::what::exchange:
-        now = exchanged(on, now, {leg.from, leg.to, 0}, shape, owed_reduction::none);
-        break;
-      case reshard_leg::what::reduce:
-        now = exchanged(on, now, {leg.from, leg.to, std::uint32_t{1} << leg.axis}, shape, leg.kind);
-        break;
-      case reshard_leg::what::all_reduce:
-        now = all_reduced(on, now, leg, shape);
-        break;
-      case reshard_leg::what::owe:
-        now = owing(on, now, leg);
-        break;
+  return on.one_call([&] {
+    const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
+    const auto legs = legs_of(plan_reshard(on.mesh(), source, target, shape, mesh_links{}, sizeof(T)), source);
+    bool moves = false;
+    for (const reshard_leg& leg : legs)
+      moves = moves || (leg.done != reshard_leg::what::slice && leg.done != reshard_leg::what::owe);
+    if (is_dry_run()) {
+      if (moves)
+        log_movement("reshard", source, target, shape,
+                     on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0);
+      return shape_alone<T>(shape_of_box(on.box(target, shape)));
     }
-  }
-  if (moves && step_list<T>::in_use == nullptr)
-    log_movement("reshard", source, target, shape, movements.bytes - bytes_before);
-  return now;
+    const std::size_t bytes_before = movements.bytes;
+    if (auto* const steps = moves ? step_list<T>::in_use : nullptr) {  // a program agrees once for all of its steps
+      const std::size_t bytes = on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0;
+      steps->add_note([=, name = text(operation_in_use != nullptr ? operation_in_use : "reshard")] {
+        const naming_operation now(name.c_str());
+        log_movement("reshard", source, target, shape, bytes);
+      });
+    } else if (moves) {
+      on.agree<T>("partita::reshard", source, target, shape);
+    }
+    tensor_block<T> now = x;
+    for (const reshard_leg& leg : legs) {
+      switch (leg.done) {
+        case reshard_leg::what::slice:
+          if (on.active()) now = sliced(now, on.box(leg.from, shape), on.box(leg.to, shape));
+          break;
+        case reshard_leg::what::exchange:
+          now = exchanged(on, now, {leg.from, leg.to, 0}, shape, owed_reduction::none);
+          break;
+        case reshard_leg::what::reduce:
+          now = exchanged(on, now, {leg.from, leg.to, std::uint32_t{1} << leg.axis}, shape, leg.kind);
+          break;
+        case reshard_leg::what::all_reduce:
+          now = all_reduced(on, now, leg, shape);
+          break;
+        case reshard_leg::what::owe:
+          now = owing(on, now, leg);
+          break;
+      }
+    }
+    if (moves && step_list<T>::in_use == nullptr)
+      log_movement("reshard", source, target, shape, movements.bytes - bytes_before);
+    return now;
+  });
 }
 
 }  // namespace partita::detail

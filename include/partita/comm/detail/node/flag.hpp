@@ -22,6 +22,8 @@ class wait_watcher {
   virtual void waits_no_more() noexcept = 0;
   /// Memory for a result is missing while the others count on this worker; returns if they do not.
   virtual void lacks_memory(std::size_t bytes) noexcept = 0;
+  /// The same, of a call that this worker cannot leave any more, whatever it lacks memory for.
+  virtual void lacks_memory_amid_call() noexcept = 0;
 };
 /// That of the world whose call this thread makes, or made last. A plain pointer, because worlds in static storage are
 /// destroyed after a thread's own things.

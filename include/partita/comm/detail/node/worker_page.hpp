@@ -26,8 +26,9 @@ namespace partita::detail {
 
 struct worker_page {
   enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, told_to_end };
-  static constexpr std::size_t kept = 64;               // calls: what fits on half a page
-  static constexpr std::size_t sets = 256, ways = 4;    // sentences: more than a program has kernels and directions
+  static constexpr std::size_t kept = 64;             // calls: what fits on half a page
+  static constexpr std::size_t sets = 256, ways = 4;  // sentences: more than a program has kernels and directions
+  static constexpr std::size_t kept_worlds = 16;      // that were left: more than a program drops before others notice
   static constexpr std::size_t longest_sentence = 248;  // a call with its partitions, all but always
   struct call {
     std::atomic<std::uint64_t> world, number, fingerprint;
@@ -40,6 +41,12 @@ struct worker_page {
   std::atomic<std::uint64_t> since;  ///< nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share
   std::atomic<std::uint64_t> calls;
   call last[kept];
+  struct departure {
+    std::atomic<std::uint64_t> world, calls;
+  };
+  departure departures[kept_worlds];
+  std::atomic<std::uint64_t> worlds_left;
+  std::atomic<bool> finalizes;  ///< it has called MPI_Finalize
   std::atomic<std::uint64_t> known[sets][ways];
   char sentences[sets][ways][longest_sentence];
   char last_words[1024];  ///< of a worker that failed: the exception that nobody caught
@@ -72,6 +79,18 @@ struct worker_page {
     std::memcpy(to, sentence.c_str(), n);
     to[n] = '\0';
     names[k] = fingerprint;
+  }
+  /// This worker has destroyed a world, of which it has made and ended so many calls.
+  void leave(std::uint64_t world, std::uint64_t calls_of_world) {
+    departure& here = departures[worlds_left++ % kept_worlds];
+    here.calls.store(calls_of_world, std::memory_order_relaxed);
+    here.world.store(world, std::memory_order_release);
+  }
+  /// Whether it has left a world before it made so many calls of it.
+  bool has_left_before(std::uint64_t world, std::uint64_t calls_of_world) const {
+    for (const departure& one : departures)
+      if (one.world.load(std::memory_order_acquire) == world && one.calls.load() < calls_of_world) return true;
+    return false;
   }
   /// What a call was called; empty if that is no longer known.
   text name_of(std::uint64_t fingerprint) const {
@@ -186,6 +205,7 @@ class worker_pages {
     }
     own_->secret = address_.secret;
     own_->process = address_.process;
+    process::at_finalize() = [] { instance().own().finalizes = true; };
     std::atexit([] {
       if (!process::is_forked()) instance().own().stand(worker_page::standing::ended);
     });

@@ -1,0 +1,18 @@
+// The end of a job in which workers wait for one that cannot go on.
+#pragma once
+
+#include <cstdlib>
+#include <partita/comm/detail/flight_record.hpp>
+#include <partita/comm/mpi.hpp>
+#include <partita/core/error.hpp>
+
+namespace partita::detail {
+
+/// Prints an error and ends the job of these workers.
+[[noreturn]] inline void end_job(MPI_Comm workers, const text& message) noexcept {
+  print_line(message);
+  MPI_Abort(workers, 1);
+  std::abort();
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,33 @@
+// A call that all workers of a world make, from its beginning to its end on this worker: what follows if memory for it
+// is missing.
+#pragma once
+
+#include <new>
+#include <partita/comm/detail/world_state.hpp>
+
+namespace partita::detail {
+
+/// Returns f(), a call of all workers. std::bad_alloc leaves no other worker waiting: if they have not agreed on the
+/// call yet, this worker takes part in their agreement with an error, which all throw; once they have agreed, and at
+/// checks::local, they count on this worker, so it prints an error and ends the job. Cost: none.
+template <class F>
+decltype(auto) one_call(world_state& world, F f) {
+  struct scope {
+    explicit scope(roll_call& of) : roll(of), before(of.in_call()) {
+      if (before == roll_call::progress::outside) roll.in_call(roll_call::progress::before_agreement);
+    }
+    ~scope() { roll.in_call(before); }
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+    roll_call& roll;
+    roll_call::progress before;
+  } const now(world.roll());
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    world.lacks_memory();
+    throw;
+  }
+}
+
+}  // namespace partita::detail
