@@ -8,7 +8,8 @@ import sys
 import textwrap
 
 BEGIN, END = "<!-- made by test/structure/reliability.py -->\n", "<!-- end -->\n"
-NAMES = ("misuse", "faults", "killed while training", "killed while saving", "two threads", "fuzzed")
+NAMES = ("misuse", "faults", "killed while training", "killed while saving", "two threads", "fuzzed", "short of memory")
+SINCE_THEN = ("short of memory",)  # counted by runs that are later than the one that is kept
 
 
 def row(tried, how_often, faults, hangs, lost, wrong):
@@ -23,7 +24,7 @@ def table(lines):
     """The rows of the page, and a sentence of what else was counted."""
     of = {name: [one for one in lines if one["name"] == name] for name in NAMES}
     misuse, threads = (sorted(of[name], key=lambda one: one["workers"]) for name in ("misuse", "two threads"))
-    (faults,), (training,), (saving,), (fuzzed,) = (of[n] for n in NAMES if n not in ("misuse", "two threads"))
+    (faults,), (training,), (saving,), (fuzzed,) = (of[n] for n in NAMES if n not in ("misuse", "two threads", *SINCE_THEN))
     workers = ", ".join(str(one["workers"]) for one in misuse)
     trials = sum(one["trials"] for one in misuse)
     refused = sum(one["refused"] for one in misuse)
@@ -42,6 +43,10 @@ def table(lines):
               sum(one["wrong"] for one in threads))
     yield row("any bytes as rules, layouts, cuts, `.npy` headers, manifests, environments (libFuzzer, sanitized)",
               f"{thousands(fuzzed['inputs'])} inputs to {fuzzed['targets']} targets", "-", 0, "-", fuzzed["failed"])
+    for memory in of["short of memory"]:
+        yield row("the n-th allocation of a worker fails, in every kind of call (`short of memory`)",
+                  f"{thousands(memory['trials'])} allocations", f"{thousands(memory['ended'])} jobs ended with an error",
+                  memory["hangs"], "-", memory["wrong"])
     yield ""
     yield textwrap.fill(
         f"A killed job ended {max(training['longest end'], saving['longest end'])} s after the kill at the latest. Of the "
@@ -51,7 +56,7 @@ def table(lines):
 
 def complaint(lines):
     """What keeps these counts from being the table of a page."""
-    missing = [name for name in NAMES if not any(one["name"] == name for one in lines)]
+    missing = [name for name in NAMES if name not in SINCE_THEN and not any(one["name"] == name for one in lines)]
     if missing:
         return f"there are no counts of {', '.join(missing)}: a run that hangs leaves none"
     failed = [one["name"] for one in lines if one["failed"] != 0]

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""short_of_memory.py MPIRUN PROGRAM [TRIALS, 12] [--report FILE]: memory is missing on one worker, and nobody hangs, crashes
+or computes with wrong values: all workers throw, or the job ends with an error message.
+
+PROGRAM is short_of_memory.cpp, which tries one allocation after another in one job, until one ends the job; the next job
+goes on from there. For every kind of call, of the first call and of one that was made before. Up to 12 trials of each, beyond
+that every allocation, on one worker of two and on one of three. The report is a line of JSON: trials, jobs, ended, hangs,
+wrong. KINDS=a,b in the environment chooses kinds, JOBS=n runs n jobs at once."""
+import concurrent.futures
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from faults import run
+from trials import parsed_arguments
+
+MOST_SECONDS = 20  # of a job, from its last trial that ended: 10 in which a worker waits for others that wait for it
+ENDED = re.compile(r"^ENDED (\d+) ", re.M)
+TRIED = re.compile(r"^TRY (\d+)$", re.M)
+REASON = re.compile(r"^partita: worker \d+ (\(process \d+\) )?(has no memory|ends by an exception)", re.M)
+
+
+class counts:
+    def __init__(self):
+        self.trials = self.jobs = self.ended = self.hangs = self.wrong = 0
+        self.said = []
+
+    def __iadd__(self, more):
+        for name in ("trials", "jobs", "ended", "hangs", "wrong"):
+            setattr(self, name, getattr(self, name) + getattr(more, name))
+        self.said += more.said
+        return self
+
+
+def enumerate_failures(given, kind, phase, workers, fails, first, step, most):
+    """All trials of one kind of call; a job for all those that follow each other without ending one."""
+    all_of_it = counts()
+    folder = tempfile.mkdtemp(prefix="partita_memory_")
+    n, tried, title = first, 0, f"{kind}, {phase} call, worker {fails} of {workers}"
+    while tried < most:
+        left = min(most - tried, 40)
+        status, said, _ = run([given.mpirun, "-n", workers, given.program, folder + "/x", fails, kind, phase, n, step, left],
+                              seconds=MOST_SECONDS + left)
+        all_of_it.jobs += 1
+        came = [int(k) for k in TRIED.findall(said)]
+        finished = len(ENDED.findall(said))
+        all_of_it.trials += len(came)
+        tried += len(came)
+        wrong = re.search(r"^WRONG .*$", said, re.M)
+        if wrong:
+            all_of_it.wrong += 1
+            all_of_it.said.append(f"{title}, allocation {came[-1] if came else n}: {wrong.group(0)}")
+        if status is None:
+            all_of_it.hangs += 1
+            all_of_it.said.append(f"{title}, allocation {came[-1] if came else n}: it hangs\n{said[-600:]}")
+        elif status != 0 and finished < len(came):
+            all_of_it.ended += 1
+            if not REASON.search(said):
+                all_of_it.wrong += 1
+                all_of_it.said.append(f"{title}, allocation {came[-1]}: the job ends without a reason\n{said[:1500]}")
+        elif status != 0:
+            all_of_it.wrong += 1
+            all_of_it.said.append(f"{title}: status {status} after allocation {came[-1] if came else n}\n{said[:1500]}")
+        if not came or re.search(r"^DONE$", said, re.M):
+            break
+        n = came[-1] + step
+    shutil.rmtree(folder, ignore_errors=True)
+    return all_of_it
+
+
+def main():
+    given = parsed_arguments()
+    kinds = [k for k in subprocess.run([given.program], capture_output=True, text=True).stdout.splitlines()
+             if k in os.environ.get("KINDS", k).split(",")]
+    jobs = []
+    at_length = given.trials > 12
+    for number, (kind, phase) in enumerate(itertools.product(kinds, ("first", "steady"))):
+        for workers in (2, 3) if at_length else (2 + number % 2,):
+            first, step, most = (1, 1, 10000) if at_length else (1 + number % 5, 7, given.trials)
+            jobs.append((given, kind, phase, workers, number // 2 % workers, first, step, most))
+    all_of_it = counts()
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", 1))) as pool:
+        for one, job in zip(pool.map(lambda job: enumerate_failures(*job), jobs), jobs):
+            all_of_it += one
+            for line in one.said:
+                print(line)
+            if os.environ.get("VERBOSE"):
+                print(*job[1:5], "trials", one.trials, "ended", one.ended, flush=True)
+    if given.report:
+        with open(given.report, "a") as report:
+            print(json.dumps({"name": "short of memory", "trials": all_of_it.trials, "jobs": all_of_it.jobs,
+                              "ended": all_of_it.ended, "hangs": all_of_it.hangs, "wrong": all_of_it.wrong,
+                              "failed": all_of_it.hangs + all_of_it.wrong}), file=report)
+    print(f"{all_of_it.trials} allocations failed in {all_of_it.jobs} jobs, of which {all_of_it.ended} ended")
+    failed = all_of_it.hangs + all_of_it.wrong
+    print(f"{max(0, all_of_it.trials - failed)} passed, {failed} failed, 0 skipped")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
