@@ -64,8 +64,7 @@ double norm_of(const std::vector<sharded_tensor<T>>& all) {
   here.fill(squares);
   sharding parts(on->mesh(), 0);
   for (std::size_t a = 0; a < on->mesh().rank(); ++a) parts = parts.partial(a);
-  const double sum = tensor_of(on, parts, shape_list(), std::move(here)).number();
-  return on->active() ? std::sqrt(sum) : 0;
+  return std::sqrt(tensor_of(on, parts, shape_list(), std::move(here)).number());
 }
 
 /// What every element is multiplied by.
@@ -86,7 +85,7 @@ void scale_elements(X& x, double factor) {
 /// workers hold, and sums that are not taken yet.
 /// Requires: gradients on one mesh [partition_error], at least one.
 /// Cost:     a partial gradient takes a reduce_scatter, whose result is not kept; then one number is summed.
-/// Gives 0 on a worker that is not on the mesh. Collective.
+/// The same number on every worker of the world. Collective.
 template <class... G>
 double global_norm(const std::tuple<G...>& gradients) {
   auto all = detail::as_run_time_list(gradients);

@@ -55,6 +55,7 @@ class typed_sharded {
   auto whole() const {
     if constexpr (detail::is_readable<Layout>()) return value_.template whole<rank()>();
   }
+  /// The only element of a tensor of one, on every worker of the world; see sharded_tensor.
   T number() const { return value_.number(); }
   /// Elements by global index, of any worker, for any worker; see sharded_tensor. Collective.
   std::vector<T> get(const std::vector<shape_list>& indices) const {

@@ -81,22 +81,24 @@ class sharded_tensor {
   /// What this worker holds, also where it is one summand of several.
   const detail::tensor_block<T>& summand() const { return state_->block; }
 
-  /// All of it on every worker of the mesh: the one call that gathers. Collective.
+  /// All of it on every worker of the mesh, no elements on the others (a scalar on all): the one call that gathers.
+  /// Collective.
   template <std::size_t N>
   xt::xtensor<T, N> whole() const {
     readable("whole()");
-    const detail::tensor_block<T> all = gathered();
+    const detail::tensor_block<T> all =
+        rank() == 0 ? detail::on_all_workers(state_->on.get(), gathered(), state_->number) : gathered();
     xt::xtensor<T, N> y(expected_shape<N>(all.shape));
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = all.data()[k];
     return y;
   }
-  /// The only element of a tensor of one, on every worker of the mesh. Collective if it still owes a sum.
+  /// The only element of a tensor of one, on every worker of the world. Collective if it is partial, or if the mesh is
+  /// smaller than the world: then one message more brings it to the others.
   T number() const {
-    const auto all = gathered();
-    if (all.size() != 1)
+    if (detail::volume_in(extents()) != 1)
       throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")
                         << extents() << "; reduce it before");
-    return *all.data();
+    return *detail::on_all_workers(state_->on.get(), gathered(), state_->number).data();
   }
 
   /// The elements at these global indices, of whichever worker; every worker asks for its own. Collective over the
@@ -169,6 +171,7 @@ class sharded_tensor {
   }
   template <class U, class F>
   void walk(U* memory, F& f) const {
+    if (!state_->active()) return;  // a scalar has one element, also where there is none of it
     const auto here = box();
     const short_list<std::ptrdiff_t> steps[] = {detail::steps_in(state_->block.shape)};
     short_list<std::size_t> index;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <partita/sharded/detail/bound_mesh.hpp>
+#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -33,6 +35,24 @@ inline std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine
   std::vector<std::uint64_t> all(workers);
   on.move(box_overlaps(std::move(had), std::move(wanted)), &mine, all.data());
   return all;
+}
+
+/// The only element of a tensor, which every worker of the mesh has, on all workers of the world. Collective if there
+/// are others. Without a mesh, or with all workers on it, this costs nothing.
+template <class T>
+tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
+  if (on == nullptr || on->where().size() == on->everyone().size()) return x;
+  const sharding whole(on->mesh(), 1);
+  const shape_list one{1};
+  on->agree<T>("partita::sharded_tensor::number", whole, whole, one, number);
+  std::vector<worker_box> had = on->boxes_of(whole, one), wanted(had.size());
+  for (std::size_t w = 0; w < had.size(); ++w)
+    if (!had[w].there) wanted[w] = {{interval{0, 1}}, 0, true};
+  tensor_block<T> y(on->active() ? x.shape : shape_list());
+  if (on->active()) *y.data() = *x.data();
+  T received{};
+  on->move(box_overlaps(std::move(had), std::move(wanted)), x.data(), on->active() ? &received : y.data());
+  return y;
 }
 
 /// Which workers hold an index, and where in their blocks.

@@ -22,13 +22,16 @@ bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
 }
-/// The same of layouts that are known at run time. Of whole values only: what is partial follows the function's rule.
+/// The same of layouts that are known at run time. Of whole values only: what is partial follows the function's rule,
+/// and so does a dimension of one element that is cut, whose result is not.
 template <class T, std::size_t N>
 bool lie_alike(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;
   if (first.open != 0 || first.kept_whole != 0 || first.is_partial()) return false;
   for (std::size_t i = 1; i < N; ++i)
     if (x[i]->layout.open != 0 || x[i]->layout.kept_whole != 0 || !x[i]->layout.lies_as(first)) return false;
+  for (std::size_t d = 0; d < x[0]->extents.size(); ++d)
+    if (x[0]->extents[d] == 1 && !first.cuts[d].empty()) return false;
   return true;
 }
 

@@ -42,6 +42,7 @@ struct tensor_block {
       ~scope() { pool_allocator<T>::arena_in_use = nullptr; }
     } const use(from);
     memory = std::shared_ptr<T>(pool_allocator<T>().allocate(n), [n](T* p) { pool_allocator<T>().deallocate(p, n); });
+    if (shape.empty()) *memory = T();  // also a worker that is not on the mesh has a block of a scalar
   }
 
   std::size_t size() const { return volume_in(shape); }
