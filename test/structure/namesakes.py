@@ -12,7 +12,6 @@ SUITES = ("static", "reject", "unit", "mpi")
 
 # test: the headers that it covers, which are tested together or decide too little for a test of their own
 TOGETHER = {
-    "laws/law.hpp": "kernel/sequentially",
     "laws/reductions.cpp": "comm/element_operation kernel/sequential_reduce",
     "laws/worker_groups.cpp": "plan/mesh_groups",
     "mpi/comm/arena.cpp": "comm/pooled",

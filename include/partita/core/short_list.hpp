@@ -31,12 +31,14 @@ class short_list {
   template <class U>
     requires(std::is_convertible_v<U, T>)
   constexpr short_list(std::initializer_list<U> values) {
+    require_integers<U>();
     for (const U& value : values) push_back(static_cast<T>(value));
   }
   /// From any sized range: an array, a vector, the shape of a tensor.
   template <class Range>
     requires(!std::is_same_v<Range, short_list> && requires(const Range& r) { r.size(), r.begin() != r.end(); })
   constexpr short_list(const Range& values) {  // NOLINT: a shape is a list
+    require_integers<std::remove_cvref_t<decltype(*values.begin())>>();
     for (const auto& value : values) push_back(static_cast<T>(value));
   }
   template <std::size_t... E>
@@ -65,6 +67,13 @@ class short_list {
   }
 
  private:
+  /// A fraction would be cut off.
+  template <class U>
+  static constexpr void require_integers() {
+    static_assert(!std::is_integral_v<T> || !std::is_floating_point_v<U>,
+                  "partita: requires extents and indices of an integer type; round them first");
+  }
+
   T values_[most_dimensions]{};
   std::size_t size_ = 0;
 };

@@ -199,11 +199,15 @@ class halo_exchange
     return planner.plan(decomposition<rank>::balanced(global, planner.p().grid().shape()), planner.p().world().id())
         .exchange;
   }
-  /// Which cells this worker has of the tensor of the last call; none before it, and on an inactive worker.
+  /// Which cells this worker has of the tensor of the last call; none on an inactive worker.
+  /// Requires: a call before [error, on all workers that had none].
   halo_cells<rank> cells() const {
     const auto* plan = this->movement_.last_plan();
     const auto& planner = this->movement_.planner();
-    if (plan == nullptr || !plan->exchange.takes) return {};
+    if (plan == nullptr)
+      throw error(
+          "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) first");
+    if (!plan->exchange.takes) return {};
     return {this->movement_.last_cuts().block(planner.p().index()), planner.widths(), plan->start};
   }
   const halo_widths<rank>& widths() const { return this->movement_.planner().widths(); }

@@ -5,6 +5,8 @@
 // where. It is the oracle of the tests, and shows a user what a program on many workers would compute.
 #pragma once
 
+#include <initializer_list>
+#include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/sequential_groups.hpp>
 #include <partita/kernel/detail/sequential_moves.hpp>
 #include <partita/kernel/detail/sequential_parts.hpp>
@@ -255,6 +257,15 @@ class halo_exchange {
   halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
                 partita::detail::outside_function<P::rank()> outside = {})
       : grid_(detail::grid_of(p)), widths_(widths), beyond_(beyond), outside_(std::move(outside)) {}
+  /// Numbers without names, `{2, 1}`, may mean two sides or two dimensions: refused.
+  template <class P, class W, class... A>
+    requires(P::rank() > 1)
+  halo_exchange(const P& p, std::initializer_list<W>, const halo_boundaries<P::rank()>& beyond, const A&...)
+      : halo_exchange(p, halo_widths<P::rank()>{}, beyond) {
+    static_assert(partita::detail::asked_for_nothing<W>,
+                  "partita::sequentially::halo_exchange(p, widths, boundary): requires widths that name their sides; "
+                  "write {.before = {1, 2}, .after = {1, 2}}");
+  }
 
   template <ranked_array X>
   auto operator()(const std::vector<X>& x) {
@@ -282,6 +293,10 @@ halo_exchange(const P&, const halo_widths<P::rank()>&, const halo_boundaries<P::
     -> halo_exchange<typename P::extents_type>;
 template <class P, class F>
 halo_exchange(const P&, const halo_widths<P::rank()>&, const halo_boundaries<P::rank()>&, F)
+    -> halo_exchange<typename P::extents_type>;
+template <class P, class W, class... A>
+  requires(P::rank() > 1)
+halo_exchange(const P&, std::initializer_list<W>, const halo_boundaries<P::rank()>&, const A&...)
     -> halo_exchange<typename P::extents_type>;
 
 template <class P, class Q, class... Policies>

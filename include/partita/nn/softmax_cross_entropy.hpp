@@ -11,8 +11,10 @@
 #include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
+#include <partita/core/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/plan/cut.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita {
@@ -119,6 +121,8 @@ class softmax_cross_entropy {
   std::size_t settle(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);
     text objection;
+    static_assert(std::is_integral_v<std::remove_cvref_t<decltype(labels(0))>>,
+                  "partita::softmax_cross_entropy<T>(scores, labels): requires labels of an integer type");
     const auto call = [] { return text("partita::softmax_cross_entropy(scores, labels)"); };
     detail::agree_if_checked(*world_, fingerprint_, {}, call);
     const std::uint64_t mine = active_ ? static_cast<std::uint64_t>(scores.shape()[1]) : 0;

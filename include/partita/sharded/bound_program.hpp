@@ -99,6 +99,11 @@ class bound_program {
         wrong =
             detail::complaint(text("partita::traced_function::bind: requires numbers of arguments, of which there are ")
                               << program.inputs_.size() << ", got " << i << "; count from 0");
+    if (std::is_integral_v<T> && !gradients_of.empty())
+      wrong = {
+          detail::failure::other,
+          text("partita::traced_function::bind: requires elements of float or double for gradients, as derivatives "
+               "are no integers; bind it without them, or for double")};
     fingerprint_ = all.value();
     detail::agree_if_checked(*on_->everyone().state(), fingerprint_, wrong, [&] {
       return text("partita::traced_function::bind<") << detail::type_name<T>() << "> of " << program.summary();

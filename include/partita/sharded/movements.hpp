@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <partita/sharded/detail/dry_run.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <tuple>
@@ -24,8 +25,9 @@ std::vector<movement> movements_of(const F& f, const X&... x) {
   detail::movement_log log;
   log.is_dry = true;
   const detail::logging now(log);
+  const std::uint64_t nodes_before = detail::tape_nodes;
   const auto y = detail::as_run_time(f(detail::parameter_of(x)...));
-  detail::run_backward(y, detail::cotangent_of(y));
+  detail::run_backward(y, detail::cotangent_of(y), nodes_before);
   return log.all;
 }
 /// All movements that are made while f() runs, with the bytes that this worker received.

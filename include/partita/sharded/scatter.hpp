@@ -12,11 +12,12 @@
 namespace partita {
 namespace detail {
 
-/// The index that an element says, or `extent` if it says none.
+/// The index that an element says, or `extent` if it says none: 1.5 is no index.
 template <class T>
 std::size_t index_said(const T& element, std::size_t extent) {
   if (!(element >= T(0)) || !(element < static_cast<T>(extent))) return extent;
-  return static_cast<std::size_t>(element);
+  const auto index = static_cast<std::size_t>(element);
+  return static_cast<T>(index) == element ? index : extent;
 }
 /// Calls f(row of the indices, offset of the whole side, offset of the indexed side) for each element of both.
 template <class T, class F>

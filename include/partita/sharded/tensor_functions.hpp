@@ -7,6 +7,7 @@
 #include <partita/core/left_out.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/sharded/operations.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace partita {
@@ -183,10 +184,12 @@ auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsi
 }
 /// The mean over rows of -log softmax(scores)[label]: a scalar tensor. Classes may be cut: no row is gathered.
 /// Shapes:   scores are rows x classes; labels are those of all rows, given on every worker.
-/// Requires: a label for each row, below the number of classes [shape_error].
+/// Requires: labels of an integer type [compile time], one for each row, below the number of classes [shape_error].
 template <class Scores, ranked_array Labels>
   requires detail::any_tensor<Scores>
 auto cross_entropy(const Scores& given, const Labels& labels) {
+  constexpr bool are_integers = std::is_integral_v<element_of<Labels>>;
+  static_assert(are_integers, "partita::cross_entropy(scores, labels): requires labels of an integer type");
   const auto loss = [&](const auto& x) {
     const std::size_t rows = x.extents()[0], classes = x.extents()[1];
     if (static_cast<std::size_t>(labels.size()) != rows)
@@ -199,22 +202,27 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
     const auto all = log(sum(exp(moved), dimensions<1>));
     return multiply(subtract(sum(all), sum(picked)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };
-  if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
+  if constexpr (!are_integers) return detail::no_result{};
+  else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
   else return loss(detail::finished_value(given));
 }
 /// For each label its row of the table. Rows of the table may be cut: what others hold is added as nothing.
 /// Shapes:   table is labels x width; the result has the labels' extents, and the width.
-/// Requires: labels below the rows of the table, the same on every worker [shape_error].
+/// Requires: labels of an integer type [compile time], below the rows of the table, the same on every worker
+///           [shape_error].
 template <class Table, ranked_array Labels>
   requires detail::any_tensor<Table>
 auto lookup(const Table& table, const Labels& labels) {
+  constexpr bool are_integers = std::is_integral_v<element_of<Labels>>;
+  static_assert(are_integers, "partita::lookup(table, labels): requires labels of an integer type");
   shape_list extents;
   for (const auto extent : labels.shape()) extents.push_back(static_cast<std::size_t>(extent));
   const auto go = [&](const auto& x) {
     return detail::call(
         detail::lookup_op<rank_of<Labels>>{detail::labels_below(x.extents()[0], "lookup", labels), extents}, x);
   };
-  if constexpr (detail::tensor_kind<Table> == 0)
+  if constexpr (!are_integers) return detail::no_result{};
+  else if constexpr (detail::tensor_kind<Table> == 0)
     return detail::as_array<rank_of<Labels> + 1>(go(detail::as_run_time(table)));
   else return go(table);
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <partita/core/left_out.hpp>
 #include <partita/sharded/call.hpp>
 #include <partita/sharded/detail/run_backward.hpp>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace partita {
@@ -35,6 +37,12 @@ auto parameter_of(const X& x) {
   return parameter_of(as_run_time(x));
 }
 
+/// A parameter of another gradient cannot be one of this one, too.
+template <class X>
+void require_no_other_gradient(const X& x) {
+  if constexpr (tensor_value<X>)
+    if (as_run_time(x).state()->node) refuse_second_derivative();
+}
 /// Notes that the gradient by a parameter is asked for.
 template <class T>
 void note_parameter(const sharded_tensor<T>& x) {
@@ -68,31 +76,48 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
 /// f(parameters...) and its gradients: `auto [loss, gradients] = value_and_gradient(f, w1, w2)`. f is called once, with
 /// parameters of the same types (plain arrays as tensors without a mesh); what else it reads is constant to it.
 /// Shapes:   f gives a tensor of one element; a gradient has its parameter's extents.
-/// Requires: a scalar result [shape_error].
+/// Requires: parameters of float or double [compile time]; a scalar result [shape_error]; no parameter of another
+///           value_and_gradient among what f reads, as second derivatives are not computed [error, on all workers].
 /// Cost:     about twice the products of f; a gradient is moved where cotangent(layout of its parameter) says, nothing
 ///           else. Blocks that the way back reads are kept until their operation has gone back; see tape_holds() and
 ///           recompute.
 template <class F, class... P>
   requires((detail::any_tensor<P> && ...) && !detail::any_tensor<F>)
 auto value_and_gradient(const F& f, const P&... parameters) {
-  tape_contents& held = detail::on_tape()->now;
-  held.most_bytes = held.bytes;
-  const auto leaves = std::tuple(detail::parameter_of(parameters)...);
-  std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);
-  const auto result = detail::as_run_time(std::apply(f, leaves));
-  using T = typename std::remove_cvref_t<decltype(result)>::value_type;
-  const auto loss = result.layout().is_partial() ? reshard(result, result.layout().finished()) : result;
-  detail::tensor_block<T> one{shape_list(loss.extents())};
-  one.fill(T(1));
-  const T value = loss.number();
-  detail::run_backward(
-      loss, detail::tensor_of(loss.state()->on, loss.layout(), loss.extents(), std::move(one), loss.state()->number));
-  return std::apply(
-      [&](const auto&... leaf) {
-        return value_with_gradients<T, decltype(detail::gradient_as(parameters, leaf))...>{
-            value, std::tuple(detail::gradient_as(parameters, leaf)...)};
-      },
-      leaves);
+  constexpr bool have_elements = ((detail::tensor_kind<P> != 3) && ...);
+  static_assert(
+      have_elements,
+      "partita::value_and_gradient(f, parameters...): requires parameters that have elements, which values of "
+      "a traced program do not; call it with that program, value_and_gradient(program, x...)");
+  constexpr bool are_real = !have_elements || (!std::is_integral_v<detail::element_of_tensor<P>> && ...);
+  static_assert(are_real,
+                "partita::value_and_gradient(f, parameters...): requires parameters of float or double, as derivatives "
+                "are no integers; cast them first");
+  if constexpr (have_elements && are_real) {
+    (detail::require_no_other_gradient(parameters), ...);
+    const std::uint64_t nodes_before = detail::tape_nodes;
+    tape_contents& held = detail::on_tape()->now;
+    held.most_bytes = held.bytes;
+    const auto leaves = std::tuple(detail::parameter_of(parameters)...);
+    std::apply([](const auto&... leaf) { (detail::note_parameter(detail::as_run_time(leaf)), ...); }, leaves);
+    const auto result = detail::as_run_time(std::apply(f, leaves));
+    using T = typename std::remove_cvref_t<decltype(result)>::value_type;
+    const auto loss = result.layout().is_partial() ? reshard(result, result.layout().finished()) : result;
+    detail::tensor_block<T> one{shape_list(loss.extents())};
+    one.fill(T(1));
+    const T value = loss.number();
+    detail::run_backward(
+        loss, detail::tensor_of(loss.state()->on, loss.layout(), loss.extents(), std::move(one), loss.state()->number),
+        nodes_before);
+    return std::apply(
+        [&](const auto&... leaf) {
+          return value_with_gradients<T, decltype(detail::gradient_as(parameters, leaf))...>{
+              value, std::tuple(detail::gradient_as(parameters, leaf)...)};
+        },
+        leaves);
+  } else {
+    return detail::no_result{};
+  }
 }
 /// Of something else: a sentence.
 template <class F, class... P>

@@ -7,6 +7,7 @@
 
 #include "halo_oracle.hpp"
 #include "mpi_test.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -168,6 +169,9 @@ BOOST_AUTO_TEST_CASE(the_cells_of_a_worker_are_its_own_and_never_ghosts) {  // C
   const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));
   const halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::periodic);
   const auto x = block_of_worker<2>(p, cuts);
+  BOOST_TEST(test::refused([&] { h.cells(); }) ==
+             "partita::halo_exchange::cells(): requires a call before, which says how the tensor is cut; call h(x) "
+             "first");
   auto u = h(x);
   const auto cells = h.cells();
   BOOST_TEST((cells.own == cuts.block(p.index())));

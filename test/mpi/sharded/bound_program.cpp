@@ -2,6 +2,8 @@
 #include "check_bound.hpp"
 
 #include <partita/sharded/attention.hpp>
+#include <refused.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -81,6 +83,17 @@ BOOST_AUTO_TEST_CASE(wrong_calls_of_a_bound_program_are_refused) {
   step(x, x);
   step.backward(x);
   BOOST_CHECK_THROW(step.backward(x), error);
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_integers_are_refused) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto program = trace([](const auto& x) { return multiply(x, x); }, spec(m.layout("a"), {5}));
+  BOOST_TEST(test::refused([&] {
+               program.bind<long long>(everyone, {0});
+             }).find("requires elements of float or double for gradients") != std::string::npos);
+  const auto x = shard<long long>(everyone, m.layout("a"), {5}, [](const auto& i) { return i[0]; });
+  BOOST_TEST((reshard(program.bind<long long>(everyone)(x), m.layout("")).get({{3}}) == std::vector<long long>{9}));
 }
 
 BOOST_AUTO_TEST_CASE(no_gradient_goes_back_through_what_is_stopped) {

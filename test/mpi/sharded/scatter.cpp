@@ -47,6 +47,18 @@ BOOST_AUTO_TEST_CASE(indices_that_are_cut_are_those_of_the_whole) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_fraction_is_no_index) {
+  world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const xt::xtensor<double, 1> x{5, 6, 7}, at{1.5, 2, -0.5, 3, 0}, u{1, 10, 100, 1000, 10000};
+  const auto X = shard(everyone, m.layout(""), x), A = shard(everyone, m.layout("a"), at);
+  const auto U = shard(everyone, m.layout("a"), u);
+  const auto whole = [&](const auto& y) { return reshard(y, m.layout("")).template whole<1>(); };
+  BOOST_TEST((whole(take(X, A, dimensions<0>)) == xt::xtensor<double, 1>{0, 7, 0, 0, 5}));
+  BOOST_TEST((whole(scatter_add(X, A, U, dimensions<0>)) == xt::xtensor<double, 1>{10005, 6, 17}));
+  BOOST_TEST((whole(scatter(X, A, U, dimensions<0>)) == xt::xtensor<double, 1>{10000, 6, 10}));
+}
+
 BOOST_AUTO_TEST_CASE(types_and_programs_scatter_alike, *test::at_least(4)) {
   world everyone(test::workers());
   constexpr mesh m{axis{"data", 2}, axis{"model", 2}};

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_program_is_completed_executed_and_differentiated) {
     if (m.rank() == 2) BOOST_TEST((done[program.input(2)][0] == axis_list(1)));
     const sharding whole(m, 2);
     const auto make = [&](const shape_list& e, long long salt) {
-      return shard<long long>(everyone, whole, e, [&](const auto& i) { return small(i, salt); });
+      return shard<double>(everyone, whole, e, [&](const auto& i) { return small(i, salt); });
     };
     const auto x = make({5, 4}, 1), w1 = make({4, 6}, 2), w2 = make({6, 3}, 3);
     const auto y = mlp(x, w1, w2), z = reshard(program(x, w1, w2), whole);
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(a_program_is_completed_executed_and_differentiated) {
     };
     const auto plain = value_and_gradient(loss(mlp), w1, w2), completed = value_and_gradient(loss(program), w1, w2);
     const auto &g = std::get<0>(plain.gradients), &h = std::get<0>(completed.gradients);
-    same = g.layout().lies_as(h.layout()) && (everyone.id() >= m.size() || plain.value == completed.value);
+    same = g.layout().lies_as(h.layout()) && plain.value == completed.value;
     for (std::size_t k = 0; k < g.size(); ++k) same = same && g.data()[k] == h.data()[k];
     BOOST_TEST(same);
   }

@@ -1,6 +1,8 @@
 // Reverse mode: the cotangents of all values behind a result, the last made first.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <partita/sharded/detail/adjoint.hpp>
 #include <queue>
 #include <utility>
@@ -54,22 +56,36 @@ bool goes_back_in_parts(const tape_node<T>& node) {
   if (!node.contributions.empty()) together += planned_bytes(there, target, node.contributions[0].extents(), sizeof(T));
   return apart < together;
 }
-/// Counts by how many nodes before a result each node is used.
+/// Second derivatives are not computed: refused by every way to ask for one.
+template <class = void>
+[[noreturn]] inline void refuse_second_derivative() {
+  throw error(
+      "partita::value_and_gradient(f, parameters...): requires parameters, and tensors that f reads, of which no other "
+      "value_and_gradient asks a gradient, as second derivatives are not computed; stop_gradient them to take them for "
+      "constant");
+}
+/// Counts by how many nodes before a result each node is used. Requires nodes that were made after the first
+/// `nodes_before`: earlier ones belong to another gradient [error].
 template <class T>
-void count_uses(const std::shared_ptr<tape_node<T>>& last) {
-  std::vector<tape_node<T>*> open{last.get()};
-  last->uses = 1;
+void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_before) {
+  const auto visit = [&](tape_node<T>& node) {
+    if (node.order <= nodes_before) refuse_second_derivative();
+    return node.uses++ == 0;
+  };
+  std::vector<tape_node<T>*> open;
+  if (visit(*last)) open.push_back(last.get());
   while (!open.empty()) {
     const tape_node<T>& now = *open.back();
     open.pop_back();
     for (const auto& operand : now.operands)
-      if (operand && operand->uses++ == 0) open.push_back(operand.get());
+      if (operand && visit(*operand)) open.push_back(operand.get());
   }
 }
 
-/// Runs back from a result whose cotangent is `seed`. Nodes that are done with let go of what they kept.
+/// Runs back from a result whose cotangent is `seed`, through nodes made after the first `nodes_before`. Nodes that are
+/// done with let go of what they kept.
 template <class T>
-void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed) {
+void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t nodes_before = 0) {
   using step = std::shared_ptr<tape_node<T>>;
   if (!y.state()->node) return;
   struct scope {
@@ -79,7 +95,7 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed) {
   } const now_back;
   const auto later = [](const step& a, const step& b) { return a->order < b->order; };
   std::priority_queue<step, std::vector<step>, decltype(later)> open(later);
-  count_uses(y.state()->node);
+  count_uses(y.state()->node, nodes_before);
   const auto give = [&](const step& to, const sharded_tensor<T>& dx) {
     if (dx.state() != nullptr) contribute(*to, dx);
   };
