@@ -7,6 +7,7 @@
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/indexed.hpp>
+#include <partita/sharded/parts.hpp>
 #include <partita/sharded/pool.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
@@ -178,6 +179,14 @@ BOOST_AUTO_TEST_CASE(abs_and_relu_have_the_zeros_of_the_processor) {
   BOOST_TEST((!std::signbit(a(0)) && !std::signbit(a(1)) && r(0) == 0 && r(1) == 0));
 }
 
+BOOST_AUTO_TEST_CASE(the_layer_relu_has_the_values_and_the_derivative_of_the_function) {
+  const xt::xtensor<double, 1> x{-1, -0.0, 0, 2, none}, dy{1, 2, 3, 4, 5};
+  relu<double> layer;
+  const auto y = layer(x), dx = layer.adjoint(dy);
+  BOOST_TEST((y(0) == 0 && y(1) == 0 && y(2) == 0 && y(3) == 2 && y(4) != y(4)));
+  BOOST_TEST((dx == xt::xtensor<double, 1>{0, 0, 0, 4, 5}));
+}
+
 BOOST_AUTO_TEST_CASE(derivatives_of_element_functions_are_limits_of_differences) {
   const world everyone(test::workers());
   const matrix x = smooth(1), z = smooth(2);
@@ -186,8 +195,13 @@ BOOST_AUTO_TEST_CASE(derivatives_of_element_functions_are_limits_of_differences)
     const double h = 1e-5;
     value_and_gradients expected{value(x, z), x, x};
     const matrix c = weights_like(x);
-    expected.dx = c * (value(x + h, z) - value(x - h, z)) / (2 * h);
-    expected.dz = c * (value(x, z + h) - value(x, z - h)) / (2 * h);
+    const auto total = [&](const matrix& u, const matrix& v) { return xt::sum(c * value(u, v))(); };
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      matrix shift = xt::zeros_like(x);
+      shift.data()[k] = h;
+      expected.dx.data()[k] = (total(x + shift, z) - total(x - shift, z)) / (2 * h);
+      expected.dz.data()[k] = (total(x, z + shift) - total(x, z - shift)) / (2 * h);
+    }
     const mesh m{axis{"a", everyone.size()}};
     const sharding rows = m.layout("a", "");
     const auto got = computed(f, shard(everyone, rows, x), shard(everyone, rows, z), shard(everyone, rows, c),
@@ -211,6 +225,13 @@ BOOST_AUTO_TEST_CASE(derivatives_of_element_functions_are_limits_of_differences)
   run("relu", [](const auto& a, const auto& b) { return relu(subtract(a, multiply(b, 0.9))); });
   run("maximum and minimum",
       [](const auto& a, const auto& b) { return add(multiply(maximum(a, b), 2), minimum(a, multiply(b, 1.1))); });
+  run("maximum and minimum of what is repeated", [](const auto& a, const auto& b) {
+    const auto row = [&] { return slice(b, dimensions<0>, {1, 2}); };
+    return add(multiply(maximum(a, row()), 2), minimum(row(), multiply(a, 0.8)));
+  });
+  run("maximum and minimum of a scalar", [](const auto& a, const auto& b) {
+    return multiply(maximum(multiply(mean(b), 0.9), a), minimum(b, multiply(mean(a), 1.1)));
+  });
 }
 
 BOOST_AUTO_TEST_CASE(reductions_share_their_gradient_among_equal_elements) {
