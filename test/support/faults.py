@@ -39,6 +39,7 @@ MEMORY = {
     "/dev/shm of 64 KiB": "mount -t tmpfs -o size=64k none /dev/shm\n",
     "/dev/shm read-only": "mount -t tmpfs -o ro none /dev/shm\n",
     "no /dev/shm": EMPTY_DEV,
+    "files of at most 20 MB": "ulimit -f 40000\n",  # MPI itself takes 4 MB
 }
 # what an environment may say by mistake: the default, or what comes nearest, and never a wrong value
 HOSTILE = [(name, value) for name in ("PARTITA_PATIENCE", "PARTITA_NODES", "PARTITA_SHARED", "PARTITA_SHARED_FREE",
