@@ -8,7 +8,8 @@ import sys
 import textwrap
 
 BEGIN, END = "<!-- made by test/structure/reliability.py -->\n", "<!-- end -->\n"
-NAMES = ("misuse", "faults", "killed while training", "killed while saving", "two threads", "fuzzed", "short of memory")
+NAMES = ("misuse", "faults", "killed while training", "killed while saving", "two jobs", "two threads", "fuzzed",
+         "short of memory")
 SINCE_THEN = ("short of memory",)  # counted by runs that are later than the one that is kept
 
 
@@ -24,7 +25,8 @@ def table(lines):
     """The rows of the page, and a sentence of what else was counted."""
     of = {name: [one for one in lines if one["name"] == name] for name in NAMES}
     misuse, threads = (sorted(of[name], key=lambda one: one["workers"]) for name in ("misuse", "two threads"))
-    (faults,), (training,), (saving,), (fuzzed,) = (of[n] for n in NAMES if n not in ("misuse", "two threads", *SINCE_THEN))
+    (faults,), (training,), (saving,), (jobs,), (fuzzed,) = (
+        of[n] for n in NAMES if n not in ("misuse", "two threads", *SINCE_THEN))
     workers = ", ".join(str(one["workers"]) for one in misuse)
     trials = sum(one["trials"] for one in misuse)
     refused = sum(one["refused"] for one in misuse)
@@ -39,6 +41,9 @@ def table(lines):
               f"{training['kills']} kills", training["hangs"], training["lost"], training["wrong"])
     yield row("`kill -9` of a worker while the job saves (`killed while saving`)", f"{saving['jobs']} jobs",
               f"{saving['kills']} kills", saving["hangs"], saving["lost"], saving["wrong"])
+    yield row("jobs that replace and load one file, and save into one folder, one of them killed (`two jobs`)",
+              f"{jobs['jobs']} jobs, {thousands(jobs['loads'])} loads, {thousands(jobs['steps'])} steps",
+              f"{jobs['kills']} kills", jobs["hangs"], jobs["lost"], jobs["wrong"])
     yield row("two threads of each worker with a world each (`two threads`)", rounds, "-", 0, "-",
               sum(one["wrong"] for one in threads))
     yield row("any bytes as rules, layouts, cuts, `.npy` headers, manifests, environments (libFuzzer, sanitized)",

@@ -92,18 +92,19 @@ def trial(mpirun, program, folder, k, totals):
 def main():
     given = parsed_arguments()
     totals = {"loads": 0, "steps": 0, "mixed": 0, "lost": 0}
-    failed = 0
+    failed = hangs = 0
     for k in range(given.trials):
         with tempfile.TemporaryDirectory() as name:
             errors = trial(given.mpirun, given.program, pathlib.Path(name), k, totals)
         failed += bool(errors)
+        hangs += sum("did not end" in error for error in errors)
         for error in errors:
             print(f"trial {k}: {error}")
     print(f"{totals['loads']} loads of a file that another job replaced, {totals['steps']} steps saved by several jobs: "
           f"{totals['mixed']} mixed, {totals['lost']} lost")
     if given.report:
         with open(given.report, "a") as report:
-            print(json.dumps({"name": "two jobs", "jobs": 7 * given.trials, "kills": given.trials, **totals, "hangs": 0,
+            print(json.dumps({"name": "two jobs", "jobs": 8 * given.trials, "kills": given.trials, **totals, "hangs": hangs,
                               "wrong": totals["mixed"], "failed": failed}), file=report)
     print(f"{given.trials - failed} passed, {failed} failed, 0 skipped")
     sys.exit(failed > 0 or totals["loads"] == 0 or totals["steps"] == 0)
