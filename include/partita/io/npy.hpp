@@ -71,7 +71,8 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 ///           inactive workers give zero volume. All workers of the world call.
 /// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of
 ///           these extents [shape_error]; a place to write [io_error], on all workers alike; then the old file, if
-///           there was one, is intact.
+///           there was one, is intact. The new one has its mode and, where this process may, its owner; a symbolic
+///           link stays, and its target is replaced.
 /// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), at most a page from
 ///           each to another, then every owner writes at once; one fdatasync each. Memory for one slab a worker.
 /// Adjoint:  none; load_npy is the way back.
@@ -121,6 +122,7 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 /// bytes, versions 1 to 3.
 /// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call.
 /// Requires: a whole file that can be read, of elements T [io_error] and rank Rank [shape_error], on all workers alike.
+///           If another job replaces it meanwhile, all workers read the old one or all the new one.
 /// Cost:     one worker reads the header. Where a block lies in the file in runs of `run_bytes` and more, each worker
 ///           reads its own; else as many as are worth it read one range of the file each, at once, and one repartition
 ///           follows.

@@ -108,8 +108,8 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const 
 
 /// Saves tensors as FOLDER/step-N, which is there when all of it is on the disk, and not before. The options, if any,
 /// come last: `checkpoint_options{.keep_last = 3}`.
-/// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call. One job at a time saves into
-///           a folder: what a killed one left half-saved is removed.
+/// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call. Several jobs may save into a
+///           folder: of two that save the same step, one gets it. What a killed one left half-saved is removed.
 /// Requires: a folder that exists or can be made, no such step in it [io_error]; names that files can have, each once
 ///           [io_error], on all workers alike; then the steps saved before are intact.
 /// Cost:     that of save_npy for each tensor, a checksum over what each worker writes (some 9 GB/s), and 4 bytes for
