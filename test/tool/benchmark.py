@@ -87,7 +87,7 @@ def complaints(mpirun, program, source):
 
 
 def main():
-    mpirun, program, source = sys.argv[1:]
+    mpirun, program, source = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve()), sys.argv[3]
     found = list(complaints(mpirun, program, pathlib.Path(source)))
     print("\n".join(found) or "as all benchmarks are")
     sys.exit(len(found) > 0)

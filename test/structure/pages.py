@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""pages.py SOURCE_ROOT | --self-test: the pages are whole and say what is there.
+
+- Code and output stand between fences with a language, which no formatter of paragraphs fills: none is indented, no
+  fence stands inside a line, each is closed.
+- docs/architecture.md names every room of include/partita; headers, environment variables and, on pages of decisions,
+  MPI functions that pages name exist in the code.
+- docs/cheat-sheet.md has every header of the front door that programs call, by its name or one of its functions.
+- A limit that a page gives is the one of the code. No page gives MPI windows to a library that makes none."""
+import pathlib
+import re
+import sys
+
+# room/header: the name on the cheat sheet, where it is not that of the header
+CALLED = {
+    "nn/activation": "relu<float>()", "nn/cross_entropy": "cross_entropy_loss", "nn/loss": "mse_loss",
+    "nn/optimiser": "optimiser.step()", "nn/pooling": "max_pooling", "nn/initialise_convolution": "kaiming_uniform",
+    "nn/convolution_sequentially": "sequentially::convolution",
+    "sharded/cut_further": "state_over", "sharded/arithmetic": "add(x, b", "sharded/compare": "greater(", "sharded/convolve": "convolve<",
+    "sharded/drop": "dropout(x", "sharded/indexed": "take(", "sharded/losses": "cross_entropy(scores", "sharded/movements": "movements_of",
+    "sharded/norms": "layer_norm", "sharded/parts": "concatenate", "sharded/pool": "max_pool`", "sharded/scatter": "scatter_add",
+    "sharded/sharded_optimiser": "sharded_adamw", "sharded/tensor_functions": "softmax(x)", "sharded/traced_function": "trace(",
+    "sharded/printed": "std::cout << x", "io/npy": "save_npy", "io/sharded_npy": 'save_npy("w.npy", x)', "io/optimiser_state": "save_optimiser",
+}
+NOT_CALLED = {"nn/layer": "a concept", "sharded/other_calls": "the errors of wrong calls"}
+PAPERS = {"MPI_Reduce"}      # decisions say why these are not called
+
+
+def broken_blocks(text):
+    """Lines where code or output may be filled as a paragraph, or has been."""
+    open_at, in_list, blank = None, False, True
+    for number, line in enumerate(text.splitlines(), 1):
+        if fence := re.match(r" *```(\S*)", line):
+            if open_at is None and not fence[1]:
+                yield number, "a block without a language: ```text is one"
+            elif open_at is not None and fence[1]:
+                yield number, f"the block from line {open_at} on is not closed"
+            open_at = None if open_at is not None else number
+        elif open_at is None:
+            if "```" in line:
+                yield number, "a fence inside a line: a block that was filled as a paragraph"
+            in_list = bool(re.match(r" *([-*]|\d+\.) ", line)) or (in_list and (not line or line.startswith(" ")))
+            if line.startswith("    ") and blank and not in_list:
+                yield number, "an indented block, which a formatter fills as a paragraph: put it between ```text and ```"
+        blank = not line.strip()
+    if open_at is not None:
+        yield open_at, "a block that is not closed"
+
+
+def missing_names(root, pages):
+    code = "\n".join(f.read_text(errors="replace") for folder in ("include", "cmake", "test/support", "tools", "bench")
+                     for f in (root / folder).rglob("*") if f.is_file())
+    code += "".join((root / f).read_text() for f in ("meson.build", "meson_options.txt", "CMakeLists.txt"))
+    windows = "MPI_Win_create" in code or re.search(r"check\(MPI_Win_", code)
+    for page, text in pages.items():
+        for path in re.findall(r"`((?:core|rule|plan|explain|array|comm|kernel|nn|sharded|io)/[a-z_/]+\.hpp)`", text):
+            if not (root / "include/partita" / path).is_file():
+                yield page, f"names {path}, and there is no such header"
+        for name in sorted(set(re.findall(r"PARTITA_[A-Z_]+", text))):
+            if not re.search(rf"\b{name}\b", code):
+                yield page, f"names {name}, which nothing reads"
+        if "decisions" not in page and not page.endswith("architecture.md"):
+            continue
+        for name in sorted(set(re.findall(r"MPI_[A-Z][A-Za-z_]+", text)) - PAPERS):
+            if not re.search(rf"\b{name}\b", code):
+                yield page, f"names {name}, which the library does not name"
+        for line in text.splitlines():
+            if not windows and re.search(r"\bwindow\b", line) and "MPI_Win" not in line and "Open MPI 4.1 hangs" not in line:
+                yield page, f"gives an MPI window to a library that makes none: {line.strip()[:80]}"
+
+
+def unnamed(root, pages):
+    architecture = pages["docs/architecture.md"]
+    for room in sorted(p.name for p in (root / "include/partita").iterdir() if p.is_dir()):
+        if f"`{room}/`" not in architecture:
+            yield "docs/architecture.md", f"does not name the room {room}/"
+    front = (root / "include/partita/partita.hpp").read_text()
+    sheet = pages["docs/cheat-sheet.md"]
+    headers = re.findall(r"#include <partita/((?:kernel|nn|sharded|io)/\w+)\.hpp>", front)
+    for header in headers:
+        if header not in NOT_CALLED and CALLED.get(header, header.split("/")[1]) not in sheet:
+            yield "docs/cheat-sheet.md", f"does not have {header}.hpp (as '{CALLED.get(header, header.split('/')[1])}')"
+    for header in sorted((CALLED.keys() | NOT_CALLED.keys()) - set(headers)):
+        yield "test/structure/pages.py", f"lists {header}, which the front door does not include"
+
+
+def wrong_limits(root, pages):
+    most = re.search(r"most_dimensions = (\d+);", (root / "include/partita/core/short_list.hpp").read_text())[1]
+    if f"| rank | 0 to {most}," not in pages["docs/files.md"]:
+        yield "docs/files.md", f"does not say that ranks are 0 to {most}"
+
+
+def self_test():
+    planted = {"Text\n\n    a table of\n    two lines\n": 1, "Text\n\n```\nx\n```\n": 1, "Words ```cpp int x; ``` words\n": 1,
+               "```text\nnever closed\n": 1, "```text\na\n```text\nb\n": 1, "- item\n\n    more of it\n\n```sh\nls\n```\n": 0,
+               "A paragraph\n    that goes on\n": 0}
+    wrong = [text for text, count in planted.items() if len(list(broken_blocks(text))) != count]
+    for text in wrong:
+        print(f"{len(list(broken_blocks(text)))} complaints about {text!r}")
+    sys.exit(len(wrong) > 0)
+
+
+def main():
+    if "--self-test" in sys.argv:
+        self_test()
+    root = pathlib.Path(sys.argv[1]).resolve()
+    pages = {f.relative_to(root).as_posix(): f.read_text()
+             for f in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
+             if f.name != "CHANGELOG.md"}
+    complaints = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
+    complaints += [f"{page}: {what}" for check in (missing_names, unnamed, wrong_limits)
+                   for page, what in (check(root, pages))]
+    for complaint in complaints:
+        print(complaint)
+    print(f"{len(pages)} pages")
+    sys.exit(len(complaints) > 0)
+
+
+if __name__ == "__main__":
+    main()
