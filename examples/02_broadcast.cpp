@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   // [/call]
 
   // [plan]
-  std::cout << b.plan();  // one line from each worker
+  if (everyone.id() == 1) std::cout << b.plan();  // what this worker gives and takes
   // [/plan]
 
   // [policies]
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
 
   if (everyone.id() == 0)
     std::cout << "Three workers gave a block each; all six now hold the block of their column.\n"
-              << "Look at: worker 0 sends to worker 3 only. The blocks differ in shape, and nobody had to say so.\n";
+              << "Look at: worker 1 sends to worker 4 only. The blocks differ in shape, and nobody had to say so.\n";
   const std::size_t column = p_y.index()[1];
   const xt::xtensor<double, 2> expected =
       (10.0 * static_cast<double>(column)) * xt::ones<double>({2 + column, 4 * column});

@@ -1,4 +1,4 @@
-// Finds how far a matrix stretches a vector at most\n    , by power iteration with its adjoint, on 6 workers.
+// Finds how far a matrix stretches a vector at most, by power iteration with its adjoint, on 6 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iomanip>

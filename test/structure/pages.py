@@ -90,6 +90,14 @@ def wrong_limits(root, pages):
         yield "docs/files.md", f"does not say that ranks are 0 to {most}"
 
 
+def wrong_headlines(root, pages):
+    """What examples/run --list prints of an example is its first line: one sentence, with its number of workers."""
+    for example in sorted((root / "examples").glob("*.cpp")):
+        first = example.read_text().splitlines()[0]
+        if "\\" in first or not re.match(r"// [A-Z].* on \d+ workers?\.$", first):
+            yield f"examples/{example.name}", f"does not begin with one sentence that ends in 'on N workers.': {first}"
+
+
 def self_test():
     planted = {"Text\n\n    a table of\n    two lines\n": 1, "Text\n\n```\nx\n```\n": 1, "Words ```cpp int x; ``` words\n": 1,
                "```text\nnever closed\n": 1, "```text\na\n```text\nb\n": 1, "- item\n\n    more of it\n\n```sh\nls\n```\n": 0,
@@ -108,7 +116,7 @@ def main():
              for f in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
              if f.name != "CHANGELOG.md"}
     complaints = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
-    complaints += [f"{page}: {what}" for check in (missing_names, unnamed, wrong_limits)
+    complaints += [f"{page}: {what}" for check in (missing_names, unnamed, wrong_limits, wrong_headlines)
                    for page, what in (check(root, pages))]
     for complaint in complaints:
         print(complaint)

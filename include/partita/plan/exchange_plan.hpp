@@ -104,7 +104,7 @@ struct exchange_plan {
  private:
   static std::size_t peers(const std::vector<transfer<Rank>>& moves) {
     std::size_t n = 0;
-    for (std::size_t k = 0; k < moves.size(); ++k) n += k == 0 || moves[k].worker != moves[k - 1].worker ? 1 : 0;
+    for (std::size_t k = 0; k < moves.size(); ++k) n += k == 0 || moves[k].worker != moves[k - 1].worker ? 1U : 0U;
     return n;
   }
   template <class Moves>
