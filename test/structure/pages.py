@@ -84,6 +84,15 @@ def unnamed(root, pages):
         yield "test/structure/pages.py", f"lists {header}, which the front door does not include"
 
 
+def unmentioned(_, pages):
+    """A newcomer's page leads to the four things that newcomers did not find."""
+    for name in ("start-here", "tutorial", "cheat-sheet", "mpi", "coming-from-distdl", "coming-from-xla", "coming-from-paddle",
+                 "coming-from-scalapack"):
+        for thing in ("sharded.md", "value_and_gradient", "trace", "halo_exchange"):
+            if thing not in pages[f"docs/{name}.md"]:
+                yield f"docs/{name}.md", f"does not mention {thing}"
+
+
 def wrong_limits(root, pages):
     most = re.search(r"most_dimensions = (\d+);", (root / "include/partita/core/short_list.hpp").read_text())[1]
     if f"| rank | 0 to {most}," not in pages["docs/files.md"]:
@@ -116,7 +125,7 @@ def main():
              for f in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
              if f.name != "CHANGELOG.md"}
     complaints = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
-    complaints += [f"{page}: {what}" for check in (missing_names, unnamed, wrong_limits, wrong_headlines)
+    complaints += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, wrong_limits, wrong_headlines)
                    for page, what in (check(root, pages))]
     for complaint in complaints:
         print(complaint)
