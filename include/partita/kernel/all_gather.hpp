@@ -53,7 +53,7 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),
                   "partita::all_gather(p, dimensions<...>)(x): requires an xtensor expression whose rank is part of "
-                  "its type; as_rank<2>(a) gives it one");
+                  "its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<X> || detail::has_rank<X, Extents::rank()>(),
                   "partita::all_gather(p, dimensions<...>)(x): requires a block of the rank of its partition; "
                   "reshape() the partition with extents of 1");
@@ -65,9 +65,10 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_
   }
   template <class Y>
   static consteval bool takes_back() {
-    static_assert(detail::has_known_rank<Y>(),
-                  "partita::all_gather(p, dimensions<...>).adjoint(dy): requires an xtensor expression whose rank is "
-                  "part of its type; as_rank<2>(a) gives it one");
+    static_assert(
+        detail::has_known_rank<Y>(),
+        "partita::all_gather(p, dimensions<...>).adjoint(dy): requires an xtensor expression whose rank is "
+        "part of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<Y> || detail::has_rank<Y, Extents::rank()>(),
                   "partita::all_gather(p, dimensions<...>).adjoint(dy): requires a block of the rank of its partition; "
                   "reshape() the partition with extents of 1");

@@ -57,7 +57,7 @@ class all_sum_reduce : public detail::group_kernel<all_sum_reduce<Extents, Polic
     constexpr bool is_expression = ranked_array<X>;
     static_assert(is_expression,
                   "partita::all_sum_reduce(p)(x): requires an xtensor expression whose rank is part of its type; "
-                  "as_rank<2>(a) gives it one");
+                  "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     if constexpr (detail::is_block<X>()) {
       constexpr bool can_be_summed = summable_element<element_of<X>>;
       static_assert(can_be_summed,

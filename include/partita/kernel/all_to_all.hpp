@@ -86,7 +86,7 @@ class all_to_all {
     static_assert(
         detail::has_known_rank<X>(),
         "partita::all_to_all(p_from, p_to)(x): requires an xtensor expression whose rank is part of its type; "
-        "as_rank<2>(a) gives it one");
+        "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
                   "partita::all_to_all(p_from, p_to)(x): requires a block of the rank of its partitions; reshape() the "
                   "partitions with extents of 1");

@@ -23,7 +23,7 @@ struct broadcast_checks {
     constexpr bool is_expression = ranked_array<X>;
     static_assert(is_expression,
                   "partita::broadcast(p_x, p_y)(x): requires an xtensor expression whose rank is part of its type; "
-                  "as_rank<2>(a) gives it one");
+                  "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     if constexpr (detail::is_block<X>()) {
       using T = element_of<X>;
       constexpr bool can_be_moved = movable_element<T>;
@@ -43,7 +43,7 @@ struct broadcast_checks {
     constexpr bool is_expression = ranked_array<Y>;
     static_assert(is_expression,
                   "partita::broadcast(p_x, p_y).adjoint(dy): requires an xtensor expression whose rank is part of its "
-                  "type; as_rank<2>(a) gives it one");
+                  "type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     if constexpr (detail::is_block<Y>()) {
       constexpr bool can_be_summed = summable_element<element_of<Y>>;
       static_assert(can_be_summed,

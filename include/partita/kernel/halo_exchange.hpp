@@ -216,9 +216,10 @@ class halo_exchange
   const detail::halo_planner<Extents>& planner() const { return this->movement_.planner(); }
   template <class X>
   static consteval bool takes() {
-    static_assert(detail::has_known_rank<X>(),
-                  "partita::halo_exchange(p, widths, boundary)(x): requires an xtensor expression whose rank is part "
-                  "of its type; as_rank<2>(a) gives it one");
+    static_assert(
+        detail::has_known_rank<X>(),
+        "partita::halo_exchange(p, widths, boundary)(x): requires an xtensor expression whose rank is part "
+        "of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<X> || detail::has_rank<X, rank>(),
                   "partita::halo_exchange(p, widths, boundary)(x): requires a block of the rank of its partition; "
                   "reshape() the partition with extents of 1");
@@ -230,9 +231,10 @@ class halo_exchange
   }
   template <class Y>
   static consteval bool takes_back() {
-    static_assert(detail::has_known_rank<Y>(),
-                  "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires an xtensor expression whose rank "
-                  "is part of its type; as_rank<2>(a) gives it one");
+    static_assert(
+        detail::has_known_rank<Y>(),
+        "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires an xtensor expression whose rank "
+        "is part of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<Y> || detail::has_rank<Y, rank>(),
                   "partita::halo_exchange(p, widths, boundary).adjoint(dy): requires a block of the rank of its "
                   "partition; reshape() the partition with extents of 1");

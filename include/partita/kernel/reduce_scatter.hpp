@@ -52,9 +52,10 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detai
   }
   template <class X>
   static consteval bool takes() {
-    static_assert(detail::has_known_rank<X>(),
-                  "partita::reduce_scatter(p, dimensions<...>)(x): requires an xtensor expression whose rank is part "
-                  "of its type; as_rank<2>(a) gives it one");
+    static_assert(
+        detail::has_known_rank<X>(),
+        "partita::reduce_scatter(p, dimensions<...>)(x): requires an xtensor expression whose rank is part "
+        "of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<X> || detail::has_rank<X, Extents::rank()>(),
                   "partita::reduce_scatter(p, dimensions<...>)(x): requires a block of the rank of its partition; "
                   "reshape() the partition with extents of 1");
@@ -65,9 +66,10 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detai
   }
   template <class Y>
   static consteval bool takes_back() {
-    static_assert(detail::has_known_rank<Y>(),
-                  "partita::reduce_scatter(p, dimensions<...>).adjoint(dy): requires an xtensor expression whose rank "
-                  "is part of its type; as_rank<2>(a) gives it one");
+    static_assert(
+        detail::has_known_rank<Y>(),
+        "partita::reduce_scatter(p, dimensions<...>).adjoint(dy): requires an xtensor expression whose rank "
+        "is part of its type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<Y> || detail::has_rank<Y, Extents::rank()>(),
                   "partita::reduce_scatter(p, dimensions<...>).adjoint(dy): requires a block of the rank of its "
                   "partition; reshape() the partition with extents of 1");

@@ -143,7 +143,7 @@ class repartition {
   static consteval bool takes() {
     static_assert(detail::has_known_rank<X>(),
                   "partita::repartition(p_x, p_y)(x): requires an xtensor expression whose rank is part of its type; "
-                  "as_rank<2>(a) gives it one");
+                  "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     constexpr bool of_one_rank = !ranked_array<X> || detail::has_rank<X, rank>();
     static_assert(of_one_rank,
                   "partita::repartition(p_x, p_y)(x): requires a block of the rank of its partitions; reshape() the "
@@ -159,7 +159,7 @@ class repartition {
     static_assert(
         ranked_array<Y>,
         "partita::repartition(p_x, p_y).adjoint(dy): requires an xtensor expression whose rank is part of its "
-        "type; as_rank<2>(a) gives it one");
+        "type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     static_assert(!ranked_array<Y> || detail::has_rank<Y, rank>(),
                   "partita::repartition(p_x, p_y).adjoint(dy): requires a block of the rank of its partitions; "
                   "reshape() the partitions with extents of 1");

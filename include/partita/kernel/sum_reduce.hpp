@@ -58,7 +58,7 @@ class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>
     constexpr bool is_expression = ranked_array<X>;
     static_assert(is_expression,
                   "partita::sum_reduce(p_x, p_y)(x): requires an xtensor expression whose rank is part of its type; "
-                  "as_rank<2>(a) gives it one");
+                  "as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     if constexpr (detail::is_block<X>()) {
       constexpr bool can_be_summed = summable_element<element_of<X>>;
       static_assert(can_be_summed,
@@ -74,7 +74,7 @@ class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>
     constexpr bool is_expression = ranked_array<Y>;
     static_assert(is_expression,
                   "partita::sum_reduce(p_x, p_y).adjoint(dy): requires an xtensor expression whose rank is part of its "
-                  "type; as_rank<2>(a) gives it one");
+                  "type; as_rank<2>(a) gives it one, as_rank<1>(v) to a std::vector, as_rank<1>({t}) to a number");
     if constexpr (detail::is_block<Y>()) {
       using T = element_of<Y>;
       constexpr bool can_be_moved = movable_element<T>;

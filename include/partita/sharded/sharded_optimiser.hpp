@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <partita/sharded/gradient_norm.hpp>
 #include <tuple>
@@ -95,6 +96,24 @@ class sharded_optimiser {
                                                        : own));
     }
     make_state();
+  }
+  /// With the options that the rule has by default: `sharded_adam<float> optimiser({w1, w2})`.
+  explicit sharded_optimiser(std::initializer_list<trained<T>> parameters)
+      : sharded_optimiser(std::vector<trained<T>>(parameters), Options()) {}
+  template <class... Given>
+    requires(sizeof...(Given) > 0)
+  explicit sharded_optimiser(const Given&...) : sharded_optimiser(std::vector<trained<T>>(), Options()) {
+    static_assert(detail::asked_for_nothing<Given...>,
+                  "partita::sharded_optimiser: requires its parameters in braces, then options that name their values; "
+                  "write sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
+  }
+  template <class Given, class... More>
+    requires(!std::is_convertible_v<const Given&, Options>)
+  sharded_optimiser(std::initializer_list<trained<T>> parameters, const Given&, const More&...)
+      : sharded_optimiser(parameters) {
+    static_assert(detail::asked_for_nothing<Given>,
+                  "partita::sharded_optimiser: requires options that name their values after the parameters; write "
+                  "sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
   }
 
   /// One step along gradients in the order of the parameters, as value_and_gradient gives them. Collective.

@@ -95,6 +95,17 @@ BOOST_AUTO_TEST_CASE(steps_are_those_of_the_sequential_optimisers_wherever_all_l
   expect_the_sequential_one<sharded_adamw<double>, adamw<double>>(adamw_options{.learning_rate = 0.1});
 }
 
+BOOST_AUTO_TEST_CASE(parameters_alone_take_the_options_of_the_rule_by_default) {
+  world everyone(test::workers());
+  const mesh m = test::meshes(everyone.size()).front();
+  auto w = integers(everyone, test::layouts(m, 1).front(), {6}, 1);
+  auto v = w;
+  const auto g = integers(everyone, w.layout(), {6}, 2);
+  sharded_adam<double> by_default({w}), written({v}, {.learning_rate = 0.001});
+  by_default.step(std::tuple(g)), written.step(std::tuple(g));
+  BOOST_TEST((detail::as_array<1>(w) == detail::as_array<1>(v)));
+}
+
 BOOST_AUTO_TEST_CASE(the_norm_counts_each_element_once) {
   world everyone(test::workers());
   std::mt19937 random(3);

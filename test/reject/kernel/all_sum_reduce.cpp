@@ -9,8 +9,12 @@
 // expect BOOLS_INTO: partita::all_sum_reduce\(p\)\(x\): requires elements that can be summed; bool cannot
 // expect CONST_VIEW: partita: kernel.into\(x, view\): requires a view with memory .* which is not const
 // expect RANK_OF_RUN_TIME: partita::all_sum_reduce\(p\)\(x\): requires an xtensor expression whose rank is part of its
-//   type; as_rank<2>\(a\) gives it one
+//   type; as_rank<2>\(a\) gives it one, as_rank<1>\(v\) to a std::vector, as_rank<1>\({t}\) to a number
 // expect STARTED: partita::all_sum_reduce\(p\)\(x\): requires an xtensor expression whose rank is part of its type
+// first A_VECTOR: partita::all_sum_reduce\(p\)\(x\): requires an xtensor expression .* as_rank<1>\(v\) to a std::vector
+// lines A_VECTOR: 12
+// first A_NUMBER: partita::all_sum_reduce\(p\)\(x\): requires an xtensor expression .* as_rank<1>\({t}\) to a number
+// lines A_NUMBER: 12
 // expect NEGATIVE: narrow
 #include <partita/kernel/all_sum_reduce.hpp>
 
@@ -42,6 +46,11 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   a(xt::xarray<double>(x));
 #elif defined(STARTED)
   a.start(xt::xarray<double>(x));
+#elif defined(A_VECTOR)
+  const std::vector<double> v(4);
+  auto sums = a(v);
+#elif defined(A_NUMBER)
+  auto sum = a(3.0);
 #elif defined(NEGATIVE)
   all_sum_reduce refused(p, dimensions<-1>);
 #endif

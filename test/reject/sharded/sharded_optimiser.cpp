@@ -9,6 +9,10 @@
 // lines NO_TENSOR: 12
 // lines OTHER_ELEMENTS: 12
 // lines OTHER_GRADIENT: 12
+// first NO_BRACES: partita::sharded_optimiser: requires its parameters in braces, then options that name their values
+// lines NO_BRACES: 12
+// first A_NUMBER: partita::sharded_optimiser: requires options that name their values after the parameters
+// lines A_NUMBER: 12
 #include <partita/sharded/sharded_optimiser.hpp>
 
 using namespace partita;
@@ -16,6 +20,9 @@ using namespace partita;
 void calls(sharded_tensor<float> w, sharded_tensor<double> d, const sharded_tensor<float> c, int n) {
   sharded_adam<float> optimiser({w}, {});
   optimiser.step(std::tuple(c));
+  const sharded_adam<double> by_default({d});
+  const adam_options slow{.learning_rate = 1e-4};
+  const sharded_adam<double> by_name({d, d}, slow), over({d}, slow, state_over{"data"});
 #if defined(CONSTANT)
   trained<float> wrong(c);
 #elif defined(NO_TENSOR)
@@ -24,6 +31,10 @@ void calls(sharded_tensor<float> w, sharded_tensor<double> d, const sharded_tens
   trained<float> wrong(d);
 #elif defined(OTHER_GRADIENT)
   optimiser.step(std::tuple(d));
+#elif defined(NO_BRACES)
+  const sharded_adam<double> wrong(d);
+#elif defined(A_NUMBER)
+  const sharded_adam<double> wrong({d}, 0.1);
 #endif
   (void)d, (void)n;
 }
