@@ -137,6 +137,20 @@ using dynamic_partition = partition<dynamic_extents<Rank>>;
 template <class Extents>
 partition(world, grid<Extents>) -> partition<Extents>;
 
+/// Writes a partition to a stream: `partition [2, 2] of workers [0, 1, 2, 3], this worker at [0, 1]`.
+template <class Stream, class Extents>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const partition<Extents>& p) {
+  constexpr std::size_t most_shown = 32;  // chosen: as many as a line takes
+  text written("partition ");
+  written << p.extents().array() << " of workers [";
+  for (std::size_t k = 0; k < p.size() && k < most_shown; ++k) written << (k == 0 ? "" : ", ") << p.grid().workers()[k];
+  written << (p.size() > most_shown ? ", ...], " : "], ");
+  if (p.active()) written << "this worker at " << p.index();
+  else written << "not this worker";
+  return stream << written;
+}
+
 namespace detail {
 /// p with extents of this rank that are known at run time. Where a static_assert of the caller has refused p for its
 /// rank, nothing that would add to its sentence.

@@ -212,4 +212,12 @@ class world {
   std::shared_ptr<detail::world_state> state_;
 };
 
+/// Writes a world to a stream: `world of 4 workers, this is worker 1`.
+template <class Stream>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const world& w) {
+  if (!w.active()) return stream << text("world of other workers");
+  return stream << (text("world of ") << w.size() << " workers, this is worker " << w.id());
+}
+
 }  // namespace partita

@@ -116,6 +116,13 @@ template <class... Integer>
   requires(std::is_convertible_v<Integer, std::size_t> && ...)
 extents(Integer...) -> extents<((void)sizeof(Integer), dynamic)...>;
 
+/// Writes extents to a stream: `[3, 4]`.
+template <class Stream, std::size_t... E>
+  requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
+Stream& operator<<(Stream& stream, const extents<E...>& shape) {
+  return stream << (text() << shape.array());
+}
+
 /// T is some `extents<...>`.
 template <class T>
 inline constexpr bool is_extents = false;

@@ -1,7 +1,10 @@
-// What a kernel has done so far, in numbers.
+// What a kernel has done so far, in numbers, and what a kernel is on a stream.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <partita/core/text.hpp>
+#include <type_traits>
 
 namespace partita {
 
@@ -9,5 +12,50 @@ namespace partita {
 struct kernel_counts {
   std::size_t structures_made = 0, messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
+
+namespace detail {
+
+/// Writes what the compiler calls T without the namespaces of the library: `broadcast<extents<1, 4>, extents<3, 4>>`.
+template <class T>
+text name_of_type() {
+  const char* at = __PRETTY_FUNCTION__;  // ... [with T = NAME] of g++, ... [T = NAME] of clang
+  while (*at != '\0' && !(at[0] == 'T' && at[1] == ' ' && at[2] == '=' && at[3] == ' ')) ++at;
+  const auto begins = [&at](const char* word) {
+    std::size_t k = 0;
+    while (word[k] != '\0' && at[k] == word[k]) ++k;
+    return word[k] == '\0' ? k : 0;
+  };
+  text name;
+  for (at += *at == '\0' ? 0 : 4; *at != '\0' && *at != ']' && *at != ';';) {
+    if (const std::size_t skipped = begins("partita::") + begins("detail::"); skipped != 0) {
+      at += skipped;
+    } else if (const std::size_t unknown = begins("18446744073709551615"); unknown != 0) {
+      name << "dynamic";
+      at += unknown;
+      while (*at == 'u' || *at == 'U' || *at == 'l' || *at == 'L') ++at;
+    } else {
+      name << *at++;
+    }
+  }
+  return name;
+}
+
+}  // namespace detail
+
+/// Writes a kernel to a stream, its type and what it has done: `broadcast<extents<1, 2>, extents<2, 2> >: 1 plan made;
+/// in the last call this worker sent 0 messages of 0 bytes and shared 40 bytes`. Needs no communication.
+template <class Stream, class Kernel>
+  requires(std::is_class_v<Kernel> &&
+           requires(Stream& stream, const char* p, const Kernel& kernel) {
+             stream.write(p, 1);
+             { kernel.counts() } -> std::same_as<kernel_counts>;
+           })
+Stream& operator<<(Stream& stream, const Kernel& kernel) {
+  const kernel_counts done = kernel.counts();
+  return stream << (detail::name_of_type<Kernel>()
+                    << ": " << done.structures_made << (done.structures_made == 1 ? " plan" : " plans")
+                    << " made; in the last call this worker sent " << done.messages << " messages of "
+                    << done.bytes_by_message << " bytes and shared " << done.bytes_shared << " bytes");
+}
 
 }  // namespace partita

@@ -1,0 +1,52 @@
+// Worlds, partitions and kernels on a stream: one short line each.
+#include "mpi_test.hpp"
+
+#include <partita/kernel/block_from.hpp>
+#include <partita/kernel/broadcast.hpp>
+#include <partita/kernel/compose.hpp>
+#include <partita/kernel/halo_exchange.hpp>
+#include <partita/kernel/reduce.hpp>
+#include <partita/kernel/repartition.hpp>
+#include <sstream>
+
+namespace {
+using namespace partita;
+
+template <class Thing>
+std::string written(const Thing& thing) {
+  std::ostringstream out;
+  out << thing;
+  return out.str();
+}
+bool begins(const std::string& all, const std::string& with) { return all.compare(0, with.size(), with) == 0; }
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(on_a_stream)
+
+BOOST_AUTO_TEST_CASE(a_partition_is_its_extents_and_its_workers) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<1, 1>();
+  BOOST_TEST(written(p) == (everyone.id() == 0 ? "partition [1, 1] of workers [0], this worker at [0, 0]"
+                                               : "partition [1, 1] of workers [0], not this worker"));
+  BOOST_TEST(written(p.extents()) == "[1, 1]");
+  BOOST_TEST(begins(written(everyone), "world of " + std::to_string(everyone.size()) + " workers, this is worker "));
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_is_its_type_and_what_it_has_done) {
+  const world everyone(test::workers());
+  const auto one = everyone.partition<1, 1>();
+  const auto all = everyone.partition(extents(everyone.size(), 1));
+  const broadcast b(one, all);
+  const std::string before = written(b);
+  BOOST_TEST(begins(before, "broadcast<extents<1, 1>, extents<dynamic, dynamic>"));
+  BOOST_TEST(before.find(": 0 plans made; in the last call this worker sent 0 messages of 0 bytes") !=
+             std::string::npos);
+  b(block_on(one, xt::xtensor<double, 2>({2, 3})));
+  BOOST_TEST(written(b).find(": 1 plan made; ") != std::string::npos);
+  BOOST_TEST(begins(written(halo_exchange(all, {.before = 1, .after = 1}, boundary::zero)), "halo_exchange<extents<"));
+  BOOST_TEST(begins(written(repartition(one, all)), "repartition<extents<"));
+  BOOST_TEST(begins(written(reduce(all, one, maximum)), "reduce<"));
+  BOOST_TEST(written(compose(b, broadcast(all, all))).find("broadcast<extents<") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
