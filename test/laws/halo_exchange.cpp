@@ -32,6 +32,16 @@ const std::vector<table_row> table = {
      {{{2, 3}, {3, 3}}},
      {{2, 1}, {1, 2}},
      {{boundary::reflect, boundary::periodic}, {boundary::zero, boundary::replicate}}},
+    {"a star without corners",
+     {{2, 2}, {3, 0, 2, 1}},
+     {{{2, 3}, {3, 1}}},
+     {{1, 2}, {2, 1}, halo_shape::star},
+     boundary::periodic},
+    {"frames of empty blocks",
+     {{2, 2}, {3, 0, 2, 1}},
+     {{{3, 0}, {2, 4}}},
+     {{1, 1}, {1, 1}, halo_shape::box, true},
+     boundary::replicate},
     {"all workers", {{3, 2}, {5, 4, 3, 2, 1, 0}}, {{{2, 2, 1}, {3, 1}}}, {{1, 1}, {1, 1}}, boundary::periodic},
 };
 

@@ -21,6 +21,7 @@ std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto n = static_cast<std::ptrdiff_t>(extents[d]);
     const partita::boundary b = g[d] < 0 ? beyond.before[d] : beyond.after[d];
+    if (n == 0) return {};  // there is no cell to copy
     if (g[d] < 0 || g[d] >= n) {
       if (partita::is_outside(b)) return {};
       if (b == partita::boundary::periodic)
@@ -44,18 +45,31 @@ grown_block<Rank> grown_block_of(const partita::decomposition<Rank>& cuts, const
                                  const partita::halo_widths<Rank>& widths,
                                  const partita::halo_boundaries<Rank>& beyond) {
   const auto own = cuts.block(position);
-  if (own.empty()) return {{}, cuts.shape(position)};
+  if (own.empty() && !widths.of_empty_blocks) return {{}, cuts.shape(position)};
   grown_block<Rank> g;
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto n = static_cast<std::ptrdiff_t>(cuts.cuts[d].extent());
-    auto start = static_cast<std::ptrdiff_t>(own.start[d]) - static_cast<std::ptrdiff_t>(widths.before[d]);
-    auto stop = static_cast<std::ptrdiff_t>(own.stop[d]) + static_cast<std::ptrdiff_t>(widths.after[d]);
+    const partita::interval part = cuts.cuts[d].part(position[d]);
+    auto start = static_cast<std::ptrdiff_t>(part.start) - static_cast<std::ptrdiff_t>(widths.before[d]);
+    auto stop = static_cast<std::ptrdiff_t>(part.stop) + static_cast<std::ptrdiff_t>(widths.after[d]);
     if (beyond.before[d] == partita::boundary::none && start < 0) start = 0;
     if (beyond.after[d] == partita::boundary::none && stop > n) stop = n;
     g.first[d] = start;
     g.shape[d] = static_cast<std::size_t>(stop - start);
   }
   return g;
+}
+
+/// Whether a cell lies beside the block at a position along more than one dimension.
+template <std::size_t Rank>
+bool is_corner(const partita::decomposition<Rank>& cuts, const partita::index<Rank>& position, const cell<Rank>& at) {
+  std::size_t beside = 0;
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const partita::interval part = cuts.cuts[d].part(position[d]);
+    const bool own = at[d] >= static_cast<std::ptrdiff_t>(part.start) && at[d] < static_cast<std::ptrdiff_t>(part.stop);
+    beside += own ? 0 : 1;
+  }
+  return beside > 1;
 }
 
 /// Calls f(k, original) for the cells of a block with ghosts in C order.

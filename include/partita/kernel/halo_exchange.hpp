@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -74,7 +73,12 @@ class halo_planner {
           "partita::halo_exchange(p, widths, boundary::function): requires a function of the global index; give it as "
           "the fourth argument: halo_exchange(p, widths, boundary, f)");
     fingerprint_ = mixed(fingerprint_, static_cast<std::uint64_t>(way));
-    fingerprint_ = mixed(fingerprint_, std::bit_cast<std::uint64_t>(beyond.value));
+    fingerprint_ = hasher(fingerprint_)
+                       .mix(beyond.value_before)
+                       .mix(beyond.value_after)
+                       .mix(widths.shape)
+                       .mix(widths.of_empty_blocks)
+                       .value();
   }
 
   const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }
@@ -86,16 +90,39 @@ class halo_planner {
   text objection(const std::array<std::size_t, rank>& extents) const {
     return halo_objection(extents, widths_, beyond_);
   }
+  /// The cut that a frame is asked for by, or by the extents of a tensor that is cut in balance.
+  const decomposition<rank>& cuts_of(const decomposition<rank>& cuts) const { return cuts; }
+  template <std::size_t... E>
+  decomposition<rank> cuts_of(const extents<E...>& global) const {
+    static_assert(sizeof...(E) == rank,
+                  "partita::halo_exchange::frame<T>(extents): requires extents of the rank of the partition");
+    return decomposition<rank>::balanced(global.array(), p_.grid().shape());
+  }
+  /// Why the workers cannot hold a tensor that is cut like this, or nothing.
+  text objection_to(const decomposition<rank>& cuts, const char* call) const {
+    const auto shape = p_.grid().shape();
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (cuts.cuts[d].parts() != shape[d])
+        return text(name()) << call << ": requires a cut with one part for each worker along every dimension, got "
+                            << cuts.cuts[d].parts() << " parts along dimension " << d << " of p = " << shape;
+      if (cuts.cuts[d].how() == cut::kind::block_cyclic)
+        return text(name()) << call << ": requires cuts that are balanced or explicit, got a block-cyclic one along "
+                            << "dimension " << d << "; a block-cyclic block has no frame";
+    }
+    const text problem = objection(cuts.extents());
+    return problem.empty() ? text() : text(name()) << call << ": " << problem;
+  }
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return plan_halo(p_.grid(), cuts, widths_, beyond_, worker);
   }
-  /// The rounds of a worker with this plan; none if everything goes at once.
+  /// The rounds of a worker with this plan; none if everything goes at once, as stars do (whose messages are no fewer
+  /// in rounds) and frames of empty blocks (which would have nothing to hand on).
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
                                           bool one_memory) const {
     const bool by_dimension =
         way_ == halo_way::by_dimension ||
         (way_ == halo_way::by_cost && !one_memory && costs_of_halo(cuts, widths_, beyond_).by_dimension_is_cheaper());
-    if (!by_dimension) return {};
+    if (!by_dimension || widths_.shape == halo_shape::star || widths_.of_empty_blocks) return {};
     return plan_halo_rounds(p_.grid(), cuts, widths_, beyond_, whole);
   }
 
@@ -133,7 +160,8 @@ class halo_exchanges;
 /// the tensor what the boundaries say: `halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::periodic)`.
 /// Shapes:   x is this worker's block, cut in any way along each dimension (uneven, empty, narrower than the halo). The
 ///           result is larger by the widths, but ends at a border of boundary::none; a block without elements does not
-///           grow. An inactive worker gets a copy of what it gave.
+///           grow, but with `.of_empty_blocks`. In a `halo_shape::star` corners are 0, or what lies beyond a border. An
+///           inactive worker gets a copy of what it gave.
 /// Requires: rank(x) == rank(p) [compile time]; cuts that are alike in all lines, reflected ghosts narrower than the
 ///           tensor [shape_error, on all workers].
 /// Cost:     on one node one copy of the block and one of each ghost, straight into the results; one message per pair
@@ -168,8 +196,29 @@ class halo_exchange
                 const halo_boundaries<Extents::rank()>& beyond, const A&... more)
       : halo_exchange(p, detail::sides_of<Extents::rank()>(widths), beyond, more...) {}
 
+  /// A block with room for its ghosts, all zeros, of this worker's shape for a tensor that is cut like this: to be
+  /// filled and refreshed, without a first call on the whole block. `auto u = h.frame<double>(extents(n, m));` is cut
+  /// in balance. Makes cells() known.
+  /// Shapes:   that of the result of a call on the block; an inactive worker gets zero volume.
+  /// Requires: the same cut on all workers [disagreement_error], one part for each worker along each dimension and no
+  ///           block-cyclic cut, and what a call requires [shape_error, on all workers].
+  /// Cost:     one agreement, at the first frame of a cut one more; no data moves.
+  /// Adjoint:  none: nothing is read.
+  template <class T>
+  pooled_tensor<T, rank> frame(const decomposition<rank>& cuts) const {
+    static_assert(element_in_place<T>,
+                  "partita::halo_exchange::frame<T>(cuts): requires elements that MPI can move and that are trivially "
+                  "copyable");
+    const auto only = this->movement_.only_thread();
+    return this->movement_.template frame<T>(cuts, ".frame(cuts)");
+  }
+  template <class T, std::size_t... E>
+  pooled_tensor<T, rank> frame(const extents<E...>& global) const {
+    return frame<T>(planner().cuts_of(global));
+  }
+
   /// Fills the ghosts of a block that has them already (what this kernel gave, its own cells changed since), in place.
-  /// Requires: the shape that a call gave before [shape_error, on all workers]. Cost: one copy of each ghost.
+  /// Requires: the shape that a call or a frame gave before [shape_error, on all workers]. Cost: one copy of each ghost.
   template <class View>
   void refresh(View&& ghosted) const {
     start_refresh(ghosted).finish();

@@ -56,6 +56,20 @@ class halo_exchanges {
       });
     }
   }
+  /// Blocks with room for their ghosts, all zeros, for one tensor a field: a tuple. `auto [u, v] =
+  /// all.frames<double>(extents(n, m), cuts_of_v);` with extents that are cut in balance, or a decomposition each. All
+  /// else as halo_exchange::frame.
+  template <class T, class... Global>
+  auto frames(const Global&... global) const {
+    static_assert(
+        sizeof...(Global) == fields,
+        "partita::halo_exchanges(h...).frames<T>(cuts...): requires extents or a decomposition for each field");
+    if constexpr (sizeof...(Global) == fields) {
+      const auto only = only_thread();
+      return std::apply([&](const auto&... p) { return framed<T>({p.cuts_of(global)...}, ".frames(cuts...)"); },
+                        planners_);
+    }
+  }
   /// Fills the ghosts of blocks that have them already, in place: as halo_exchange::refresh.
   template <class... View>
   void refresh(View&&... ghosted) const {
@@ -95,8 +109,10 @@ class halo_exchanges {
  private:
   struct structure {
     std::tuple<std::shared_ptr<const halo_plan<Extents::rank()>>...> plans;
+    std::uint64_t cuts = 0;  ///< the fingerprint of those of all fields
     detail::exchanges_by_kind spreading{}, collecting{}, refreshing{};
   };
+  using all_cuts = std::tuple<decomposition<Extents::rank()>...>;
   template <class... X>
   using element = element_of<std::tuple_element_t<0, std::tuple<X...>>>;
   template <class T>
@@ -184,6 +200,35 @@ class halo_exchanges {
     }(each);
   }
 
+  template <class T>
+  results<T> framed(const all_cuts& cuts, const char* direction) const {
+    detail::expect_not_moved_from(operation_ != nullptr, name);
+    operation_->wait();
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      std::uint64_t number = 0;
+      ((number = detail::mixed(number, std::get<I>(cuts).fingerprint())), ...);
+      text problem;
+      const auto judge = [&](const auto& planner, const auto& of_field) {
+        if (problem.empty()) problem = planner.objection_to(of_field, direction);
+      };
+      (judge(std::get<I>(planners_), std::get<I>(cuts)), ...);
+      structure& s = detail::agreed_structure(
+          state(), structures_, {detail::mixed(fingerprint_of<T>(4), number), detail::complaint(problem), true},
+          [&](const structure& known) { return known.cuts == number; },
+          [&](detail::complaint&) {
+            if (!ways_) ways_ = std::make_shared<detail::transport>(state().communicator());
+            structure made{.plans = {std::make_shared<const halo_plan<rank<I>>>(
+                               std::get<I>(planners_).plan(std::get<I>(cuts), state().id()))...}};
+            made.cuts = number;
+            return made;
+          },
+          [&] { return text(name) << direction << " with " << fields << " fields of " << detail::type_name<T>(); });
+      results<T> y{room<T>(*std::get<I>(s.plans), {}, &exchange_plan<rank<I>>::destination_shape)...};
+      (std::get<I>(y).fill(T{}), ...);
+      return y;
+    }(each);
+  }
+
   template <std::size_t I>
   static constexpr std::size_t rank = std::tuple_element_t<I, std::tuple<Extents...>>::rank();
   static constexpr auto fits_window = [](const auto& plan, const auto& shape) {
@@ -235,13 +280,13 @@ class halo_exchanges {
           if (!ways_) ways_ = std::make_shared<detail::transport>(state().communicator());
           if (!learns) {
             trouble = detail::complaint(text(name) << direction
-                                                   << ": requires blocks with ghosts of the shapes that a call gave "
-                                                      "before; call all(x...) first");
+                                                   << ": requires blocks with ghosts of the shapes that a call or "
+                                                      "frames gave before; call all(x...) first");
             return structure();
           }
           structure s;
           [&]<std::size_t... I>(std::index_sequence<I...>) {
-            (learn(std::get<I>(planners_), std::get<I>(mine), std::get<I>(s.plans), trouble), ...);
+            (learn(std::get<I>(planners_), std::get<I>(mine), std::get<I>(s.plans), s.cuts, trouble), ...);
           }(each);
           return s;
         },
@@ -249,11 +294,13 @@ class halo_exchanges {
   }
   /// Complaints are the same on all workers, so they stop at the same field.
   template <class Planner, class Shape, class Plan>
-  void learn(const Planner& planner, const Shape& mine, Plan& plan, detail::complaint& trouble) const {
+  void learn(const Planner& planner, const Shape& mine, Plan& plan, std::uint64_t& all,
+             detail::complaint& trouble) const {
     if (trouble.any()) return;
     const auto cuts = detail::cut_of_blocks(planner.p(), mine, "partita::halo_exchanges(h...)(x...)", trouble);
     if (trouble.any()) return;
     const text problem = planner.objection(cuts.extents());
+    all = detail::mixed(all, cuts.fingerprint());
     if (problem.empty()) plan = std::make_shared<typename Plan::element_type>(planner.plan(cuts, state().id()));
     else trouble = detail::complaint(text(name) << "(x...): " << problem);
   }

@@ -155,6 +155,27 @@ class window_movement {
     });
   }
 
+  /// All workers agree on the cut of a tensor without a block of it; then this worker's window, all zeros.
+  template <class T>
+  pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
+    operation().wait();
+    structure& s = agreed_structure(
+        state(), structures_,
+        {mixed(fingerprint_of<T>(5), cuts.fingerprint()), complaint(planner_.objection_to(cuts, direction)), true},
+        [&](const structure& known) { return *known.cuts == cuts; },
+        [&](complaint& trouble) {
+          if (!ways_) ways_ = std::make_shared<transport>(state().communicator());
+          return structure_of(cuts, text(planner_.name()) << direction, trouble);
+        },
+        [&] { return describe<T>(direction, cuts.extents()); });
+    last_plan_ = s.plan;
+    last_cuts_ = s.cuts;
+    const exchange_plan<rank>& e = s.plan->exchange;
+    auto y = make_pooled<T, rank>(ways_->memory(), e.takes ? e.destination_shape : shape_type{});
+    y.fill(T{});
+    return y;
+  }
+
  private:
   /// While others' cells travel. A function of the user's may throw: the others count on this worker all the same.
   template <class T>
@@ -178,6 +199,13 @@ class window_movement {
     const text call = text(planner_.name()) << direction;
     const auto cuts = cut_of_blocks(planner_.p(), mine, call.c_str(), trouble);
     if (trouble.any()) return {};
+    structure s = structure_of(cuts, call, trouble);
+    if (trouble.any()) return {};
+    const exchange_plan<rank>& e = s.plan->exchange;
+    if (e.takes || !e.gives) expect_shape(wanted, e.takes ? e.destination_shape : mine, planner_.name(), trouble);
+    return s;
+  }
+  structure structure_of(const decomposition<rank>& cuts, const text& call, complaint& trouble) {
     const text problem = planner_.objection(cuts.extents());
     if (!problem.empty()) {
       trouble = complaint(text(call) << ": " << problem);
@@ -189,14 +217,13 @@ class window_movement {
     s.back = reversed(s.plan->exchange);
     if constexpr (requires { planner_.rounds(cuts, *s.plan, true); })
       s.rounds = planner_.rounds(cuts, *s.plan, ways_->one_memory());
-    const exchange_plan<rank>& e = s.plan->exchange;
-    if (e.takes || !e.gives) expect_shape(wanted, e.takes ? e.destination_shape : mine, planner_.name(), trouble);
     return s;
   }
   structure no_window(const shape_type& shape, const char* direction, complaint& trouble) {
     if (!ways_) ways_ = std::make_shared<transport>(state().communicator());
     trouble = complaint(text(planner_.name())
-                        << direction << ": requires blocks with ghosts of the shapes that a forward call gave before; "
+                        << direction
+                        << ": requires blocks with ghosts of the shapes that a forward call or a frame gave before; "
                         << "this worker's has the shape " << shape << "; call the kernel on x first");
     return {};
   }

@@ -21,6 +21,8 @@ struct halo_plan {
   exchange_plan<Rank> exchange{};
   std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
   box<Rank> inside{};                        ///< the cells of the window that come from the tensor, counted in it
+  box<Rank> own{};                           ///< the block's own cells, counted in the window; of blocks that grow
+  bool star = false;                         ///< cells beside the block along more than one dimension are not exchanged
 
   /// Whether this is the block itself at its place in the window, and not an image of it.
   bool is_own_block(const kept_box<Rank>& k) const {
@@ -61,6 +63,7 @@ struct ghost_run {
   std::size_t at_window;  ///< where they start in the window
   std::size_t at_block;   ///< and in the block
   std::size_t size;       ///< of the other side's window or block
+  bool ghost = false;     ///< of blocks that grow: whether these are cells beside the block and not its own
 };
 
 /// Calls f(the chosen run of each dimension) for all combinations, the last dimension fastest.
@@ -92,6 +95,14 @@ std::array<std::size_t, Rank> of_runs(const std::array<const ghost_run*, Rank>& 
   return all;
 }
 
+/// Whether the cells lie beside the block along more than one dimension.
+template <std::size_t Rank>
+bool is_corner(const std::array<const ghost_run*, Rank>& chosen) {
+  std::size_t beside = 0;
+  for (const ghost_run* run : chosen) beside += run->ghost ? 1 : 0;
+  return beside > 1;
+}
+
 template <std::size_t Rank>
 bool any_empty(const windows_of_parts<Rank>& windows, const index<Rank>& parts) {
   for (std::size_t d = 0; d < Rank; ++d)
@@ -116,13 +127,14 @@ struct windows_of_grid {
 
 /// The plan of worker `worker`: from blocks of `owned` on grid `src` to windows. `who` says which workers want which
 /// parts: wants(worker), parts(worker), and for_workers(parts, f(worker)). A window that is empty along one dimension
-/// wants nothing. The reversed exchange adds what windows hold into the blocks, one's own first.
+/// wants nothing. The reversed exchange adds what windows hold into the blocks, one's own first. With `star`, which is
+/// for windows around blocks, cells beside a block along more than one dimension are left out.
 /// Requires: cuts that are balanced or explicit; reflected ghosts within the tensor.
 /// Cost:     O(own overlaps + parts along each dimension), without communication.
 template <class Src, std::size_t Rank, class Who>
 halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& owned,
                              const windows_of_parts<Rank>& windows, const halo_boundaries<Rank>& beyond, const Who& who,
-                             std::size_t worker) {
+                             std::size_t worker, bool star = false) {
   using detail::ghost_run;
   halo_plan<Rank> plan;
   exchange_plan<Rank>& e = plan.exchange;
@@ -133,6 +145,12 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   e.gives = src.contains(worker);
   e.takes = who.wants(worker);
   std::array<std::vector<ghost_run>, Rank> runs;
+  /// Whether cells of this worker's block in the window of `part` are ghosts there; and the same of its own window.
+  const auto is_ghost = [&](std::size_t d, std::size_t own, std::size_t part, std::size_t at_window,
+                            std::size_t at_block) {
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own).start) - windows[d][own].start;
+    return part != own || at_window != at_block + static_cast<std::size_t>(first);
+  };
   if (e.gives) {
     const index<Rank> own = src.index(src.place(worker));
     e.source_shape = owned.shape(own);
@@ -142,13 +160,14 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
         detail::for_runs(windows[d][part], n[d], beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
           const interval common{r.start < block.start[d] ? block.start[d] : r.start,
                                 r.stop < block.stop[d] ? r.stop : block.stop[d]};
-          if (common.start < common.stop)
-            runs[d].push_back(
-                {part, common, at + common.start - r.start, common.start - block.start[d], windows[d][part].size()});
+          if (common.start >= common.stop) return;
+          const std::size_t at_window = at + common.start - r.start, at_block = common.start - block.start[d];
+          runs[d].push_back({part, common, at_window, at_block, windows[d][part].size(),
+                             star && is_ghost(d, own[d], part, at_window, at_block)});
         });
     detail::for_products<Rank>(runs, [&](const auto& chosen) {
       const auto parts = detail::of_runs<Rank>(chosen, &ghost_run::part);
-      if (detail::any_empty<Rank>(windows, parts)) return;
+      if (detail::any_empty<Rank>(windows, parts) || detail::is_corner<Rank>(chosen)) return;
       const auto at_block = detail::of_runs<Rank>(chosen, &ghost_run::at_block);
       const auto at_window = detail::of_runs<Rank>(chosen, &ghost_run::at_window);
       who.for_workers(parts, [&](std::size_t peer) {
@@ -173,14 +192,16 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
       if (empty) continue;
       detail::for_runs(w, n[d], beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
         owned.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t at_block, std::size_t size) {
-          runs[d].push_back({part, common, at + common.start - r.start, at_block, size});
+          const std::size_t at_window = at + common.start - r.start;
+          runs[d].push_back(
+              {part, common, at_window, at_block, size, star && is_ghost(d, own[d], part, at_window, at_block)});
         });
       });
     }
     if (!empty)
       detail::for_products<Rank>(runs, [&](const auto& chosen) {
         const std::size_t peer = src.worker(detail::of_runs<Rank>(chosen, &ghost_run::part));
-        if (peer == worker) return;
+        if (peer == worker || detail::is_corner<Rank>(chosen)) return;
         transfer<Rank>& t = e.receives.emplace_back();
         t.worker = peer, t.where = detail::ranges_of<Rank>(chosen);
         t.at = detail::of_runs<Rank>(chosen, &ghost_run::at_window);
@@ -205,7 +226,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
 }
 
 /// The plan of worker `worker` for blocks that grow: every block of `owned` on grid `p`, with ghosts around it. A block
-/// that holds nothing does not grow at all.
+/// that holds nothing does not grow at all, unless the widths say so.
 /// Requires: no halo_objection [shape_error]; widths below 2^62. Cost: that of plan_windows.
 template <class Extents, std::size_t Rank>
 halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
@@ -213,11 +234,21 @@ halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& own
   static_assert(Extents::rank() == Rank, "partita::plan_halo: requires a partition of the tensor's rank");
   const text problem = halo_objection(owned.extents(), widths, beyond);
   if (!problem.empty()) throw shape_error(text("partita::plan_halo: ") << problem);
-  auto plan = plan_windows(p, owned, grown(owned, widths, beyond), beyond, windows_of_grid<Extents>{&p}, worker);
+  const bool star = widths.shape == halo_shape::star;
+  auto plan = plan_windows(p, owned, grown(owned, widths, beyond), beyond, windows_of_grid<Extents>{&p}, worker, star);
   exchange_plan<Rank>& e = plan.exchange;
-  if (e.gives && volume_of(e.source_shape) == 0) {
+  if (!e.takes) return plan;
+  plan.star = star;
+  if (volume_of(e.source_shape) == 0 && !widths.of_empty_blocks) {
     e.destination_shape = e.source_shape;
-    plan.inside = {{}, e.source_shape};
+    plan.inside = plan.own = {{}, e.source_shape};
+    return plan;
+  }
+  const index<Rank> own = p.index(p.place(worker));
+  for (std::size_t d = 0; d < Rank; ++d) {
+    const auto first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own[d]).start) - plan.start[d];
+    plan.own.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window starts nowhere
+    plan.own.stop[d] = plan.own.start[d] + e.source_shape[d];
   }
   return plan;
 }

@@ -50,7 +50,7 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
     costs.messages_by_dimension += most;
     costs.rounds += most > 0 ? 1 : 0;
   }
-  costs.messages_at_once = holders - 1;
+  costs.messages_at_once = widths.shape == halo_shape::star ? costs.messages_by_dimension : holders - 1;
   return costs;
 }
 

@@ -67,7 +67,7 @@ inline interval filled(window w, std::size_t n, boundary before, boundary after)
 }  // namespace detail
 
 /// The windows of blocks that grow by these widths; where there are no ghosts beyond a border they end there. A block
-/// without an index along a dimension does not grow along it.
+/// without an index along a dimension does not grow along it, unless the widths say so.
 template <std::size_t Rank>
 windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
                              const halo_boundaries<Rank>& beyond) {
@@ -76,12 +76,12 @@ windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths
     const auto n = static_cast<std::ptrdiff_t>(owned.cuts[d].extent());
     for (std::size_t part = 0; part < owned.cuts[d].parts(); ++part) {
       window w;
-      owned.cuts[d].for_pieces(part, [&](interval piece, std::size_t) {
+      if (const interval piece = owned.cuts[d].part(part); piece.size() > 0 || widths.of_empty_blocks) {
         w.start = static_cast<std::ptrdiff_t>(piece.start) - static_cast<std::ptrdiff_t>(widths.before[d]);
         w.stop = static_cast<std::ptrdiff_t>(piece.stop) + static_cast<std::ptrdiff_t>(widths.after[d]);
         if (beyond.before[d] == boundary::none && w.start < 0) w.start = 0;
         if (beyond.after[d] == boundary::none && w.stop > n) w.stop = n;
-      });
+      }
       windows[d].push_back(w);
     }
   }

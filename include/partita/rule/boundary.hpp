@@ -19,33 +19,51 @@ enum class boundary {
   function    ///< what a function of the global index gives, which is below 0 or from n on
 };
 
+/// Which cells around a block are exchanged.
+enum class halo_shape {
+  box,  ///< all of them, corners as well
+  star  ///< those beside the block along one dimension, as a stencil without corners reads them: 2 d messages, not 3^d
+        ///< - 1
+};
+
 /// How many cells a block grows in front of its first index and behind its last, along each dimension: `{.before = {1,
-/// 2}, .after = 1}`.
+/// 2}, .after = 1}`. `.shape = halo_shape::star` leaves the corners out, and `.of_empty_blocks = true` surrounds blocks
+/// without elements, too.
 template <std::size_t Rank>
 struct halo_widths {
   per_dimension<Rank> before{};
   per_dimension<Rank> after{};
+  halo_shape shape = halo_shape::box;
+  bool of_empty_blocks = false;
 
   friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
 };
 
 /// The boundary along each dimension, on both sides, and the value of boundary::constant. One for all dimensions
 /// (`boundary::periodic`), one each (`{boundary::periodic, boundary::zero}`), or one each for either side, in two
-/// arrays.
+/// arrays. The value is one for all sides, or one each for either side.
 template <std::size_t Rank>
 struct halo_boundaries {
   std::array<boundary, Rank> before{};
   std::array<boundary, Rank> after{};
-  double value = 0;
+  std::array<double, Rank> value_before{};
+  std::array<double, Rank> value_after{};
 
-  constexpr halo_boundaries(boundary everywhere, double constant = 0) : value(constant) {  // NOLINT: one means all
+  constexpr halo_boundaries(boundary everywhere, double constant = 0) {  // NOLINT: one means all
     before.fill(everywhere), after.fill(everywhere);
+    value_before.fill(constant), value_after.fill(constant);
   }
   constexpr halo_boundaries(const std::array<boundary, Rank>& each, double constant = 0)  // NOLINT
-      : before(each), after(each), value(constant) {}
+      : halo_boundaries(each, each, constant) {}
   constexpr halo_boundaries(const std::array<boundary, Rank>& in_front, const std::array<boundary, Rank>& behind,
                             double constant = 0)
-      : before(in_front), after(behind), value(constant) {}
+      : before(in_front), after(behind) {
+    value_before.fill(constant), value_after.fill(constant);
+  }
+  constexpr halo_boundaries(const std::array<boundary, Rank>& in_front, const std::array<boundary, Rank>& behind,
+                            const std::array<double, Rank>& constants_in_front,
+                            const std::array<double, Rank>& constants_behind)
+      : before(in_front), after(behind), value_before(constants_in_front), value_after(constants_behind) {}
 
   template <class... More>
     requires(((std::is_same_v<More, boundary> || (sizeof...(More) > 1 && std::is_arithmetic_v<More>)) && ...) &&

@@ -238,6 +238,34 @@ const std::vector<mismatch> table{
        halo_exchange h(k.line(), {.before = {1}, .after = {1}}, {boundary::constant, odd ? 2. : 1.});
        (void)h(k.x());
      }},
+    {"halo_exchange, shape",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.rows(), {.before = {1, 1}, .after = {1, 1}, .shape = odd ? halo_shape::star : halo_shape::box},
+                       boundary::periodic);
+       (void)h(k.block());
+     }},
+    {"halo_exchange, of_empty_blocks",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {1}, .after = {1}, .of_empty_blocks = odd}, boundary::periodic);
+       (void)h(k.x());
+     }},
+    {"halo_exchange, constant behind",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {1}, .after = {1}},
+                       {{boundary::constant}, {boundary::constant}, {1.}, {odd ? 2. : 1.}});
+       (void)h(k.x());
+     }},
+    {"halo_exchange, cut of a frame",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {1}, .after = {1}}, boundary::periodic);
+       (void)h.frame<double>(extents(odd ? 4 * k.n + 1 : 4 * k.n));
+     }},
+    {"halo_exchange, element type of a frame",
+     [](const kernels& k, bool odd) {
+       halo_exchange h(k.line(), {.before = {1}, .after = {1}}, boundary::periodic);
+       if (odd) (void)h.frame<float>(extents(4 * k.n));
+       else (void)h.frame<double>(extents(4 * k.n));
+     }},
     {"compose, order",
      [](const kernels& k, bool odd) {
        broadcast b(k.root(), k.line());

@@ -35,6 +35,8 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
   std::array<std::size_t, Rank> extents{}, parts{};
   halo_widths<Rank> widths;
   halo_boundaries<Rank> beyond(boundary::none, 7);
+  if (below(random, 3) == 0) widths.shape = halo_shape::star;
+  widths.of_empty_blocks = below(random, 3) == 0;
   std::vector<cut> cuts;
   for (std::size_t d = 0; d < Rank; ++d) {
     parts[d] = 1 + below(random, Rank == 1 ? 6 : 3);
@@ -49,6 +51,7 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
     };
     draw(widths.before[d], beyond.before[d]);
     draw(widths.after[d], beyond.after[d]);
+    beyond.value_after[d] = 8 + static_cast<double>(d), beyond.value_before[d] = 20 + static_cast<double>(d);
     for (const std::size_t n : sizes) wider += n > 0 && n < widths.before[d] ? 1 : 0, empty += n == 0 ? 1 : 0;
   }
   const auto owned = decomposition<Rank>::make([&](std::size_t d) { return cuts[d]; });
@@ -85,18 +88,20 @@ void one_case(std::mt19937& random, std::size_t& wider, std::size_t& empty) {
     const auto g = test::grown_block_of(owned, p.index(p.place(worker)), widths, beyond);
     BOOST_REQUIRE(std::equal(g.shape.begin(), g.shape.end(), y[worker].shape().begin()));
     const auto plan = plan_halo(p, owned, widths, beyond, worker);
-    test::for_cells<Rank>(g, extents, beyond, [&](std::size_t k, const auto& from) {
+    test::for_cells<Rank>(g, extents, beyond, [&](std::size_t k, auto from) {
+      const auto local_cell = index_of(k, g.shape);
+      auto global = g.first;
+      for (std::size_t e = 0; e < Rank; ++e) global[e] += static_cast<std::ptrdiff_t>(local_cell[e]);
+      if (widths.shape == halo_shape::star && test::is_corner<Rank>(owned, p.index(p.place(worker)), global)) from = {};
       expect_at_once(plan, index_of(k, g.shape), from);
       double outside = 0;  // of the first dimension in which the cell lies beyond the border
-      const auto local_cell = index_of(k, g.shape);
       for (std::size_t d = Rank; !from && d-- > 0;) {
         const auto at = g.first[d] + static_cast<std::ptrdiff_t>(local_cell[d]);
         const bool in_front = at < 0, behind = at >= static_cast<std::ptrdiff_t>(extents[d]);
         const boundary b = in_front ? beyond.before[d] : beyond.after[d];
-        if (!(in_front || behind) || !is_outside(b)) continue;
-        auto global = g.first;
-        for (std::size_t e = 0; e < Rank; ++e) global[e] += static_cast<std::ptrdiff_t>(local_cell[e]);
-        outside = b == boundary::function ? f(global) : b == boundary::constant ? beyond.value : 0;
+        if (!(in_front || behind) || (extents[d] > 0 && !is_outside(b))) continue;
+        const double constant = in_front ? beyond.value_before[d] : beyond.value_after[d];
+        outside = b == boundary::function ? f(global) : b == boundary::constant ? constant : 0;
       }
       BOOST_REQUIRE(y[worker].data()[k] == (from ? static_cast<double>(number_of(*from, extents) + 1) : outside));
       const double cotangent = static_cast<double>((3 * k + worker) % 11) - 5;

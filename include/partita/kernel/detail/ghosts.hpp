@@ -23,17 +23,39 @@ T as_ghost(double value) {
 template <std::size_t Rank>
 using outside_function = std::function<double(const std::array<std::ptrdiff_t, Rank>&)>;
 
-/// Sets the cells beyond the borders that are no cell of the tensor. Nobody else writes them. Where a cell lies beyond
-/// several borders the first dimension decides. `outside` is there if a boundary asks for it.
+/// Sets the cells of a window that lie beside its block along more than one dimension to 0: those along d and e, of
+/// which d is the first and e the second.
+template <class T, std::size_t Rank>
+void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
+  const T zero = as_ghost<T>(0);
+  const auto sides = [&](std::size_t d) {
+    return std::array<interval, 2>{interval{0, own.start[d]}, interval{own.stop[d], window.shape[d]}};
+  };
+  for (std::size_t d = 0; d < Rank; ++d)
+    for (std::size_t e = d + 1; e < Rank; ++e)
+      for (const interval along_d : sides(d))
+        for (const interval along_e : sides(e)) {
+          std::array<std::size_t, Rank> at{}, shape = window.shape;
+          for (std::size_t f = 0; f < e; ++f) at[f] = own.start[f], shape[f] = own.stop[f] - own.start[f];
+          at[d] = along_d.start, shape[d] = along_d.size();
+          at[e] = along_e.start, shape[e] = along_e.size();
+          copy<T, Rank>(window.part(at, shape), strided<const T, Rank>{&zero, shape, {}});
+        }
+}
+
+/// Sets the cells that nobody sends: those beyond the borders that are no cell of the tensor, and the corners of a
+/// star. Where a cell lies beyond several borders the first dimension decides. `outside` is there if a boundary asks
+/// for it.
 template <class T, std::size_t Rank>
 void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& beyond,
                   const outside_function<Rank>& outside = {}) {
   if (window.size() == 0) return;
+  if (plan.star) clear_corners(plan.own, window);
   std::array<std::size_t, Rank> at{}, shape = window.shape;
-  const auto fill = [&](boundary b) {
+  const auto fill = [&](boundary b, double constant) {
     const strided<T, Rank> slab = window.part(at, shape);
     if (b != boundary::function) {
-      const T value = as_ghost<T>(b == boundary::constant ? beyond.value : 0);
+      const T value = as_ghost<T>(b == boundary::constant ? constant : 0);
       return copy<T, Rank>(slab, strided<const T, Rank>{&value, shape, {}});
     }
     for (std::size_t k = 0; k < slab.size(); ++k) {
@@ -49,9 +71,9 @@ void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, c
   };
   for (std::size_t d = 0; d < Rank; ++d) {  // slabs in front and behind; those of later dimensions between them
     shape[d] = plan.inside.start[d];
-    fill(beyond.before[d]);
+    fill(beyond.before[d], beyond.value_before[d]);
     at[d] = plan.inside.stop[d], shape[d] = window.shape[d] - plan.inside.stop[d];
-    fill(beyond.after[d]);
+    fill(beyond.after[d], beyond.value_after[d]);
     at[d] = plan.inside.start[d], shape[d] = plan.inside.stop[d] - plan.inside.start[d];
   }
 }

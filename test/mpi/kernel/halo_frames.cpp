@@ -1,0 +1,155 @@
+// Blocks with ghosts that are made before there is a block, stars without corners, a constant for each side, and ghosts
+// around empty blocks.
+#include "mpi_test.hpp"
+#include "pretended.hpp"
+#include "refused.hpp"
+
+#include <array>
+#include <partita/kernel/adjoint_test.hpp>
+#include <partita/kernel/block_from.hpp>
+#include <partita/kernel/halo_exchange.hpp>
+#include <partita/kernel/halo_exchanges.hpp>
+#include <partita/plan/balanced_extents.hpp>
+#include <string>
+
+using namespace partita;
+using test::refused;
+
+namespace {
+
+double at_cell(std::size_t i, std::size_t j) { return static_cast<double>(100 * i + j); }
+
+/// Sets the own cells of a block with ghosts.
+template <class U>
+void set_own_cells(const halo_cells<2>& cells, U& u) {
+  const auto set = [&](const partita::index<2>& i) { u[cells.at(i[0], i[1])] = at_cell(i[0], i[1]); };
+  for_interior(cells, set);
+  for_border(cells, set);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(frames_of_halos)
+
+BOOST_AUTO_TEST_CASE(a_frame_is_filled_and_refreshed_without_a_first_call) {
+  for (const halo_way way : {halo_way::at_once, halo_way::by_dimension}) {
+    const world everyone(test::workers());
+    const auto p = everyone.partition(balanced_extents<2>(everyone.size()));
+    const halo_exchange h(p, {.before = {1, 2}, .after = {1, 0}}, {{boundary::periodic, boundary::constant}, 7.0}, way);
+    for (const std::size_t rows : {std::size_t{12}, std::size_t{13}}) {
+      auto u = h.frame<double>(extents(rows, std::size_t{9}));
+      set_own_cells(h.cells(), u);
+      h.refresh(u);
+      const auto wanted = h(block_from(p, extents(rows, std::size_t{9}), at_cell));
+      BOOST_TEST((u == wanted));
+    }
+    BOOST_TEST(h.structures_made() == 2U);  // a call knows what a frame made
+    const auto uneven = p.grid().shape()[0] == 1 ? cut::at({5}) : cut::balanced(5, p.grid().shape()[0]);
+    const decomposition<2> cuts(uneven, cut::balanced(4, p.grid().shape()[1]));
+    auto v = h.frame<float>(cuts);
+    BOOST_TEST(xt::sum(v)() == 0.0F);
+    BOOST_TEST(v.size() >= volume_of(cuts.shape(p.index())));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(frames_of_several_fields_are_refreshed_together) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(balanced_extents<2>(everyone.size()));
+  const halo_exchange narrow(p, {.before = {1, 1}, .after = {1, 1}}, boundary::periodic);
+  const halo_exchange wide(p, {.before = {2, 0}, .after = {0, 2}}, boundary::replicate);
+  const halo_exchanges both(narrow, wide);
+  const extents global(std::size_t{11}, std::size_t{8});
+  auto [u, v] = both.frames<double>(global, global);
+  const auto a = narrow.frame<double>(global), b = wide.frame<double>(global);
+  BOOST_TEST((u == a && v == b));
+  const auto wanted_u = narrow(block_from(p, global, at_cell)), wanted_v = wide(block_from(p, global, at_cell));
+  set_own_cells(narrow.cells(), u);
+  set_own_cells(wide.cells(), v);
+  both.refresh(u, v);
+  BOOST_TEST((u == wanted_u && v == wanted_v));
+}
+
+BOOST_AUTO_TEST_CASE(workers_outside_the_partition_get_an_empty_frame, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<1>(workers{everyone.size() - 1});
+  const halo_exchange h(p, {{1}, {2}}, boundary::periodic);
+  auto u = h.frame<double>(extents(5));
+  BOOST_TEST(u.size() == (p.active() ? 8U : 0U));
+  h.refresh(u);
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_that_does_not_fit_the_partition_is_refused_on_all_workers) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(n));
+  const halo_exchange h(p, {{1}, {1}}, boundary::periodic), mirror(p, {{9}, {0}}, boundary::reflect);
+  const auto parts = refused<shape_error>([&] { (void)h.frame<double>(decomposition<1>(cut::balanced(9, n + 1))); });
+  BOOST_TEST(parts.find(".frame(cuts): requires a cut with one part for each worker") != std::string::npos);
+  const auto dealt = refused<shape_error>([&] { (void)h.frame<double>(decomposition<1>(cut::block_cyclic(9, n, 1))); });
+  BOOST_TEST(dealt.find("got a block-cyclic one along dimension 0") != std::string::npos);
+  const auto reflected = refused<shape_error>([&] { (void)mirror.frame<double>(extents(9)); });
+  BOOST_TEST(reflected.find(".frame(cuts): requires reflected ghosts") != std::string::npos);
+  BOOST_TEST(h.frame<double>(extents(2 * n)).size() == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(a_star_sends_no_corners, *test::at_least(4)) {
+  const test::pretended shared("PARTITA_SHARED", "0");
+  const world everyone(test::workers());
+  const auto p = everyone.partition<2, 2>();
+  const halo_exchange all(p, {.before = {1, 1}, .after = {1, 1}}, boundary::zero);
+  const halo_exchange star(p, {.before = {1, 1}, .after = {1, 1}, .shape = halo_shape::star}, boundary::zero);
+  const auto x = block_from(p, extents<6, 6>{}, [](std::size_t, std::size_t) { return 1.0; });
+  const auto y = star(x);
+  (void)all(x);
+  if (p.active()) {
+    BOOST_TEST(all.counts().messages == 3U);
+    BOOST_TEST(star.counts().messages == 2U);
+    BOOST_TEST(star.counts().bytes_by_message == 2 * 3 * sizeof(double));
+    BOOST_TEST(xt::sum(y)() == 9 + 2 * 3);
+  }
+  auto u = star.frame<double>(extents<6, 6>{});
+  u.fill(5);
+  star.refresh(u);
+  BOOST_TEST((xt::sum(u)() == (p.active() ? 5 * (9 + 2 * 3) : 0)));
+  const halo_exchanges both(star, star);
+  const auto [a, b] = both(x, x);
+  BOOST_TEST((a == y && b == y));
+  BOOST_TEST(adjoint_test(everyone, star, x, xt::xtensor<double, 2>(2.0 * y + 1.0)).exact());
+}
+
+BOOST_AUTO_TEST_CASE(every_side_may_have_a_constant_of_its_own) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents<dynamic, 1>(n));
+  const halo_exchange h(
+      p, {.before = {1, 1}, .after = {1, 1}},
+      {{boundary::constant, boundary::constant}, {boundary::constant, boundary::constant}, {10.0, 20.0}, {30.0, 40.0}});
+  const auto y = h(block_from(p, extents(n, std::size_t{3}), [](std::size_t, std::size_t) { return 1.0; }));
+  const bool first = everyone.id() == 0, last = everyone.id() == n - 1;
+  BOOST_TEST(y(0, 1) == (first ? 10.0 : 1.0));
+  BOOST_TEST(y(2, 1) == (last ? 30.0 : 1.0));
+  BOOST_TEST(y(1, 0) == 20.0);
+  BOOST_TEST(y(1, 4) == 40.0);
+  BOOST_TEST(y(0, 0) == (first ? 10.0 : 20.0));  // the first dimension decides
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_block_may_have_ghosts) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents(n));
+  std::vector<std::size_t> sizes(n, 0);
+  sizes[0] = 3;  // all others hold nothing
+  const halo_exchange h(p, {.before = {2}, .after = {1}, .of_empty_blocks = true}, boundary::periodic);
+  auto u = h.frame<double>(decomposition<1>(cut::at(sizes)));
+  BOOST_TEST(u.size() == (everyone.id() == 0 ? 6U : 3U));
+  if (everyone.id() == 0) u(2) = 1, u(3) = 2, u(4) = 3;
+  h.refresh(u);
+  if (everyone.id() == 0) BOOST_TEST((u == xt::xtensor<double, 1>{2, 3, 1, 2, 3, 1}));
+  else BOOST_TEST((u == xt::xtensor<double, 1>{2, 3, 1}));
+  xt::xtensor<double, 1> x = xt::zeros<double>({sizes[everyone.id()]});
+  for (std::size_t k = 0; k < x.size(); ++k) x(k) = static_cast<double>(k + 1);
+  BOOST_TEST((h(x) == u));
+  BOOST_TEST(adjoint_test(everyone, h, x, u).exact());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
