@@ -98,6 +98,8 @@
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/bound_program.hpp>
+#include <partita/sharded/cast.hpp>
+#include <partita/sharded/clip.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/convolve.hpp>
 #include <partita/sharded/drop.hpp>

@@ -223,7 +223,7 @@ class window_movement {
     if (!ways_) ways_ = std::make_shared<transport>(state().communicator());
     trouble = complaint(text(planner_.name())
                         << direction
-                        << ": requires blocks with ghosts of the shapes that a forward call or a frame gave before; "
+                        << ": requires blocks with ghosts of the shapes that a forward call gave before, or a frame; "
                         << "this worker's has the shape " << shape << "; call the kernel on x first");
     return {};
   }
