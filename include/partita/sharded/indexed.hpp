@@ -26,6 +26,13 @@ struct dimension_loops {
   }
 };
 
+/// Plain arrays whose indices are elements of the type of x and no integers: what argmax gives.
+template <class X, class Indices>
+inline constexpr bool are_arrays_of_one_type = false;
+template <ranked_array X, ranked_array Indices>
+inline constexpr bool are_arrays_of_one_type<X, Indices> =
+    std::is_same_v<element_of<X>, element_of<Indices>> && std::is_floating_point_v<element_of<X>>;
+
 /// Indices that every worker knows, in their extents.
 struct known_indices {
   std::shared_ptr<const std::vector<std::size_t>> all;
@@ -233,7 +240,7 @@ struct cumsum_operation {
 /// Cost:     moves x where this dimension is cut; a copy of the result.
 /// Adjoint:  adds each element of the cotangent where it was taken.
 template <class X, ranked_array Indices, std::size_t D>
-  requires detail::any_tensor<X>
+  requires(detail::any_tensor<X> && !detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   static_assert(std::is_integral_v<element_of<Indices>>,
                 "partita::take(x, indices, dimensions<d>): requires indices of an integer type");

@@ -187,21 +187,24 @@ auto transpose(X&& x, permute_t<P...>) {
 
 namespace detail {
 
+template <class = void>
+inline rule rule_of_reshape(const shape_list& from, const shape_list& extents) {
+  if (volume_in(extents) != volume_in(from))
+    throw shape_error(text("partita::reshape: requires extents of as many elements as x has, got ")
+                      << extents << " for " << from);
+  return bound(reshape_rule(from, extents).named("reshape"), shape_span(&from, 1));
+}
 template <class T>
 sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& extents) {
-  if (volume_in(extents) != volume_in(x.extents()))
-    throw shape_error(text("partita::reshape: requires extents of as many elements as x has, got ")
-                      << extents << " for " << x.extents());
-  const shape_list shapes[] = {x.extents()};
-  const rule r = bound(reshape_rule(x.extents(), extents).named("reshape"), shape_span(shapes, 1));
-  return run_operation<T>({r, block_work::reshape}, {x});
+  return run_operation<T>({rule_of_reshape(x.extents(), extents), block_work::reshape}, {x});
 }
 
 }  // namespace detail
 
 /// The same elements in C order under other extents. Where a block is no block of the result, x is brought together
 /// along the dimensions that are merged or split; the result of a typed tensor says how it lies:
-/// `reshape<m.layout("data", "")>(x, {6, 4})`.
+/// `reshape<m.layout("data", "")>(x, {6, 4})`. That is one text for all: run-time tensors and values of traced programs
+/// get that layout, too, and plain arrays its rank.
 template <class T>
 sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {
   return detail::reshaped_tensor(x, extents);
@@ -209,6 +212,17 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents)
 template <sharding S, class T, auto Layout>
 sharded<T, S> reshape(const typed_sharded<T, Layout>& x, const shape_list& extents) {
   return sharded<T, S>(reshard(detail::reshaped_tensor(x.at_run_time(), extents), S));
+}
+template <sharding S, class T>
+sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {
+  return reshard(detail::reshaped_tensor(x, extents), S);
+}
+template <sharding S, ranked_array X>
+auto reshape(const X& x, const shape_list& extents) {
+  if (extents.size() != S.rank())
+    throw shape_error(text("partita::reshape<layout>(x, extents): requires extents of the rank of the layout, ")
+                      << S.rank() << ", got " << extents);
+  return detail::as_array<S.rank()>(detail::reshaped_tensor(detail::as_run_time(x), extents));
 }
 template <ranked_array X, std::size_t... E>
 auto reshape(const X& x, const extents<E...>& all) {

@@ -115,12 +115,13 @@ std::size_t extent_of(const X& x, std::size_t d, const char* call) {
 }  // namespace detail
 
 /// The elements along a dimension that stand at the indices that a tensor holds, cut as that is; an element that is no
-/// index of the dimension gives zeros. Indices have the elements of x.
+/// index of the dimension gives zeros. Indices have the elements of x, as those have that `argmax` gives, also of plain
+/// arrays.
 /// Shapes:   the indices' dimensions stand where the dimension was.
 /// Cost:     moves x where this dimension is cut; nothing for indices, however they are cut.
 /// Adjoint:  adds each element of the cotangent where it was taken; none for the indices.
 template <class X, class Indices, std::size_t D>
-  requires(detail::any_tensor<X> && detail::tensor_value<Indices>)
+  requires((detail::any_tensor<X> && detail::tensor_value<Indices>) || detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
   static_assert(detail::has_dimensions<X, D>,
                 "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
@@ -138,6 +139,18 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
                 "0");
   if constexpr (detail::has_dimensions<X, D>)
     return add(x, operate(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")}, updates, indices));
+}
+/// The same of plain arrays, whose indices are integers or elements of the type of x.
+template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_t D>
+auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D> along) {
+  using T = element_of<X>;
+  static_assert(detail::has_dimensions<X, D>,
+                "partita::scatter_add(x, indices, updates, dimensions<d>): requires a dimension that x has; count from "
+                "0");
+  const xt::xtensor<T, rank_of<Indices>> said = xt::cast<T>(indices);
+  if constexpr (detail::has_dimensions<X, D>)
+    return detail::as_array<rank_of<X>>(
+        scatter_add(detail::as_run_time(x), detail::as_run_time(said), detail::as_run_time(updates), along));
 }
 /// x with its elements at the indices replaced by the updates; of equal indices by the sum of their updates.
 /// Shapes:   as scatter_add.

@@ -70,11 +70,13 @@ inline traced stop_gradient(const traced& x) { return {x.program(), x.number_in_
 
 namespace detail {
 
+template <class... X>
+traced trace_operation(const applied_operation& work, const X&... x);
+
 template <class Op, class... X>
 traced trace_call(const Op& op, const X&... x) {
   static_assert(((tensor_kind<X> == 3) && ...),
                 "partita: requires traced values only while a program is traced; give constants as its arguments");
-  const std::shared_ptr<traced_program> programs[] = {x.program()...};
   const shape_list shapes[] = {x.extents()...};
   const shape_span span(shapes, sizeof...(X));
   const applied_operation work = [&] {
@@ -82,6 +84,11 @@ traced trace_call(const Op& op, const X&... x) {
       return bound_operation<sizeof...(X), float, double, int, long long>(op, span);
     else return bound_operation<sizeof...(X), float, double>(op, span);
   }();
+  return trace_operation(work, x...);
+}
+template <class... X>
+traced trace_operation(const applied_operation& work, const X&... x) {
+  const std::shared_ptr<traced_program> programs[] = {x.program()...};
   if (work.labels) throw error("partita::trace: labels are not traced; call the loss with the program's result");
   traced_program& p = *programs[0];
   const partita::applied y = p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name());
@@ -94,6 +101,21 @@ traced trace_call(const Op& op, const X&... x) {
 }
 
 }  // namespace detail
+
+/// reshape of a value of a traced program, with the rule of that of tensors; `reshape<S>` says how the result lies,
+/// too.
+template <class = void>
+inline traced reshape(const traced& x, const shape_list& extents) {
+  return detail::trace_operation({detail::rule_of_reshape(x.extents(), extents), detail::block_work::reshape}, x);
+}
+template <std::size_t... E>
+traced reshape(const traced& x, const extents<E...>& all) {
+  return reshape(x, shape_list(all));
+}
+template <sharding S, class = void>
+traced reshape(const traced& x, const shape_list& extents) {
+  return constrain(reshape(x, extents), S);
+}
 
 /// A traced function of tensors. `complete()` finds how all of its values lie; `program(x...)` executes it so, and is
 /// differentiable as any other function of tensors.
