@@ -1,5 +1,4 @@
-// A solver that keeps its halo exchange as a member: heat between a cold and a hot wall, in three dimensions on 6
-// workers.
+// Heat between a cold and a hot wall, by a class that keeps its halo exchange as a member, on 6 workers.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

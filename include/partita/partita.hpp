@@ -117,10 +117,12 @@
 #include <partita/sharded/sharded_optimiser.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
+#include <partita/sharded/tuple_sums.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
 #include <partita/io/optimiser_state.hpp>
 #include <partita/io/save_checkpoint.hpp>
+#include <partita/io/sharded_checkpoint.hpp>
 #include <partita/io/sharded_npy.hpp>

@@ -74,7 +74,29 @@ void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Po
 }
 
 /// Agrees on a checkpoint, makes its folder, and brings its tensors to those who write them; with `copies` the blocks
-/// may change as soon as it returns. Collective.
+/// may change as soon as it returns. `each(f)` calls f for all tensors in order; `count` is how many. Collective.
+template <class Each>
+std::unique_ptr<checkpoint_in_writing> begin_checkpoint_of(const char* name, const std::string& folder,
+                                                           std::uint64_t step, const checkpoint_options& options,
+                                                           bool copies, const world& everyone, std::size_t count,
+                                                           Each each) {
+  call_number number;
+  number << step << options.keep_last << options.slab_bytes << options.files.page_bytes << options.files.owner_bytes;
+  each([&](const auto& tensor) { add_to(number, tensor); });
+  const file_call call(everyone, 0,
+                       text(name) << "(\"" << folder.c_str() << "\", " << step << ", " << count
+                                  << (count == 1 ? " tensor)" : " tensors)"),
+                       number);
+  return one_call(*everyone.state(), [&] {
+    call.common(0);
+    std::vector<std::string> names;
+    each([&](const auto& tensor) { check_tensor(call, tensor, names); });
+    auto made = std::make_unique<checkpoint_in_writing>(call, folder, step, options);
+    made->begin();
+    each([&](const auto& tensor) { made->add(tensor, copies); });
+    return made;
+  });
+}
 template <class First, class... Rest>
 std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const std::string& folder, std::uint64_t step,
                                                         const checkpoint_options& options, bool copies,
@@ -82,25 +104,9 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const 
   static_assert(is_named_tensor<First> && (is_named_tensor<Rest> && ...),
                 "partita::save_checkpoint(folder, step, tensors...): requires tensors made by named(name, p, extents, "
                 "x), and checkpoint_options at most as the last argument");
-  constexpr std::size_t count = 1 + sizeof...(Rest);
-  call_number number;
-  number << step << options.keep_last << options.slab_bytes << options.files.page_bytes << options.files.owner_bytes;
-  add_to(number, first);
-  (add_to(number, rest), ...);
-  const file_call call(first.p.world(), 0,
-                       text(name) << "(\"" << folder.c_str() << "\", " << step << ", " << count
-                                  << (count == 1 ? " tensor)" : " tensors)"),
-                       number);
-  return one_call(*first.p.world().state(), [&] {
-    call.common(0);
-    std::vector<std::string> names;
-    check_tensor(call, first, names);
-    (check_tensor(call, rest, names), ...);
-    auto made = std::make_unique<checkpoint_in_writing>(call, folder, step, options);
-    made->begin();
-    made->add(first, copies);
-    (made->add(rest, copies), ...);
-    return made;
+  return begin_checkpoint_of(name, folder, step, options, copies, first.p.world(), 1 + sizeof...(Rest), [&](auto f) {
+    f(first);
+    (f(rest), ...);
   });
 }
 

@@ -33,6 +33,16 @@ sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, std::vector<work
   return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents), number);
 }
 
+/// The same of the blocks of a partition that holds one copy of the tensor.
+template <class T, class Extents>
+sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh>& on, const partition<Extents>& p,
+                              const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
+  auto had = on->boxes_of(bare(layout.finished()), extents);
+  for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
+  on->template agree<T>(call, layout, layout, extents);
+  return spread(on, std::move(had), given, layout, extents, number);
+}
+
 }  // namespace detail
 
 /// Writes a tensor as a .npy file: `save_npy<2>("w.npy", x)`, of a typed tensor `save_npy("w.npy", x)`. NumPy reads it.
@@ -70,10 +80,7 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
     const auto there = partition_of<Rank>(finished, extents, on->where());
     const partition<dynamic_extents<Rank>> p(everyone, there.arrangement);
     const xt::xtensor<T, Rank> block = load_npy<T, Rank>(path, p, to_cuts(there.cuts));
-    auto had = on->boxes_of(finished, extents);
-    for (std::size_t w = 0; w < had.size(); ++w) had[w].there = had[w].there && p.workers().find(w) < p.size();
-    on->template agree<T>("partita::load_npy", layout, layout, extents);
-    return detail::spread(on, std::move(had), block.data(), layout, extents, number);
+    return detail::spread_from("partita::load_npy", on, p, block.data(), layout, extents, number);
   });
 }
 

@@ -1,0 +1,226 @@
+// Checkpoints of sharded tensors: all tensors of a list, a tuple or a struct saved and loaded by one call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <partita/core/left_out.hpp>
+#include <partita/io/load_checkpoint.hpp>
+#include <partita/io/save_checkpoint.hpp>
+#include <partita/io/sharded_npy.hpp>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+namespace detail {
+
+template <class X>
+inline constexpr bool is_sharded_value = false;
+template <class T>
+inline constexpr bool is_sharded_value<sharded_tensor<T>> = true;
+template <class T, auto Layout>
+inline constexpr bool is_sharded_value<typed_sharded<T, Layout>> = true;
+
+template <class All>
+inline constexpr bool is_tuple_of_sharded = false;
+template <class... X>
+inline constexpr bool is_tuple_of_sharded<std::tuple<X...>> = sizeof...(X) > 0 &&
+                                                              (is_sharded_value<std::remove_cvref_t<X>> && ...);
+
+/// Tensors that are saved together: a std::tuple of tensors or of references to them, or a range of tensors of one
+/// type.
+template <class All>
+concept sharded_tensors = is_tuple_of_sharded<std::remove_cvref_t<All>> || requires(All& all) {
+  requires is_sharded_value<std::remove_cvref_t<decltype(*all.begin())>>;
+  all.end();
+};
+
+/// Calls f(tensor) for each of them.
+template <class All, class F>
+void for_each_tensor(All& all, F f) {
+  if constexpr (is_tuple_of_sharded<std::remove_cvref_t<All>>) std::apply([&](auto&... x) { (f(x), ...); }, all);
+  else
+    for (auto& x : all) f(x);
+}
+
+template <class T>
+const sharded_tensor<T>& run_time_value(const sharded_tensor<T>& x) {
+  return x;
+}
+template <class T, auto Layout>
+const sharded_tensor<T>& run_time_value(const typed_sharded<T, Layout>& x) {
+  return x.at_run_time();
+}
+template <class T>
+void assign_value(sharded_tensor<T>& x, const sharded_tensor<T>& value) {
+  x = value;
+}
+template <class T, auto Layout>
+void assign_value(typed_sharded<T, Layout>& x, const sharded_tensor<T>& value) {
+  x = typed_sharded<T, Layout>(value);
+}
+
+/// Calls f(rank as a type) with the rank of a tensor, up to 6: chosen, as each is compiled by itself.
+template <class X, class F>
+void with_rank_of(const X& x, const char* call, F f) {
+  if constexpr (requires { std::integral_constant<std::size_t, X::rank()>(); }) {
+    static_assert(X::rank() > 0, "partita::save_tensors(folder, step, tensors): requires tensors of rank 1 or more");
+    f(std::integral_constant<std::size_t, X::rank()>());
+  } else {
+    switch (x.rank()) {
+      case 1:
+        return f(std::integral_constant<std::size_t, 1>());
+      case 2:
+        return f(std::integral_constant<std::size_t, 2>());
+      case 3:
+        return f(std::integral_constant<std::size_t, 3>());
+      case 4:
+        return f(std::integral_constant<std::size_t, 4>());
+      case 5:
+        return f(std::integral_constant<std::size_t, 5>());
+      case 6:
+        return f(std::integral_constant<std::size_t, 6>());
+      default:
+        throw shape_error(text("partita::") << call << ": requires tensors of rank 1 to 6, got one of rank " << x.rank()
+                                            << "; reshape it");
+    }
+  }
+}
+
+/// The mesh that a tensor lies on.
+template <class T>
+const std::shared_ptr<bound_mesh>& mesh_of(const sharded_tensor<T>& x, const char* call) {
+  if (x.state() == nullptr || !x.state()->on)
+    throw partition_error(text("partita::") << call << ": requires tensors on a mesh; shard them first");
+  return x.state()->on;
+}
+
+/// How many tensors there are, the world of the first, and what all workers must give alike.
+struct tensors_given {
+  std::size_t count = 0;
+  std::shared_ptr<bound_mesh> first{};
+  hasher number{};
+
+  template <class All>
+  tensors_given(const All& all, const char* call) {
+    for_each_tensor(all, [&](const auto& x) {
+      const auto& value = run_time_value(x);
+      if (count++ == 0) first = mesh_of(value, call);
+      else mesh_of(value, call);
+      number.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
+      number.mix(value.extents()).mix(value.layout().fingerprint());
+    });
+    if (count == 0) throw shape_error(text("partita::") << call << ": requires at least one tensor");
+  }
+};
+
+inline std::string name_of_tensor(std::size_t k) { return std::to_string(k); }
+
+/// The tensor of that name, as x lies.
+template <std::size_t Rank, class T>
+sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, const sharded_tensor<T>& x) {
+  const auto& on = x.state()->on;
+  const std::uint64_t number = noted_tensor<T>(on, "load_tensors", x.layout(), x.extents());
+  const auto there = partition_of<Rank>(bare(x.layout().finished()), x.extents(), on->where());
+  const partition<dynamic_extents<Rank>> p(on->everyone(), there.arrangement);
+  const xt::xtensor<T, Rank> block = from.load<T, Rank>(name, p, to_cuts(there.cuts));
+  return spread_from("partita::load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
+}
+
+/// What a checkpoint holds that is not what the tensors are, or nothing; the same on all workers.
+template <class All>
+text differs_from(const checkpoint& from, const All& all, std::size_t count) {
+  text problem;
+  if (from.tensors().size() != count)
+    return problem << "requires as many tensors as were saved, got " << count << " and a checkpoint of "
+                   << from.tensors().size();
+  std::size_t k = 0;
+  for_each_tensor(all, [&](const auto& x) {
+    const auto& wanted = run_time_value(x).extents();
+    for (const manifest_tensor& saved : from.tensors())
+      if (problem.empty() && saved.name == name_of_tensor(k) && !(shape_list(saved.extents) == wanted))
+        problem << "requires tensors of the extents that were saved; number " << k << " has " << wanted
+                << ", and the checkpoint holds " << saved.extents;
+    ++k;
+  });
+  return problem;
+}
+
+}  // namespace detail
+
+/// Saves tensors as FOLDER/step-N, by one call: `save_tensors("run", step, std::tie(model.w1, model.w2))`, or a
+/// std::tuple, std::vector or std::array of tensors. Their files are 0.npy, 1.npy, … in their order.
+/// Shapes:   tensors of rank 1 or more, typed or with a layout at run time, on meshes of one world.
+/// Requires: tensors that owe no sum [partition_error], else what save_checkpoint requires.
+/// Cost:     that of save_checkpoint, and a copy of what this worker writes.
+/// Adjoint:  none; load_tensors is the way back.
+template <class All>
+  requires detail::sharded_tensors<const All>
+void save_tensors(const std::string& folder, std::uint64_t step, const All& tensors,
+                  const checkpoint_options& options = {}) {
+  using namespace detail;
+  constexpr const char* call = "save_tensors(folder, step, tensors)";
+  const tensors_given given(tensors, call);
+  for_each_tensor(tensors, [&](const auto& x) { require_whole_value(run_time_value(x).layout(), "save_tensors"); });
+  unwound([&] {
+    const auto made = begin_checkpoint_of(
+        "partita::save_tensors", folder, step, options, true, given.first->everyone(), given.count, [&](auto f) {
+          std::size_t k = 0;
+          for_each_tensor(tensors, [&](const auto& x) {
+            with_rank_of(x, call, [&](auto rank) {
+              constexpr std::size_t r = decltype(rank)::value;
+              const auto& value = run_time_value(x);
+              using T = typename std::remove_cvref_t<decltype(value)>::value_type;
+              const auto& on = value.state()->on;
+              const auto there = partition_of<r>(bare(value.layout()), value.extents(), on->where());
+              const partition<dynamic_extents<r>> p(on->everyone(), there.arrangement);
+              auto block = zero_volume<T, r>();
+              if (p.active()) block = value.template local<r>();
+              f(named(name_of_tensor(k++), p,
+                      dynamic_extents<r>(array_of_extents<r>(value.extents(), "partita::save_tensors")), block,
+                      from_cuts(there.cuts)));
+            });
+          });
+        });
+    made->write();
+    made->end();
+  });
+}
+
+/// Loads tensors that save_tensors saved, each as the one given lies, on any mesh and any number of workers; the step
+/// that was loaded, by default the highest one: `const auto step = load_tensors("run", std::tie(model.w1, model.w2));`.
+/// Shapes:   as many tensors as were saved, of their extents and types.
+/// Requires: that [shape_error, io_error], and what checkpoint::load requires, on all workers alike; if it throws, no
+///           tensor has changed.
+/// Cost:     that of load_npy for each tensor by one copy of each block, which gives it to the others.
+/// Adjoint:  none; save_tensors is the way back.
+template <class All>
+  requires detail::sharded_tensors<std::remove_reference_t<All>>
+std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64_t step = ~std::uint64_t{0}) {
+  using namespace detail;
+  constexpr const char* call = "load_tensors(folder, tensors)";
+  const tensors_given given(tensors, call);
+  const world& everyone = given.first->everyone();
+  const checkpoint from =
+      step == ~std::uint64_t{0} ? load_checkpoint(folder, everyone) : load_checkpoint(folder, everyone, step);
+  const text problem = differs_from(from, tensors, given.count);
+  agree_if_checked(*everyone.state(), hasher(given.number).mix(call).mix(given.count).value(),
+                   complaint(problem.empty() ? problem : text("partita::") << call << ": " << problem),
+                   [&] { return text("partita::") << call << " with " << given.count << " tensors"; });
+  std::vector<std::function<void()>> assign;  // once all are there
+  std::size_t k = 0;
+  for_each_tensor(tensors, [&](auto& x) {
+    with_rank_of(x, call, [&](auto rank) {
+      auto value = loaded_like<decltype(rank)::value>(from, name_of_tensor(k++), run_time_value(x));
+      assign.push_back([&x, value] { assign_value(x, value); });
+    });
+  });
+  for (const auto& each : assign) each();
+  return from.step();
+}
+
+}  // namespace partita

@@ -1,0 +1,41 @@
+// Sums of tuples of tensors, one by one: gradients of several batches that are added up.
+#pragma once
+
+#include <cstddef>
+#include <partita/sharded/arithmetic.hpp>
+#include <tuple>
+#include <utility>
+
+namespace partita {
+namespace detail {
+
+template <class X, class Y>
+auto sum_of_two(const X& x, const Y& y) {
+  if constexpr (ranked_array<X> && ranked_array<Y>) return xt::xtensor<element_of<X>, rank_of<X>>(x + y);
+  else return add(x, y);
+}
+
+}  // namespace detail
+
+/// The sums of the tensors of two tuples, in order: `gradients = gradients + more.gradients`.
+/// Shapes:   tuples of as many tensors; each pair as `add` takes it.
+/// Requires: what `add` requires of each pair.
+/// Cost:     that of `add` for each: tensors that lie alike are added where they are, partial ones stay partial.
+/// Adjoint:  dy to both tuples.
+template <class... X, class... Y>
+  requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...) && (detail::any_tensor<Y> && ...))
+auto add(const std::tuple<X...>& x, const std::tuple<Y...>& y) {
+  constexpr bool as_many = sizeof...(X) == sizeof...(Y);
+  static_assert(as_many, "partita::add(tuple, tuple): requires tuples of as many tensors");
+  if constexpr (as_many)
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple(detail::sum_of_two(std::get<I>(x), std::get<I>(y))...);
+    }(std::make_index_sequence<sizeof...(X)>());
+}
+template <class... X, class... Y>
+  requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...) && (detail::any_tensor<Y> && ...))
+auto operator+(const std::tuple<X...>& x, const std::tuple<Y...>& y) {
+  return add(x, y);
+}
+
+}  // namespace partita

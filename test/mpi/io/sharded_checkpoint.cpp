@@ -1,0 +1,131 @@
+// Tensors of a struct, a tuple or a list are saved by one call and loaded by another one, on another mesh, too.
+#include "folder.hpp"
+#include "mpi_test.hpp"
+#include "refused.hpp"
+
+#include <array>
+#include <partita/io/sharded_checkpoint.hpp>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using namespace partita;
+using test::refused;
+
+namespace {
+
+constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+
+double at_index(const shape_list& i, double salt) {
+  double value = salt;
+  for (const std::size_t k : i) value = 10 * value + static_cast<double>(k);
+  return value;
+}
+template <class T>
+sharded_tensor<T> numbers(const world& everyone, const sharding& layout, const shape_list& extents, double salt) {
+  return shard<T>(everyone, layout, extents, [salt](const auto& i) { return at_index(i, salt); });
+}
+/// Whether this worker's block holds what `numbers` made.
+template <class X>
+bool holds(const X& x, double salt) {
+  bool same = true;
+  x.for_each_local([&](const auto& i, const auto& element) {
+    same = same && element == static_cast<std::remove_cvref_t<decltype(element)>>(at_index(i, salt));
+  });
+  return same;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_tuple_and_a_list_are_loaded_on_another_mesh) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  const std::size_t n = everyone.size();
+  const mesh line{axis{"data", n}}, one{axis{"model", 1}};
+  const auto w = numbers<double>(everyone, line.layout("data", ""), {7, 3}, 1);
+  const auto b = numbers<float>(everyone, line.layout("data"), {5}, 2);
+  save_tensors(folder / "runs", 3, std::tuple(w, b));
+  save_tensors(folder / "runs", 4, std::tuple(b, w), {.keep_last = 2});
+
+  auto w_2 = numbers<double>(everyone, one.layout("", "model"), {7, 3}, 0);
+  auto b_2 = numbers<float>(everyone, line.layout(""), {5}, 0);
+  BOOST_TEST(load_tensors(folder / "runs", std::tie(b_2, w_2)) == 4U);
+  BOOST_TEST((holds(w_2, 1) && holds(b_2, 2)));
+  BOOST_TEST((w_2.layout() == one.layout("", "model") && b_2.layout() == line.layout("")));
+  b_2 = numbers<float>(everyone, line.layout("data"), {5}, 0);
+  BOOST_TEST(load_tensors(folder / "runs", std::tie(w_2, b_2), 3) == 3U);
+  BOOST_TEST((holds(w_2, 1) && holds(b_2, 2)));
+
+  const std::vector<sharded_tensor<double>> list{w, numbers<double>(everyone, line.layout("", "", ""), {2, 1, 3}, 5)};
+  save_tensors(folder / "list", 0, list);
+  std::array<sharded_tensor<double>, 2> back{numbers<double>(everyone, line.layout("", "data"), {7, 3}, 0),
+                                             numbers<double>(everyone, line.layout("data", "", ""), {2, 1, 3}, 0)};
+  BOOST_TEST(load_tensors(folder / "list", back) == 0U);
+  BOOST_TEST((holds(back[0], 1) && holds(back[1], 5)));
+}
+
+BOOST_AUTO_TEST_CASE(a_struct_of_typed_tensors_is_given_by_its_members, *test::at_least(4)) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  struct model {
+    sharded<double, m.layout("data", "model")> w;
+    sharded<double, m.layout("model")> b;
+    auto tensors() { return std::tie(w, b); }
+  };
+  const auto made = [&](double salt) {
+    return model{
+        shard<m.layout("data", "model"), double>(everyone, {6, 4}, [=](const auto& i) { return at_index(i, salt); }),
+        shard<m.layout("model"), double>(everyone, {4}, [=](const auto& i) { return at_index(i, salt + 1); })};
+  };
+  model saved = made(1), loaded = made(0);
+  save_tensors(folder / "runs", 12, saved.tensors());
+  BOOST_TEST(load_tensors(folder / "runs", loaded.tensors()) == 12U);
+  BOOST_TEST((holds(loaded.w, 1) && holds(loaded.b, 2)));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_saved_so_is_refused_and_changes_nothing) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  const mesh line{axis{"data", everyone.size()}};
+  auto w = numbers<double>(everyone, line.layout("data", ""), {4, 3}, 1);
+  auto b = numbers<double>(everyone, line.layout("data"), {4}, 2);
+  save_tensors(folder / "runs", 1, std::tie(w, b));
+  w = numbers<double>(everyone, line.layout("data", ""), {4, 3}, 7);
+  BOOST_TEST(refused<shape_error>([&] {
+               load_tensors(folder / "runs", std::tie(w));
+             }).find("requires as many tensors as were saved, got 1 and a checkpoint of 2") != std::string::npos);
+  auto longer = numbers<double>(everyone, line.layout("data"), {5}, 2);
+  BOOST_TEST(refused<shape_error>([&] {
+               load_tensors(folder / "runs", std::tie(w, longer));
+             }).find("number 1 has [5]") != std::string::npos);
+  auto floats = numbers<float>(everyone, line.layout("data"), {4}, 2);
+  BOOST_TEST(refused<io_error>([&] {
+               load_tensors(folder / "runs", std::tie(w, floats));
+             }).find("the type asked for") != std::string::npos);
+  BOOST_TEST(holds(w, 7));
+  BOOST_TEST(!refused<io_error>([&] { load_tensors(folder / "runs", std::tie(w, b), 2); }).empty());
+  auto owing = numbers<double>(everyone, line.layout("").partial("data"), {4}, 2);
+  BOOST_TEST(refused<partition_error>([&] { save_tensors(folder / "runs", 2, std::tie(owing)); }).find("reshard it") !=
+             std::string::npos);
+  BOOST_TEST(
+      !refused<shape_error>([&] { save_tensors(folder / "runs", 2, std::vector<sharded_tensor<float>>()); }).empty());
+  load_tensors(folder / "runs", std::tie(w, b));
+  BOOST_TEST((holds(w, 1) && holds(b, 2)));
+}
+
+BOOST_AUTO_TEST_CASE(another_list_on_one_worker_is_the_same_error_on_all, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  const mesh line{axis{"data", everyone.size()}};
+  auto w = numbers<double>(everyone, line.layout("data", ""), {4, 3}, 1);
+  auto b = numbers<double>(everyone, line.layout("data"), {4}, 2);
+  auto c = numbers<double>(everyone, line.layout(""), {4}, 2);
+  save_tensors(folder / "runs", 1, std::tie(w, b));
+  const bool odd = everyone.id() == 0;
+  const std::vector<sharded_tensor<double>> one{w}, two{w, b};
+  BOOST_CHECK_THROW(save_tensors(folder / "runs", 2, odd ? one : two), disagreement_error);
+  std::vector<sharded_tensor<double>> l_1{w, c}, l_2{w, b};
+  BOOST_CHECK_THROW(load_tensors(folder / "runs", odd ? l_1 : l_2), disagreement_error);
+  BOOST_TEST(load_tensors(folder / "runs", std::tie(w, b)) == 1U);
+  BOOST_TEST((holds(w, 1) && holds(b, 2)));
+}
