@@ -10,13 +10,13 @@
 #include <partita/array/elementwise.hpp>
 #include <partita/array/numpy.hpp>
 #include <partita/array/select_and_clamp.hpp>
+#include <partita/io/shardy.hpp>
 #include <partita/kernel/partitioned_elementwise.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/elementwise_plan.hpp>
 #include <partita/rule/broadcast_factors.hpp>
 #include <partita/rule/sharding/bound.hpp>
 #include <partita/rule/sharding/reshape_rule.hpp>
-#include <partita/rule/sharding/shardy.hpp>
 #include <set>
 #include <sstream>
 #include <stdexcept>

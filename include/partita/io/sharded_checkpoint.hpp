@@ -112,7 +112,7 @@ struct tensors_given {
       if (count++ == 0) first = mesh_of(value, call);
       else mesh_of(value, call);
       number.mix(type_number<typename std::remove_cvref_t<decltype(value)>::value_type>());
-      number.mix(value.extents()).mix(value.layout().fingerprint());
+      number.mix(value.extents()).mix(fingerprint_of(value.layout()));
     });
     if (count == 0) throw shape_error(text("partita::") << call << ": requires at least one tensor");
   }

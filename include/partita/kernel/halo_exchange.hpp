@@ -209,8 +209,7 @@ class halo_exchange
     static_assert(element_in_place<T>,
                   "partita::halo_exchange::frame<T>(cuts): requires elements that MPI can move and that are trivially "
                   "copyable");
-    const auto only = this->movement_.only_thread();
-    return this->movement_.template frame<T>(cuts, ".frame(cuts)");
+    return this->movement_.one_call([&] { return this->movement_.template frame<T>(cuts, ".frame(cuts)"); });
   }
   template <class T, std::size_t... E>
   pooled_tensor<T, rank> frame(const extents<E...>& global) const {

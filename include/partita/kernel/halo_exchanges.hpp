@@ -65,9 +65,10 @@ class halo_exchanges {
         sizeof...(Global) == fields,
         "partita::halo_exchanges(h...).frames<T>(cuts...): requires extents or a decomposition for each field");
     if constexpr (sizeof...(Global) == fields) {
-      const auto only = only_thread();
-      return std::apply([&](const auto&... p) { return framed<T>({p.cuts_of(global)...}, ".frames(cuts...)"); },
-                        planners_);
+      return one_call([&] {
+        return std::apply([&](const auto&... p) { return framed<T>({p.cuts_of(global)...}, ".frames(cuts...)"); },
+                          planners_);
+      });
     }
   }
   /// Fills the ghosts of blocks that have them already, in place: as halo_exchange::refresh.

@@ -11,7 +11,6 @@
 #include <partita/comm/one_call.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/tree.hpp>
-#include <partita/core/fingerprint.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/plan/cut.hpp>
 #include <type_traits>

@@ -8,8 +8,8 @@
 namespace partita {
 
 /// Each element of x, but no less than `low` and no more than `high`: `clip(x, 0, 6)`. A NaN comes through.
-/// Shapes:   those of x, a plain array, a sharded tensor, or a value of a traced program; the result lies as x does when
-///           its sums are taken.
+/// Shapes:   those of x, a plain array, a sharded tensor, or a value of a traced program; the result has the layout of
+///           x with its sums taken.
 /// Requires: two numbers, low <= high [shape_error], the same on all workers.
 /// Cost:     two comparisons and two selections of each element; no communication, unless x is partial.
 /// Adjoint:  dy where low <= x <= high, 0 elsewhere.

@@ -1,6 +1,6 @@
 // Shardy's textual rules are read, and written again as they were.
+#include <partita/io/shardy.hpp>
 #include <partita/rule/sharding/rules.hpp>
-#include <partita/rule/sharding/shardy.hpp>
 
 using namespace partita;
 
