@@ -3,7 +3,7 @@
 #include <iostream>
 #include <partita/explain/propagation_text.hpp>
 #include <partita/plan/plan_reshard.hpp>
-#include <partita/plan/sharded_partition.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 #include <partita/rule/sharding/registry.hpp>
 
 using namespace partita;

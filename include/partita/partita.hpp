@@ -10,16 +10,12 @@
 #include <partita/rule/sharding/rule.hpp>
 #include <partita/rule/sharding/sharding.hpp>
 
-#include <partita/plan/balanced_extents.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/cost.hpp>
-#include <partita/plan/halo_cells.hpp>
 #include <partita/plan/halo_rounds.hpp>
-#include <partita/plan/mesh_groups.hpp>
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/plan/relabel.hpp>
 #include <partita/plan/search.hpp>
-#include <partita/plan/sharded_partition.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/sharded/cut_further.hpp>
 
@@ -47,6 +43,8 @@
 #include <partita/array/strided.hpp>
 
 #include <partita/comm/over_workers.hpp>
+#include <partita/comm/balanced_extents.hpp>
+#include <partita/comm/mesh_groups.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/stop_signal.hpp>
 
@@ -60,6 +58,7 @@
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/compose.hpp>
+#include <partita/kernel/halo_cells.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/halo_exchanges.hpp>
 #include <partita/kernel/operator_sum.hpp>
@@ -115,6 +114,7 @@
 #include <partita/sharded/recompute.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/sharded_optimiser.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/tuple_sums.hpp>

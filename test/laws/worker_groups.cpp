@@ -4,7 +4,7 @@
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/linear_operator.hpp>
 #include <partita/kernel/reduce.hpp>
-#include <partita/plan/mesh_groups.hpp>
+#include <partita/comm/mesh_groups.hpp>
 
 #include "law.hpp"
 #include "refused.hpp"

@@ -10,7 +10,7 @@
 #include <partita/explain/svg.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/elementwise_plan.hpp>
-#include <partita/plan/given_cuts.hpp>
+#include <partita/kernel/given_cuts.hpp>
 #include <partita/plan/linear_cost.hpp>
 #include <partita/plan/mesh_block.hpp>
 #include <partita/rule/broadcast_extents.hpp>

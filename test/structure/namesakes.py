@@ -13,7 +13,7 @@ SUITES = ("static", "reject", "unit", "mpi")
 # test: the headers that it covers, which are tested together or decide too little for a test of their own
 TOGETHER = {
     "laws/reductions.cpp": "comm/element_operation kernel/sequential_reduce",
-    "laws/worker_groups.cpp": "plan/mesh_groups",
+    "laws/worker_groups.cpp": "comm/mesh_groups",
     "mpi/comm/arena.cpp": "comm/pooled",
     "mpi/comm/box_exchange.cpp": "comm/mpi",
     "mpi/io/hdf5.cpp": "comm/no_hints",
@@ -22,7 +22,7 @@ TOGETHER = {
     "mpi/io/replaced_file.cpp": "comm/file_size_errors",
     "mpi/kernel/element_types.cpp": "comm/element comm/element_kind",
     "mpi/kernel/errors_while_learning.cpp": "comm/agreement",
-    "mpi/kernel/halo_exchanges.cpp": "comm/side_by_side kernel/window_movement plan/halo_cells plan/halo_plan",
+    "mpi/kernel/halo_exchanges.cpp": "comm/side_by_side kernel/window_movement kernel/halo_cells plan/halo_plan",
     "mpi/kernel/halo_rounds.cpp": "plan/halo_rounds",
     "mpi/kernel/linear_operator.cpp": "kernel/kernel_counts",
     "mpi/kernel/partitioned_elementwise.cpp": "kernel/placed_tensor",
@@ -41,7 +41,7 @@ TOGETHER = {
     "unit/nn/optimiser.cpp": "nn/update_rule",
     "unit/nn/random_convolutions.cpp": "nn/convolution_sequentially",
     "unit/plan/complete.cpp": "plan/graph",
-    "unit/plan/decomposition.cpp": "plan/given_cuts",
+    "unit/plan/decomposition.cpp": "kernel/given_cuts",
     "unit/plan/exchange_plan.cpp": "plan/overlap plan/repartition_plan",
     "unit/plan/out_of_range.cpp": "plan/placed_mesh",
     "unit/plan/plan_reshard.cpp": "plan/reshard_graph plan/reshard_plan",

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <optional>
-#include <partita/plan/given_cuts.hpp>
+#include <partita/kernel/given_cuts.hpp>
 #include <type_traits>
 
 namespace partita {

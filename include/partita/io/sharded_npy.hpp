@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/io/npy.hpp>
-#include <partita/plan/sharded_partition.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 #include <partita/sharded/sharded.hpp>
 #include <string>
 #include <utility>

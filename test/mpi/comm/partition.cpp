@@ -5,7 +5,7 @@
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
-#include <partita/plan/balanced_extents.hpp>
+#include <partita/comm/balanced_extents.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <string>
 

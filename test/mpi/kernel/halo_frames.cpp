@@ -9,7 +9,7 @@
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/halo_exchanges.hpp>
-#include <partita/plan/balanced_extents.hpp>
+#include <partita/comm/balanced_extents.hpp>
 #include <string>
 
 using namespace partita;

@@ -3,9 +3,9 @@
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/plan/mesh_block.hpp>
-#include <partita/plan/mesh_groups.hpp>
+#include <partita/comm/mesh_groups.hpp>
 #include <partita/plan/placed_mesh.hpp>
-#include <partita/plan/sharded_partition.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 #include <partita/plan/worker_groups.hpp>
 #include <partita/plan/workers.hpp>
 

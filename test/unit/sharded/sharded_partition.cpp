@@ -1,5 +1,5 @@
 // A sharding as a partition and its cuts: the same blocks, also where several axes cut one dimension unevenly.
-#include <partita/plan/sharded_partition.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <random>

@@ -1,5 +1,5 @@
 // Balanced extents are constant expressions: literal ones, and all numbers of workers up to 64.
-#include <partita/plan/balanced_extents.hpp>
+#include <partita/comm/balanced_extents.hpp>
 
 using namespace partita;
 
