@@ -61,12 +61,16 @@ struct propagation_picture {
   }
 };
 
-/// The steps of every move, a line for each step, under a line that names the tensor.
+/// The steps of every move, a line for each step, under a line that names the tensor; and their bytes where
+/// propagation, which weighs moves by an estimate, counted others.
 inline prose to_text(const propagation_picture& picture) {
   prose all;
   for (const tensor_move& move : picture.moves) {
     all << (all.empty() ? "" : "\n") << (picture.is_before(move) ? "before, " : "after, ") << picture.name(move.tensor)
         << " moves by\n";
+    for (const reshard_need& estimate : picture.decided.reshards)
+      if (estimate.tensor == move.tensor && estimate.bytes != move.plan.bytes())
+        all << "(" << move.plan.bytes() << " bytes to a worker, where the estimate was " << estimate.bytes << ")\n";
     for (const reshard_step& step : move.plan) all << detail::written(step) << "\n";
   }
   return all;
