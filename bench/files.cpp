@@ -122,7 +122,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const std::size_t mebibytes = line.count("mebibytes");
   const int rounds = line.rounds();
   const bool first = everyone.id() == 0;
-  std::optional<bench::temporary_folder> made;  // worker 0 removes it, whatever happens
+  std::optional<bench::temporary_folder> made;  // worker 0 removes it, also after an exception
   char name[4096] = {};
   if (first) {
     made.emplace(line.word("folder"), "partita_bench_files");

@@ -62,7 +62,7 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// --help, --json, --quick and the options that a benchmark names. Whatever else is given is an error.
+/// --help, --json, --quick and the options that a benchmark names. Anything else is an error.
 class command_line {
  public:
   command_line(const char* name, const char* about, worker_range range, std::initializer_list<option> options)
@@ -83,10 +83,10 @@ class command_line {
         throw usage_error("requires workers: " + range_.words() + "; there are " + std::to_string(workers));
       return std::nullopt;
     } catch (const usage_error& e) {
-      return prints ? complain(e) : 2;
+      return prints ? print_error(e) : 2;
     }
   }
-  int complain(const usage_error& e) const {
+  int print_error(const usage_error& e) const {
     std::fprintf(stderr, "%s: %s; %s --help lists the options\n", name_, e.what(), name_);
     return 2;
   }
@@ -281,7 +281,7 @@ int run_alone(int argc, char** argv, command_line line, Body body) {
     const bool right = body(std::as_const(line), out);
     return out.status(right);
   } catch (const usage_error& e) {
-    return line.complain(e);
+    return line.print_error(e);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s: %s\n", line.name(), e.what());
     return 1;

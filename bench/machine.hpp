@@ -50,7 +50,7 @@ int run_on_workers(int argc, char** argv, command_line line, Body body) {
     const bool right = right_everywhere(body(std::as_const(line), out));
     return out.status(right);
   } catch (const usage_error& e) {  // thrown by all workers: it follows from the command line and their number
-    return worker() == 0 ? line.complain(e) : 2;
+    return worker() == 0 ? line.print_error(e) : 2;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s: worker %d: %s\n", line.name(), worker(), e.what());
     MPI_Abort(MPI_COMM_WORLD, 1);

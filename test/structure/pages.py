@@ -113,7 +113,7 @@ def self_test():
                "A paragraph\n    that goes on\n": 0}
     wrong = [text for text, count in planted.items() if len(list(broken_blocks(text))) != count]
     for text in wrong:
-        print(f"{len(list(broken_blocks(text)))} complaints about {text!r}")
+        print(f"{len(list(broken_blocks(text)))} errors about {text!r}")
     sys.exit(len(wrong) > 0)
 
 
@@ -124,13 +124,13 @@ def main():
     pages = {f.relative_to(root).as_posix(): f.read_text()
              for f in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")])
              if f.name != "CHANGELOG.md"}
-    complaints = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
-    complaints += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, wrong_limits, wrong_headlines)
+    errors = [f"{page}:{line}: {what}" for page, text in pages.items() for line, what in broken_blocks(text)]
+    errors += [f"{page}: {what}" for check in (missing_names, unnamed, unmentioned, wrong_limits, wrong_headlines)
                    for page, what in (check(root, pages))]
-    for complaint in complaints:
-        print(complaint)
+    for error in errors:
+        print(error)
     print(f"{len(pages)} pages")
-    sys.exit(len(complaints) > 0)
+    sys.exit(len(errors) > 0)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def wrong_rows(name, output):
             yield f"{where} has no samples"
 
 
-def complaints(mpirun, program, source):
+def errors(mpirun, program, source):
     name = pathlib.Path(program).name
     with tempfile.TemporaryDirectory() as folder:
         def run(*words, start=()):
@@ -67,9 +67,9 @@ def complaints(mpirun, program, source):
         with_value = re.findall(r'"([a-z-]+)",\s*bench::argument::(?!none)', source.read_text())
         for words in (["--bogus"], ["bogus"], ["--quick", "7"], [f"--{with_value[0]}"]):
             done = run(*words, start=start)
-            said = [line for line in done.stderr.splitlines() if line.startswith(f"{name}: ")]
-            if done.returncode != 2 or len(said) != 1 or done.stdout:
-                yield f"{' '.join(words)} ends with {done.returncode}, {len(said)} messages and {len(done.stdout)} characters"
+            messages = [line for line in done.stderr.splitlines() if line.startswith(f"{name}: ")]
+            if done.returncode != 2 or len(messages) != 1 or done.stdout:
+                yield f"{' '.join(words)} ends with {done.returncode}, {len(messages)} messages and {len(done.stdout)} characters"
         counted = re.findall(r'"([a-z-]+)",\s*bench::argument::count', source.read_text())
         if counted and run(f"--{counted[0]}", "0", start=start).returncode != 2:
             yield f"--{counted[0]} 0 is accepted"
@@ -88,7 +88,7 @@ def complaints(mpirun, program, source):
 
 def main():
     mpirun, program, source = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve()), sys.argv[3]
-    found = list(complaints(mpirun, program, pathlib.Path(source)))
+    found = list(errors(mpirun, program, pathlib.Path(source)))
     print("\n".join(found) or "as all benchmarks are")
     sys.exit(len(found) > 0)
 
