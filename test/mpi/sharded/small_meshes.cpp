@@ -6,6 +6,7 @@
 #include <boost/mpi/collectives.hpp>
 #include <functional>
 #include <partita/sharded/arithmetic.hpp>
+#include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/convolve.hpp>
 #include <partita/sharded/gradient_norm.hpp>
@@ -14,6 +15,7 @@
 #include <partita/sharded/pool.hpp>
 #include <partita/sharded/recompute.hpp>
 #include <partita/sharded/tensor_functions.hpp>
+#include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <refused.hpp>
 #include <string>
@@ -203,6 +205,40 @@ BOOST_AUTO_TEST_CASE(layouts_of_images_do_not_depend_on_being_on_the_mesh) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(layouts_of_programs_do_not_depend_on_being_on_the_mesh) {
+  const auto communicator = test::workers();
+  const world everyone(communicator);
+  std::mt19937 random(9);
+  const auto check = [&](const char* name, const auto& f) {
+    for (const mesh& m : all_meshes(everyone.size())) {
+      const auto all = test::layouts(m, 2);
+      const shape_list e{1 + random() % 3, 1 + random() % 2}, other{random() % 2 == 0 ? 1 : e[0], e[1]};
+      const sharding s = all[random() % all.size()].finished(), t = all[random() % all.size()].finished();
+      const text how = text(name) << " of " << s << " and " << t << " with " << e << " and " << other;
+      const auto x = placed(everyone, s, e, 1), y = placed(everyone, t, other, 2);
+      const auto program = trace(f, spec(s, e), spec(t, other));
+      const tensor z = program(x, y), expected = f(plain(e, 1), plain(other, 2));
+      auto step = program.template bind<double>(everyone, {0, 1});
+      const tensor bound = step(x, y);
+      BOOST_TEST(is_same_on_all(communicator, std::string(layout_of(z).c_str())), how);
+      BOOST_TEST(layout_of(bound) == layout_of(z), how);
+      BOOST_TEST(std::abs(sum(z).number() - sum(expected).number()) < 1e-12, how);
+      BOOST_TEST(sum(z).number() == sum(bound).number(), how);
+      const auto loss = [&](const auto& u, const auto& v) { return sum(square(program(u, v))); };
+      const auto d = value_and_gradient(loss, x, y).gradients;
+      const auto& back = step.backward(multiply(z, 2));
+      BOOST_TEST(layout_of(back[0]) == layout_of(std::get<0>(d)), how);
+      BOOST_TEST(std::abs(sum(square(back[1])).number() - sum(square(std::get<1>(d))).number()) < 1e-9, how);
+    }
+  };
+  check("x + y", [](const auto& x, const auto& y) { return add(x, y); });
+  check("tanh of a product", [](const auto& x, const auto& y) { return tanh(multiply(x, y)); });
+  check("minimum", [](const auto& x, const auto& y) { return minimum(x, multiply(y, 0.5)); });
+  check("matmul", [](const auto& x, const auto& y) { return matmul(x, transpose(y)); });
+  check("softmax", [](const auto& x, const auto& y) { return softmax(add(x, y)); });
+  check("sum of rows", [](const auto& x, const auto& y) { return sum(multiply(x, y), dimensions<1>); });
+}
+
 BOOST_AUTO_TEST_CASE(a_number_is_the_same_on_every_worker_of_the_world) {
   const auto communicator = test::workers();
   const world everyone(communicator);
@@ -222,6 +258,9 @@ BOOST_AUTO_TEST_CASE(a_number_is_the_same_on_every_worker_of_the_world) {
             .value == 71.25);
     BOOST_TEST(global_norm(std::tuple(one, one)) == std::sqrt(2 * 4.25 * 4.25));
     BOOST_TEST(!test::refused<shape_error>([&] { x.number(); }).empty());
+    const placed_mesh at_the_end(m, workers(everyone.size() - m.size(), everyone.size()));
+    BOOST_TEST(reshard(one, at_the_end, cut).number() == 4.25);
+    BOOST_TEST(sum(square(reshard(x, at_the_end, cut))).number() == 71.25);
     std::size_t seen = 0;
     scalar.for_each_local([&](const auto&, double) { ++seen; });
     BOOST_TEST(seen == (everyone.id() < m.size() ? 1U : 0U));
