@@ -7,6 +7,9 @@
 #include <partita/io/npy.hpp>
 #include <partita/io/save_checkpoint.hpp>
 #include <string>
+#if __has_include(<hdf5.h>)
+#include <partita/io/hdf5.hpp>
+#endif
 
 using namespace partita;
 
@@ -107,6 +110,41 @@ int look(const world& everyone, const rows& p, const std::string& folder) {
   return 0;
 }
 
+#if __has_include(<hdf5.h>)
+std::string dataset(long base, long k) { return std::to_string(base) + "_" + std::to_string(k); }
+/// Adds datasets to one HDF5 file, each of one number.
+int add(const world& everyone, const rows& p, const std::string& folder, long base, long times) {
+  for (long k = 0; k < times; ++k)
+    save_hdf5(folder + "/w.h5", dataset(base, k), p, global, filled(p, static_cast<double>(1000 * base + k)), crowded);
+  say(everyone, "added " + std::to_string(times) + " refused 0");
+  return 0;
+}
+/// Each of them must be whole.
+int find(const world& everyone, const rows& p, const std::string& folder, long base, long times) {
+  long good = 0, mixed = 0, lost = 0;
+  for (long k = 0; k < times; ++k) {
+    try {
+      const auto x = load_hdf5<double, 2>(folder + "/w.h5", dataset(base, k), p);
+      ++(all_are(everyone, x, static_cast<double>(1000 * base + k)) ? good : mixed);
+    } catch (const io_error& e) {
+      ++lost;
+      say(everyone, e.what());
+    }
+  }
+  say(everyone, "whole " + std::to_string(good) + " mixed " + std::to_string(mixed) + " lost " + std::to_string(lost));
+  return 0;
+}
+#else
+int add(const world& everyone, const rows&, const std::string&, long, long times) {
+  say(everyone, "added " + std::to_string(times) + " refused 0");
+  return 0;
+}
+int find(const world& everyone, const rows&, const std::string&, long, long) {
+  say(everyone, "whole 0 mixed 0 lost 0");
+  return 0;
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -119,5 +157,7 @@ int main(int argc, char** argv) {
   return verb == "replace" ? replace(everyone, p, folder, number(3))
          : verb == "load"  ? load(everyone, p, folder, number(3))
          : verb == "save"  ? save(everyone, p, folder, number(3), number(4))
+         : verb == "add"   ? add(everyone, p, folder, number(3), number(4))
+         : verb == "find"  ? find(everyone, p, folder, number(3), number(4))
                            : look(everyone, p, folder);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """two_jobs.py MPIRUN TWO_JOBS [TRIALS, 12] [--report FILE]: jobs that use the same files at once. What a job loads while
-another replaces the file is of one time; jobs that save into one folder lose no step that is listed, and get each their own
-or one error; a third job that is killed meanwhile stands in nobody's way, and what it leaves is removed."""
+another one replaces the file is of one time. Jobs that save into one folder lose no step that is listed, and get each
+their own or one error; jobs that add to one HDF5 file lose no dataset. A third job that is killed meanwhile does not
+block the others, and what it leaves is removed."""
 import json
 import os
 import pathlib
@@ -15,7 +16,7 @@ import time
 from trials import parsed_arguments
 
 MOST_SECONDS = 120
-REPLACED, STEPS = 400, 60
+REPLACED, STEPS, DATASETS = 400, 60, 20
 
 
 def start(mpirun, workers, *command):
@@ -81,6 +82,17 @@ def trial(mpirun, program, folder, k, totals):
             if wanted - listed:
                 totals["lost"] += len(wanted - listed)
                 errors.append(f"steps that were saved are not listed: {sorted(wanted - listed)}")
+    jobs = [start(mpirun, n, program, "add", folder, base, DATASETS) for base, n in enumerate(workers)]
+    errors += [error for _, error in (counts(job, "added N refused N") for job in jobs) if error is not None]
+    for base in (0, 1):
+        numbers, error = counts(start(mpirun, workers[base], program, "find", folder, base, DATASETS),
+                                "whole N mixed N lost N")
+        if error is not None:
+            errors.append(error)
+        if numbers is not None:
+            totals["datasets"] += numbers[0]
+            totals["mixed"] += numbers[1]
+            totals["lost"] += numbers[2]
     # the next job removes what the killed one left
     numbers, error = counts(start(mpirun, 1, program, "save", folder, 2000000, 1), "saved N late N refused N")
     left = [p.name for p in folder.glob("run/*.tmp.*")]
@@ -91,7 +103,7 @@ def trial(mpirun, program, folder, k, totals):
 
 def main():
     given = parsed_arguments()
-    totals = {"loads": 0, "steps": 0, "mixed": 0, "lost": 0}
+    totals = {"loads": 0, "steps": 0, "datasets": 0, "mixed": 0, "lost": 0}
     failed = hangs = 0
     for k in range(given.trials):
         with tempfile.TemporaryDirectory() as name:
@@ -100,11 +112,11 @@ def main():
         hangs += sum("did not end" in error for error in errors)
         for error in errors:
             print(f"trial {k}: {error}")
-    print(f"{totals['loads']} loads of a file that another job replaced, {totals['steps']} steps saved by several jobs: "
-          f"{totals['mixed']} mixed, {totals['lost']} lost")
+    print(f"{totals['loads']} loads of a file that another job replaced, {totals['steps']} steps and "
+          f"{totals['datasets']} datasets saved by several jobs: {totals['mixed']} mixed, {totals['lost']} lost")
     if given.report:
         with open(given.report, "a") as report:
-            print(json.dumps({"name": "two jobs", "jobs": 8 * given.trials, "kills": given.trials, **totals, "hangs": hangs,
+            print(json.dumps({"name": "two jobs", "jobs": 12 * given.trials, "kills": given.trials, **totals, "hangs": hangs,
                               "wrong": totals["mixed"], "failed": failed}), file=report)
     print(f"{given.trials - failed} passed, {failed} failed, 0 skipped")
     sys.exit(failed > 0 or totals["loads"] == 0 or totals["steps"] == 0)

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <partita/array/expression.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/io/detail/checkpoint_folder.hpp>
@@ -154,27 +155,48 @@ std::vector<std::uint64_t> common_steps(const file_call& call, const std::string
   return steps;
 }
 
-/// Reads the manifest of a step by the leader, tells all, and verifies it. Collective.
+/// What the leader finds in the manifest of a step, or of the highest one if none is wanted: its text, and what is
+/// wrong.
 template <class = void>
-checkpoint open_checkpoint(const file_call& call, const std::string& folder, std::uint64_t step) {
+std::pair<std::string, file_trouble> read_manifest(const file_call& call, const std::string& folder,
+                                                   const std::optional<std::uint64_t>& wanted) {
   constexpr std::size_t most = std::size_t{1} << 28U;  // 25 million slabs
-  const std::string path = folder + "/" + step_name(step);
-  std::string json;
-  file_trouble trouble;
-  if (call.leads()) {
-    const std::string file = path + "/manifest.json";
-    trouble = call.cannot("read", file, read_small_file(file, json, most), "load a step that is there");
-    const manifest_found found = trouble.empty() ? parse_manifest(json) : manifest_found{};
-    text problem = found.problem;
-    if (trouble.empty() && problem.empty() && found.manifest.step != step)
-      problem << "its manifest is that of step " << found.manifest.step
-              << ": its folder was renamed, or its files moved";
-    if (!problem.empty())
-      trouble = call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
-                                                        << path.c_str() << ", " << problem << "; load an earlier step");
+  std::string json, path;
+  std::uint64_t step = 0;
+  int error = ENOENT;
+  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step as soon as it is listed
+    const std::uint64_t before = step;
+    const checkpoint_list list = wanted ? checkpoint_list{{*wanted}, {}, 0} : list_checkpoints(folder);
+    if (list.error != 0 && list.error != ENOENT)
+      return {json, call.cannot("read", folder, list.error, "check the name of the folder")};
+    if (list.steps.empty())
+      return {json, call.refuse(file_trouble::kind::io,
+                                "requires a folder with a checkpoint that was saved whole, and there is none; ask "
+                                "checkpoint_steps first")};
+    step = list.steps.back();
+    if (again && step == before) break;
+    path = folder + "/" + step_name(step);
+    error = read_small_file(path + "/manifest.json", json, most);
   }
-  call.settle(trouble);
-  return {call.everyone(), path, parse_manifest(call.bytes_of(call.leader(), json)).manifest};
+  if (error != 0) return {json, call.cannot("read", path + "/manifest.json", error, "load a step that is there")};
+  const manifest_found found = parse_manifest(json);
+  text problem = found.problem;
+  if (problem.empty() && found.manifest.step != step)
+    problem << "its manifest is that of step " << found.manifest.step << ": its folder was renamed, or its files moved";
+  if (problem.empty()) return {json, {}};
+  return {json,
+          call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
+                                                  << path.c_str() << ", " << problem << "; load an earlier step")};
+}
+/// Reads a manifest by the leader, reports it to all, and verifies it. Collective.
+template <class = void>
+checkpoint open_checkpoint(const file_call& call, const std::string& folder,
+                           const std::optional<std::uint64_t>& wanted) {
+  std::pair<std::string, file_trouble> read;
+  if (call.leads()) read = read_manifest(call, folder, wanted);
+  call.settle(read.second);
+  manifest found = parse_manifest(call.bytes_of(call.leader(), read.first)).manifest;
+  return {call.everyone(), folder + "/" + step_name(found.step), std::move(found)};
 }
 
 }  // namespace detail
@@ -211,13 +233,7 @@ checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
     const detail::file_call call(everyone, 0, text("partita::load_checkpoint(\"") << folder.c_str() << "\", world)",
                                  detail::call_number() << 6);
     call.common(0);
-    const std::vector<std::uint64_t> steps = detail::common_steps(call, folder);
-    if (steps.empty())
-      call.refuse(detail::file_trouble::kind::io,
-                  "requires a folder with a checkpoint that was saved whole, and there is none; ask checkpoint_steps "
-                  "first")
-          .raise();
-    return detail::open_checkpoint(call, folder, steps.back());
+    return detail::open_checkpoint(call, folder, std::nullopt);
   });
 }
 
