@@ -15,7 +15,8 @@ namespace partita {
 namespace detail {
 
 /// All numbers of an optimiser one after the other, in balanced parts on all workers of a world: first how many steps
-/// were taken, then each state of each parameter in C order.
+/// were taken, then each state of each parameter in C order, and last a fingerprint of the extents of the parameters
+/// (files of earlier versions end before it).
 template <class T, class Options>
 class flat_state {
  public:
@@ -27,9 +28,15 @@ class flat_state {
         optimiser_(optimiser) {
     for (std::size_t p = 0; p < optimiser.parameters(); ++p)
       for (std::size_t s = 0; s < optimiser.states_of_parameter(); ++s) total_ += volume_in(extents(p, s));
+    length_ = total_ + 1;
   }
 
-  std::size_t total() const { return total_; }
+  std::size_t total() const { return length_; }
+  /// Whether a file of so many numbers can be read.
+  bool takes(std::size_t numbers) {
+    length_ = numbers;
+    return numbers == total_ || numbers == total_ + 1;
+  }
   /// What all workers have together.
   std::size_t total_of(std::size_t mine) const {
     std::size_t sum = 0;
@@ -42,6 +49,7 @@ class flat_state {
     xt::xtensor<T, 1> all(std::array<std::size_t, 1>{mine.size()});
     for (std::size_t k = mine.start; k < mine.stop && k < 2; ++k)
       all(k - mine.start) = static_cast<T>(k == 0 ? optimiser_.steps() / counted : optimiser_.steps() % counted);
+    if (mine.start <= total_ && total_ < mine.stop) all(total_ - mine.start) = static_cast<T>(fingerprint());
     each([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
              std::size_t p, std::size_t s) {
       const sharded_tensor<T> there = reshard(optimiser_.state(p, s), rows);
@@ -50,17 +58,13 @@ class flat_state {
     });
     return all;
   }
+  /// Whether the file is of parameters of these extents, the same on all workers. Collective.
+  bool is_of_these(const xt::xtensor<T, 1>& all) const {
+    return length_ == total_ || real_of(given_to_all<1>(all, total_)[0]) == static_cast<double>(fingerprint());
+  }
   void read(const xt::xtensor<T, 1>& all) {
     const interval mine = part(everyone_.id());
-    std::array<T, 2> front{};
-    std::vector<worker_box> had(everyone_.size()), wanted(everyone_.size());
-    for (std::size_t w = 0; w < everyone_.size(); ++w) {
-      const interval own = part(w);
-      const std::size_t stop = own.stop < 2 ? own.stop : 2;
-      had[w] = {{interval{own.start < stop ? own.start : stop, stop}}, 0, own.start < stop};
-      wanted[w] = {{interval{0, 2}}, 0, true};
-    }
-    on_->move(box_overlaps(had, wanted), all.data(), front.data());
+    const std::array<T, 2> front = given_to_all<2>(all, 0);
     each([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
              std::size_t p, std::size_t s) {
       const sharded_tensor<T>& old = optimiser_.state(p, s);
@@ -80,7 +84,33 @@ class flat_state {
     if constexpr (real_part<T>::count == 1) return static_cast<double>(x);
     else return static_cast<double>(x.real());
   }
-  interval part(std::size_t worker) const { return balanced_part(total_, everyone_.size(), worker); }
+  interval part(std::size_t worker) const { return balanced_part(length_, everyone_.size(), worker); }
+  /// Of the number and the extents of the states; small enough for a float.
+  std::size_t fingerprint() const {
+    hasher number;
+    for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
+      for (std::size_t s = 0; s < optimiser_.states_of_parameter(); ++s) {
+        number.mix(p).mix(s);
+        for (const std::size_t extent : extents(p, s)) number.mix(extent);
+      }
+    return static_cast<std::size_t>(number.value() % counted);
+  }
+  /// N numbers of the file, from number `begin` on, on all workers.
+  template <std::size_t N>
+  std::array<T, N> given_to_all(const xt::xtensor<T, 1>& all, std::size_t begin) const {
+    std::array<T, N> numbers{};
+    std::vector<worker_box> had(everyone_.size()), wanted(everyone_.size());
+    const std::size_t end = begin + N, mine = part(everyone_.id()).start;
+    for (std::size_t w = 0; w < everyone_.size(); ++w) {
+      const interval own = part(w);
+      const std::size_t from = own.start > begin ? own.start : begin, to = own.stop < end ? own.stop : end;
+      had[w] = {{from < to ? interval{from - begin, to - begin} : interval{0, 0}}, 0, from < to};
+      wanted[w] = {{interval{0, N}}, 0, true};
+    }
+    on_->move(box_overlaps(had, wanted), all.data() + (begin > mine && had[everyone_.id()].there ? begin - mine : 0),
+              numbers.data());
+    return numbers;
+  }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
   /// Calls f for each state: who holds which of its elements when it is cut into rows, and who has which in the file.
   template <class F>
@@ -114,7 +144,7 @@ class flat_state {
   world everyone_;
   std::shared_ptr<bound_mesh> on_;
   sharded_optimiser<T, Options>& optimiser_;
-  std::size_t total_ = 2;
+  std::size_t total_ = 2, length_ = 3;
   mutable std::size_t begin_ = 2;
 };
 
@@ -130,17 +160,23 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
   save_npy(path, flat.places(), extents<dynamic>(flat.total()), flat.written());
 }
 /// Restores it into an optimiser of the same kind and parameters, however these are cut and on however many workers.
-/// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error].
+/// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error, on
+///           all workers alike]; a file of an earlier version is known by its length only.
 template <class T, class Options>
 void load_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   detail::flat_state<T, Options> flat(everyone, optimiser);
   const auto places = flat.places();
   const xt::xtensor<T, 1> all = load_npy<T, 1>(path, places);
   const std::size_t held = flat.total_of(all.size());
-  if (held != flat.total())
+  const std::size_t wanted = flat.total();
+  if (!flat.takes(held))
     throw shape_error(text("partita::load_optimiser(\"")
                       << path.c_str() << "\", world, optimiser): requires the state of as many elements as these "
-                      << "parameters take, " << flat.total() << " numbers, but the file has " << held);
+                      << "parameters take, " << wanted << " numbers, but the file has " << held);
+  if (!flat.is_of_these(all))
+    throw shape_error(text("partita::load_optimiser(\"")
+                      << path.c_str() << "\", world, optimiser): requires the state of parameters of these extents, in "
+                      << "this order, and the file is of others; give the parameters in the order of the saved ones");
   flat.read(all);
 }
 

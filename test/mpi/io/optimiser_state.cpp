@@ -62,3 +62,42 @@ BOOST_AUTO_TEST_CASE(a_saved_optimiser_goes_on_on_other_layouts_and_workers) {
     BOOST_CHECK_THROW(load_optimiser(path, fewer, small), shape_error);
   }
 }
+
+BOOST_AUTO_TEST_CASE(a_state_of_parameters_of_other_extents_is_refused) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const std::string path = folder / "adam.npy";
+  const mesh m{axis{"a", everyone.size()}};
+  const auto make = [&](const shape_list& n) {
+    return shard<double>(everyone, sharding(m, n.size()), n, [](const auto& i) { return static_cast<double>(i[0]); });
+  };
+  auto x = make({2, 6}), y = make({4});
+  sharded_adam<double> saved({{x}, {y}}, {.learning_rate = 0.1});
+  saved.step(std::tuple(make({2, 6}), make({4})));
+  save_optimiser(path, everyone, saved);
+  for (const auto& [first, second] :
+       {std::pair(shape_list{3, 4}, shape_list{4}), std::pair(shape_list{6, 2}, shape_list{4}),
+        std::pair(shape_list{12}, shape_list{4}), std::pair(shape_list{4}, shape_list{2, 6}),
+        std::pair(shape_list{2, 4}, shape_list{8})}) {  // as many elements
+    auto v = make(first), w = make(second);
+    sharded_adam<double> other({{v}, {w}}, {.learning_rate = 0.1});
+    BOOST_CHECK_THROW(load_optimiser(path, everyone, other), shape_error);
+    BOOST_TEST(other.steps() == 0U);
+  }
+  auto v = make({2, 6}), w = make({4});
+  sharded_adam<double> same({{v}, {w}}, {.learning_rate = 0.1});
+  load_optimiser(path, everyone, same);
+  BOOST_TEST(same.steps() == 1U);
+  // a file of an earlier version: the same without its last number
+  const auto one = everyone.partition<1>(workers{0});
+  const xt::xtensor<double, 1> all = load_npy<double, 1>(path, one);
+  const std::size_t n = 2 + 2 * (12 + 4);
+  BOOST_TEST((everyone.id() != 0 || all.size() == n + 1));
+  auto front = zero_volume<double, 1>();
+  if (everyone.id() == 0) front = xt::xtensor<double, 1>(std::array<std::size_t, 1>{n});
+  std::copy_n(all.data(), front.size(), front.data());
+  save_npy(path, one, extents<dynamic>(n), front);
+  sharded_adam<double> earlier({{v}, {w}}, {.learning_rate = 0.1});
+  load_optimiser(path, everyone, earlier);
+  BOOST_TEST(earlier.steps() == 1U);
+}
