@@ -48,6 +48,7 @@ class sgd : public detail::optimiser_of_layers<T, sgd_options> {
  public:
   sgd(std::vector<parameter<T>> parameters, const sgd_options& options)
       : detail::optimiser_of_layers<T, sgd_options>("partita::sgd::step()", std::move(parameters), options) {}
+  explicit sgd(std::vector<parameter<T>> parameters) : sgd(std::move(parameters), sgd_options()) {}
   template <class... A>
   explicit sgd(const A&...) : sgd(std::vector<parameter<T>>(), sgd_options()) {
     static_assert(detail::asked_for_nothing<A...>,
@@ -62,6 +63,7 @@ class adam : public detail::optimiser_of_layers<T, adam_options> {
  public:
   adam(std::vector<parameter<T>> parameters, const adam_options& options)
       : detail::optimiser_of_layers<T, adam_options>("partita::adam::step()", std::move(parameters), options) {}
+  explicit adam(std::vector<parameter<T>> parameters) : adam(std::move(parameters), adam_options()) {}
   template <class... A>
   explicit adam(const A&...) : adam(std::vector<parameter<T>>(), adam_options()) {
     static_assert(detail::asked_for_nothing<A...>,
@@ -76,6 +78,7 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
  public:
   adamw(std::vector<parameter<T>> parameters, const adamw_options& options)
       : detail::optimiser_of_layers<T, adamw_options>("partita::adamw::step()", std::move(parameters), options) {}
+  explicit adamw(std::vector<parameter<T>> parameters) : adamw(std::move(parameters), adamw_options()) {}
   template <class... A>
   explicit adamw(const A&...) : adamw(std::vector<parameter<T>>(), adamw_options()) {
     static_assert(detail::asked_for_nothing<A...>,

@@ -116,6 +116,9 @@ class sharded_optimiser {
                   "sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
   }
 
+  explicit sharded_optimiser(std::vector<trained<T>> parameters)
+      : sharded_optimiser(std::move(parameters), Options()) {}
+
   /// One step along gradients in the order of the parameters, as value_and_gradient gives them. Collective.
   template <class... G>
   void step(const std::tuple<G...>& gradients) {

@@ -213,6 +213,20 @@ BOOST_AUTO_TEST_CASE(typed_tensors_and_arrays_are_parameters_too, *test::at_leas
   if (everyone.id() < 4) BOOST_TEST((sharded == plain));
 }
 
+BOOST_AUTO_TEST_CASE(options_that_are_left_out_are_the_defaults) {
+  const world everyone(test::workers());
+  const mesh m{axis{"data", everyone.size()}};
+  auto x = integers(everyone, m.layout("data", ""), {4, 3}, 1), y = x;
+  const auto g = integers(everyone, m.layout("data", ""), {4, 3}, 2);
+  sharded_adam<double> one({x}), other({y}, adam_options{});
+  for (int step = 0; step < 3; ++step) one.step(std::tuple(g)), other.step(std::tuple(g));
+  BOOST_TEST((reshard(x, m.layout("", "")).whole<2>() == reshard(y, m.layout("", "")).whole<2>()));
+  const std::vector<parameter<double>> none;
+  const sgd<double> a(none);
+  const adam<double> b(none);
+  const adamw<double> c(none);
+}
+
 BOOST_AUTO_TEST_CASE(wrong_gradients_are_refused_on_all_workers) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
