@@ -14,7 +14,6 @@
 #include <partita/plan/cost.hpp>
 #include <partita/plan/halo_rounds.hpp>
 #include <partita/plan/plan_reshard.hpp>
-#include <partita/plan/relabel.hpp>
 #include <partita/plan/search.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/sharded/cut_further.hpp>
@@ -42,9 +41,9 @@
 #include <partita/array/select_and_clamp.hpp>
 #include <partita/array/strided.hpp>
 
-#include <partita/comm/over_workers.hpp>
 #include <partita/comm/balanced_extents.hpp>
 #include <partita/comm/mesh_groups.hpp>
+#include <partita/comm/over_workers.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/stop_signal.hpp>
 
@@ -65,6 +64,7 @@
 #include <partita/kernel/partitioned_elementwise.hpp>
 #include <partita/kernel/reduce.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
+#include <partita/kernel/relabel.hpp>
 #include <partita/kernel/relabelled.hpp>
 #include <partita/kernel/sequentially.hpp>
 #include <partita/kernel/sum_reduce.hpp>

@@ -7,8 +7,8 @@
 #include <partita/comm/partition.hpp>
 #include <partita/core/error.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
+#include <partita/kernel/relabel.hpp>
 #include <partita/plan/cost.hpp>
-#include <partita/plan/relabel.hpp>
 
 namespace partita {
 

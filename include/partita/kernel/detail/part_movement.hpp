@@ -16,9 +16,9 @@
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
+#include <partita/kernel/detail/wholes_by_node.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/plan/block_group.hpp>
-#include <partita/plan/wholes_by_node.hpp>
 #include <type_traits>
 #include <vector>
 

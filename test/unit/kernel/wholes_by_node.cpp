@@ -1,6 +1,6 @@
 // All-gather and reduce-scatter in two steps: on any nodes, every part travels once to each other node and reaches
 // every member once, and every block is in every sum once.
-#include <partita/plan/wholes_by_node.hpp>
+#include <partita/kernel/detail/wholes_by_node.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

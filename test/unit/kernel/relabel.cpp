@@ -1,6 +1,6 @@
 // The cost of a repartition, and the order of workers that makes it least, against all orders there are.
+#include <partita/kernel/relabel.hpp>
 #include <partita/plan/cost.hpp>
-#include <partita/plan/relabel.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,7 @@
 // Where several orders of workers are equally cheap, relabelled takes one in which most workers stay: against all
 // orders there are, with costs that tie often.
+#include <partita/kernel/relabel.hpp>
 #include <partita/plan/cost.hpp>
-#include <partita/plan/relabel.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
