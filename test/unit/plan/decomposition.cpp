@@ -1,6 +1,6 @@
 // Decompositions: made from cuts, asked for blocks, laid out from blocks.
-#include <partita/plan/decomposition.hpp>
 #include <partita/kernel/given_cuts.hpp>
+#include <partita/plan/decomposition.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <string>

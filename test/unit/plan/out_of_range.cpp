@@ -1,13 +1,13 @@
 // What is asked for beyond what there is, by every public function of the plans that takes a number: a sentence, and
 // neither a crash nor an answer. Numbers that were negative are such numbers.
+#include <partita/comm/mesh_groups.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/grid.hpp>
 #include <partita/plan/mesh_block.hpp>
-#include <partita/comm/mesh_groups.hpp>
 #include <partita/plan/placed_mesh.hpp>
-#include <partita/sharded/sharded_partition.hpp>
 #include <partita/plan/worker_groups.hpp>
 #include <partita/plan/workers.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <string>
