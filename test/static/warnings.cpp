@@ -8,9 +8,9 @@
 #include <partita/core/short_list.hpp>
 #include <partita/explain/prose.hpp>
 #include <partita/explain/svg.hpp>
+#include <partita/kernel/given_cuts.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/elementwise_plan.hpp>
-#include <partita/kernel/given_cuts.hpp>
 #include <partita/plan/linear_cost.hpp>
 #include <partita/plan/mesh_block.hpp>
 #include <partita/rule/broadcast_extents.hpp>
