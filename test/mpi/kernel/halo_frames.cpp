@@ -5,11 +5,11 @@
 #include "refused.hpp"
 
 #include <array>
+#include <partita/comm/balanced_extents.hpp>
 #include <partita/kernel/adjoint_test.hpp>
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/halo_exchanges.hpp>
-#include <partita/comm/balanced_extents.hpp>
 #include <string>
 
 using namespace partita;
