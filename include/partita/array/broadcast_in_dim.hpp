@@ -161,9 +161,7 @@ auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}
   return sum_to_operand<rank_of_extents<known>>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
 }
 
-template <class... Given>
-auto broadcast_in_dim(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-                      detail::whatever = {}) {
+PARTITA_OTHER_CALLS(broadcast_in_dim) {
   static_assert(detail::asked_for_nothing<Given...>,
                 "partita::broadcast_in_dim(x, extents, broadcast_dimensions<...>): requires an array or a number and "
                 "the extents of the result; write broadcast_in_dim(x, extents<2, 3>{})");

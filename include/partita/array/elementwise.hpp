@@ -219,34 +219,26 @@ PARTITA_BINARY_OPERATION(greater)
 PARTITA_BINARY_OPERATION(greater_equal)
 #undef PARTITA_BINARY_OPERATION
 
-// Other calls: a sentence.
-template <class... Given>
-auto add(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-         detail::whatever = {}) {
+// Other calls are error messages.
+PARTITA_OTHER_CALLS(add) {
   static_assert(detail::asked_for_nothing<Given...>,
                 "partita::add(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a number, "
                 "and broadcast_dimensions<...> at most");
   return detail::no_result{};
 }
-template <class... Given>
-auto subtract(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-              detail::whatever = {}) {
+PARTITA_OTHER_CALLS(subtract) {
   static_assert(detail::asked_for_nothing<Given...>,
                 "partita::subtract(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
   return detail::no_result{};
 }
-template <class... Given>
-auto multiply(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-              detail::whatever = {}) {
+PARTITA_OTHER_CALLS(multiply) {
   static_assert(detail::asked_for_nothing<Given...>,
                 "partita::multiply(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
   return detail::no_result{};
 }
-template <class... Given>
-auto divide(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-            detail::whatever = {}) {
+PARTITA_OTHER_CALLS(divide) {
   static_assert(detail::asked_for_nothing<Given...>,
                 "partita::divide(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");

@@ -12,15 +12,7 @@
 
 namespace partita::detail {
 
-/// What every argument converts to, and every list in braces: a conversion that those of all other overloads are better
-/// than, so that what takes these gets the calls that nothing else takes.
-struct whatever {
-  constexpr whatever() = default;
-  template <class A>
-  constexpr whatever(const A&) {}
-  template <class A, class B, class... More>
-  constexpr whatever(const A&, const B&, const More&...) {}
-};
+using whatever = any_argument;
 
 }  // namespace partita::detail
 

@@ -82,18 +82,14 @@ auto clamp(const T& low, const T& x, const T& high) {
   return partita::clamp<const T&, const T&, const T&>(low, x, high);
 }
 
-template <class... Given>
-auto select(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-            detail::whatever = {}) {
+PARTITA_OTHER_CALLS(select) {
   static_assert(detail::asked_for_nothing<Given...>,
                 "partita::select(predicate, on_true, on_false): requires a predicate and two arrays; fill one by "
                 "xt::full_like for a number");
   return detail::no_result{};
 }
 
-template <class... Given>
-auto clamp(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-           detail::whatever = {}) {
+PARTITA_OTHER_CALLS(clamp) {
   static_assert(detail::asked_for_nothing<Given...>,
                 "partita::clamp(low, x, high): requires the array between its two bounds");
   return detail::no_result{};
