@@ -162,11 +162,11 @@ class temporary_folder {
   folder_lock lock_;
 };
 
-/// Whether there is a file of so many bytes.
+/// Whether there is a file of so many bytes. It is opened, because NFS asks the server for the size only then.
 inline bool is_whole_file(const std::string& path, std::size_t bytes) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         static_cast<std::size_t>(status.st_size) == bytes;
+  posix_file file;
+  std::size_t found = 0;
+  return file.open(path, O_RDONLY) == 0 && file.size(found) == 0 && found == bytes;
 }
 /// Writes a small file, in place of one that may be there, and puts it on the disk. 0 or an errno.
 inline int write_small_file(const std::string& path, const std::string& bytes, bool sync) {
