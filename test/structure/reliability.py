@@ -41,8 +41,8 @@ def table(lines):
               f"{training['kills']} kills", training["hangs"], training["lost"], training["wrong"])
     yield row("`kill -9` of a worker while the job saves (`killed while saving`)", f"{saving['jobs']} jobs",
               f"{saving['kills']} kills", saving["hangs"], saving["lost"], saving["wrong"])
-    yield row("jobs that replace and load one file, and save into one folder, one of them killed (`two jobs`)",
-              f"{jobs['jobs']} jobs, {thousands(jobs['loads'])} loads, {thousands(jobs['steps'])} steps",
+    yield row("jobs that replace and load one file, save into one folder and one HDF5 file, one of them killed (`two jobs`)",
+              f"{jobs['jobs']} jobs, {thousands(jobs['loads'])} loads, {thousands(jobs['steps'])} steps, {thousands(jobs['datasets'])} datasets",
               f"{jobs['kills']} kills", jobs["hangs"], jobs["lost"], jobs["wrong"])
     yield row("two threads of each worker with a world each (`two threads`)", rounds, "-", 0, "-",
               sum(one["wrong"] for one in threads))

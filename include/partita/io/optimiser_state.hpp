@@ -161,7 +161,7 @@ void save_optimiser(const std::string& path, const world& everyone, sharded_opti
 }
 /// Restores it into an optimiser of the same kind and parameters, however these are cut and on however many workers.
 /// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error, on
-///           all workers alike]; a file of an earlier version is known by its length only.
+///           all workers]; a file of an earlier version is known by its length only.
 template <class T, class Options>
 void load_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   detail::flat_state<T, Options> flat(everyone, optimiser);

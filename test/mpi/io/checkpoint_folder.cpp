@@ -1,4 +1,4 @@
-// One folder of checkpoints for several jobs and for whoever edits it: nothing that is being saved is removed, nothing
+// One folder of checkpoints for several jobs, and for people who edit it: nothing that is being saved is removed, nothing
 // that is listed lacks a file, and a step is loaded only under its own number and with its own extents.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"

@@ -1,4 +1,4 @@
-// Files of every element type, byte order, storage order and rank, held against files that a plain loop writes.
+// Files of every element type, byte order, storage order and rank, compared with files that a plain loop writes.
 #pragma once
 
 #include "../support/folder.hpp"

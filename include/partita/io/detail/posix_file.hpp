@@ -81,8 +81,8 @@ class posix_file {
     return 0;
   }
   /// What another file under the same name does not have, nor this one after somebody has written to it: as long as it
-  /// is open somewhere, its inode is given to no other. Without the number of the device, which is the affair of each
-  /// machine. 0 if it cannot be found out.
+  /// is open somewhere, its inode is given to no other. Without the number of the device, which each machine gives
+  /// for itself. 0 if it cannot be found out.
   std::uint64_t version() const {
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) return 0;
