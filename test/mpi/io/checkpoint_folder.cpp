@@ -1,5 +1,5 @@
-// One folder of checkpoints for several jobs, and for people who edit it: nothing that is being saved is removed, nothing
-// that is listed lacks a file, and a step is loaded only under its own number and with its own extents.
+// One folder of checkpoints for several jobs, and for people who edit it: nothing that is being saved is removed,
+// nothing that is listed lacks a file, and a step is loaded only under its own number and with its own extents.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
