@@ -3,8 +3,8 @@
 #include <iostream>
 #include <partita/explain/propagation_text.hpp>
 #include <partita/plan/plan_reshard.hpp>
-#include <partita/sharded/sharded_partition.hpp>
 #include <partita/rule/sharding/registry.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 
 using namespace partita;
 

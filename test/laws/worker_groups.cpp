@@ -1,10 +1,10 @@
 // Kernels in groups of workers that are made at run time: by lists, by colours, by the axes of a mesh; on blocks of any
 // rank, against what a loop over the members gives.
+#include <partita/comm/mesh_groups.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/linear_operator.hpp>
 #include <partita/kernel/reduce.hpp>
-#include <partita/comm/mesh_groups.hpp>
 
 #include "law.hpp"
 #include "refused.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <partita/io/npy.hpp>
-#include <partita/sharded/sharded_partition.hpp>
 #include <partita/sharded/sharded.hpp>
+#include <partita/sharded/sharded_partition.hpp>
 #include <string>
 #include <utility>
 #include <vector>

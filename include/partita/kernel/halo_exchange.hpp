@@ -7,8 +7,8 @@
 #include <initializer_list>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/part_kernel.hpp>
-#include <partita/kernel/window_movement.hpp>
 #include <partita/kernel/halo_cells.hpp>
+#include <partita/kernel/window_movement.hpp>
 #include <partita/plan/halo_rounds.hpp>
 #include <type_traits>
 #include <utility>

@@ -2,10 +2,10 @@
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
+#include <partita/comm/balanced_extents.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
-#include <partita/comm/balanced_extents.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <string>
 

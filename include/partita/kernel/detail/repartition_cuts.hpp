@@ -7,8 +7,8 @@
 #include <optional>
 #include <partita/core/error.hpp>
 #include <partita/core/hash.hpp>
-#include <partita/plan/decomposition.hpp>
 #include <partita/kernel/given_cuts.hpp>
+#include <partita/plan/decomposition.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/permute.hpp>
 #include <partita/rule/transport_choice.hpp>
