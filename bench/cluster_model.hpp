@@ -24,7 +24,7 @@ struct cluster_facts {
 /// What one node does in an exchange.
 struct node_exchange {
   double seconds = 0,
-         bound = 0;  ///< until its last byte is where it has to be; what its card takes for the bytes alone
+         bound = 0;  ///< until its last byte is where it has to be; what its NIC takes for the bytes alone
   std::size_t messages = 0, bytes = 0;  ///< to other nodes
 
   friend bool operator==(const node_exchange&, const node_exchange&) = default;
@@ -37,7 +37,7 @@ struct pair_bytes {
   std::size_t local, other, bytes;
 };
 
-/// One direction of a node's exchange: when its card gets which message, and how many bytes it has.
+/// One direction of a node's exchange: when its NIC gets which message, and how many bytes it has.
 class card_queue {
  public:
   card_queue(const cluster_facts& facts, std::size_t node) : facts_(facts), node_(node), now_(facts.workers_on_node) {}
@@ -142,7 +142,7 @@ class card_queue {
 }  // namespace detail
 
 /// Simulates one node of an exchange: `plan_of(worker)` is the exchange plan of a worker. What it receives is taken to
-/// come as what it sends goes, so it is told as well. Cost: that of the node's plans and sorts of its messages.
+/// come as what it sends goes, so it is reported as well. Cost: that of the node's plans and sorts of its messages.
 template <class PlanOf>
 node_exchange simulate_node(const cluster_facts& facts, std::size_t node, std::size_t workers,
                             std::size_t element_bytes, PlanOf plan_of) {

@@ -151,7 +151,7 @@ def hosts():
 
 
 def model():
-    print("| pencils to pencils | workers | KiB a worker | messages a node | ms | its card alone, ms | |")
+    print("| pencils to pencils | workers | KiB a worker | messages a node | ms | NIC bound, ms | |")
     print("|---|---|---|---|---|---|---|")
     for r in (r for r in rows if r["bench"] == "model"):
         print(f'| {r["case"]} | {r["workers"]} | {r["block"] / 1024:.0f} | {r["messages"]} | {r["ms"]:.2f} | {r["bound"]:.2f} '

@@ -28,7 +28,7 @@ int main(int, char** argv) {
   const std::filesystem::path folder = argv[1];
   std::filesystem::create_directories(folder);
   bool right = true;
-  const auto save = [&](const char* name, const prose& svg) {
+  const auto save = [&](const char* name, const long_text& svg) {
     right = right && (std::ofstream(folder / (std::string(name) + ".svg")) << svg).good();
   };
 

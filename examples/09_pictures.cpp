@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   bool right = true;
   const std::filesystem::path folder = argc > 1 ? argv[1] : std::filesystem::temp_directory_path() / "partita-pictures";
   std::filesystem::create_directories(folder);
-  const auto save = [&](const char* name, const prose& svg) {
+  const auto save = [&](const char* name, const long_text& svg) {
     std::cout << name << ".svg, " << svg.size() << " bytes\n";
     right = right && (std::ofstream(folder / (std::string(name) + ".svg")) << svg).good();
   };

@@ -1,4 +1,4 @@
-// Saves a tensor that is spread over workers to one file that NumPy reads, and loads it cut otherwise, on 4 workers.
+// Saves a tensor that is spread over workers to one file that NumPy reads, and loads it redistributed, on 4 workers.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>

@@ -18,7 +18,7 @@ const auto network = [](const auto& x, const auto& w1, const auto& b1, const aut
 
 constexpr std::size_t train = 1440, batch = 96, pixels = 64, hidden = 48, classes = 10;
 
-/// The loss of the last mini-batch and the share of test images that are told right.
+/// The loss of the last mini-batch and the share of test images that are classified correctly.
 std::pair<double, double> run(const world& everyone, const mesh& m, const xt::xtensor<double, 2>& images,
                               const xt::xtensor<int, 1>& labels) {
   const auto rows = [&](std::size_t first, std::size_t last) {

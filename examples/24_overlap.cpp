@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
       std::cout << "  worker " << k << " |" << line << "|\n";
     }
     std::cout << "Look at: < is short or not there where the boxes came while the worker computed. Between start and\n"
-              << "finish no other kernel is called: it would wait for what is under way.\n";
+              << "finish no other kernel is called: it would wait for the pending operation.\n";
   }
   return y == again && y == warm && sum == sum_again ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -34,7 +34,7 @@ data_set found(const std::string& folder) {
   return {all};
 }
 
-/// The loss of the last mini-batch, and the share of test images that are told right.
+/// The loss of the last mini-batch, and the share of test images that are classified correctly.
 std::pair<double, double> run(const world& everyone, const mesh& m, const data_set& data) {
   const std::size_t pixels = data.train.pixels.size() / data.train.size(), classes = 10, train = data.train.size();
   const auto rows = [&](const images& of, const auto& number, std::size_t n) {

@@ -32,7 +32,7 @@ struct places {
         columns(all.partition(dynamic_extents<2>(n * n, 1))) {}
 };
 
-/// The losses of the first steps, and the share of test images that are told right.
+/// The losses of the first steps, and the share of test images that are classified correctly.
 struct outcome {
   std::vector<double> losses{};
   double share = 0;

@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   const bool right = farthest < 1e-8 && accuracy >= 0.91;
   if (speaks)
     std::printf(
-        "%.2f %% of the test images are told right (by one worker alone: %.2f %%).\n"
+        "%.2f %% of the test images are classified correctly (by one worker alone: %.2f %%).\n"
         "Look at: no worker holds all weights, and the losses are those of a program on one worker, within %.1e%s.\n"
         "`examples/run digits -n 6` gives the same losses on six workers.\n",
         100 * accuracy, 100 * double(reference.at("test_accuracy")), farthest, right ? "" : ": TOO FAR");

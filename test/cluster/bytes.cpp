@@ -74,7 +74,7 @@ class cluster {
     MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return static_cast<double>(all);
   }
-  /// Once nothing is under way: acknowledgements come late.
+  /// Once nothing is pending: acknowledgements come late.
   static traffic settled() {
     MPI_Barrier(MPI_COMM_WORLD);
     ::usleep(60000);

@@ -67,10 +67,10 @@ std::array<std::size_t, Rank> shape_of_json(const json& list) {
   return shape;
 }
 
-/// Whether every element of a tensor is told; else there are moments only.
+/// Whether every element of a tensor is recorded; else there are moments only.
 inline bool is_told_in_full(const json& t) { return t.contains("f") || t.contains("v"); }
 
-/// Element k (in C order) of a tensor that is told by formula or in full.
+/// Element k (in C order) of a tensor that is given by formula or in full.
 inline double element_of_json(const json& t, std::size_t k) {
   if (t.contains("v")) return t.at("v")[k].get<double>();
   const auto f = t.at("f").get<std::array<std::int64_t, 4>>();
@@ -120,7 +120,7 @@ class cut_tensor {
     for (std::size_t worker = 0; worker < got.size(); ++worker) add(wrong, got[worker], worker, what, tolerance, sums);
     compare_sums(wrong, sums, what);
   }
-  /// Compares the blocks that the workers hold; where only moments are told, they add them up together.
+  /// Compares the blocks that the workers hold; where only moments are recorded, they add them up together.
   template <class Block>
   void compare_mine(complaints& wrong, const partita::world& everyone, const Block& got, const std::string& what,
                     double tolerance = 0) const {
@@ -189,7 +189,7 @@ class cut_tensor {
   partita::grid<partita::dynamic_extents<Rank>> places_;
 };
 
-/// A tensor that is told in full or by formula, on one worker alone.
+/// A tensor that is given in full or by formula, on one worker alone.
 template <std::size_t Rank>
 xt::xtensor<double, Rank> whole_of_json(const json& t) {
   auto all = partita::uninitialised<double, Rank>(shape_of_json<Rank>(t.at("s")));

@@ -51,7 +51,7 @@ std::vector<std::size_t> numbers_in(const box<Rank>& b, const std::array<std::si
   }
   return all;
 }
-/// A gradient of the whole layer, in its parts: exact where it is told in full, else by moments of the whole.
+/// A gradient of the whole layer, in its parts: exact where it is recorded in full, else by moments of the whole.
 template <std::size_t Rank>
 void compare_part(complaints& wrong, const xt::xtensor<double, Rank>& got, const box<Rank>& where, const json& told,
                   const char* what) {

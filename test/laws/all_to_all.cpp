@@ -48,9 +48,9 @@ BOOST_AUTO_TEST_CASE(an_objection_of_one_worker_is_thrown_by_all) {
   const all_to_all t(p, everyone.partition(extents<1, dynamic>(everyone.size())));
   const auto x = integers<double, 2>({1, everyone.size()}, everyone.id());
   const text objection(everyone.id() == 0 ? "a reason" : "");
-  BOOST_CHECK_THROW(detail::hooked::call(t, x, objection), shape_error);
-  BOOST_CHECK_THROW(detail::hooked::object(t, objection), shape_error);
-  BOOST_TEST(same(detail::hooked::adjoint(t, detail::hooked::call(t, x, text()), text()), x));
+  BOOST_CHECK_THROW(detail::kernel_access::call(t, x, objection), shape_error);
+  BOOST_CHECK_THROW(detail::kernel_access::object(t, objection), shape_error);
+  BOOST_TEST(same(detail::kernel_access::adjoint(t, detail::kernel_access::call(t, x, text()), text()), x));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -21,7 +21,8 @@ using namespace partita;
 template <std::size_t Rank>
 using shape = std::array<std::size_t, Rank>;
 
-/// The k-th element of a block that is told apart by a number: small, so that sums of products are exact in every type.
+/// The k-th element of a block that is distinguished by a number: small, so that sums of products are exact in every
+/// type.
 template <class T>
 T element(std::size_t k, std::size_t number) {
   const std::size_t mixed = 7 * k + 5 * number + k / 5;
@@ -176,7 +177,7 @@ void expect_same_in_view(Fill fill, const Y& y) {
 
 /// Every law for a kernel and its sequential executor; x_of and y_of make the blocks of a worker, `gives` and `takes`
 /// say whether this one is active on the side of x and of y. What a kernel has no way for is left out: views, and
-/// calls that are begun and ended apart.
+/// non-blocking calls.
 template <class Kernel, class Sequential, class MakeX, class MakeY>
 void expect_all_laws(const world& everyone, const Kernel& k, const Sequential& k_1, bool gives, MakeX x_of, bool takes,
                      MakeY y_of) {

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(every_kernel_gives_what_it_promises_on_twelve_workers, *tes
   BOOST_TEST(gathered.shape(1) == (p_w.active() ? 20U : 5U));
   if (p_w.active()) BOOST_TEST((part == 4.0F * own * ones));
 
-  // a tensor moved to other cuts and turned, begun and ended
+  // a tensor moved to other cuts and permuted, without blocking
   repartition turn(p_x, everyone.partition<4, 1>(), permute<1, 0>, to_cuts(cut::at({3, 0, 5, 8}), cut::balanced(8, 1)));
   auto later = turn.start(x);
   const auto turned = later.finish();

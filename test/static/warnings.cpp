@@ -6,7 +6,7 @@
 #include <partita/core/box.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/core/short_list.hpp>
-#include <partita/explain/prose.hpp>
+#include <partita/explain/long_text.hpp>
 #include <partita/explain/svg.hpp>
 #include <partita/kernel/given_cuts.hpp>
 #include <partita/plan/binomial_tree.hpp>
@@ -42,8 +42,8 @@ static_assert(choose({.batch = 2, .in_features = 4, .out_features = 4}, 2, 2, 4)
 static_assert(mesh_block(mesh(axis("a", 2)).layout("a"), {7}, 1)[0] == interval{4, 7});
 static_assert(inverse_axes(axes_order<3>{2, 0, 1}) == axes_order<3>{1, 2, 0});
 
-[[maybe_unused]] prose written(const grid<extents<2, 3>>& p) {
-  prose out;
+[[maybe_unused]] long_text written(const grid<extents<2, 3>>& p) {
+  long_text out;
   out << plan_operand(p, {4U, 6U}, dimension_map::identity(2), p, {4U, 6U});
   return out.pad(80);
 }

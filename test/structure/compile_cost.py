@@ -2,7 +2,7 @@
 """compile_cost.py [--update] SOURCE_ROOT BUILD_DIR: what five small programs cost to compile, by clang without
 optimisation: preprocessed lines, instantiations of templates, bytes of the object. These repeat exactly, so they are
 compared with the table of docs/compile-cost.md: more than a tenth above it is refused until somebody has looked and
-drawn the table anew with --update. Seconds are told and not judged."""
+drawn the table anew with --update. Seconds are reported and not judged."""
 import json
 import pathlib
 import re

@@ -16,7 +16,7 @@ TOGETHER = {
     "laws/worker_groups.cpp": "comm/mesh_groups",
     "mpi/comm/arena.cpp": "comm/pooled",
     "mpi/comm/box_exchange.cpp": "comm/mpi",
-    "mpi/io/hdf5.cpp": "comm/no_hints",
+    "mpi/io/hdf5.cpp": "comm/mpi_info_null",
     "mpi/sharded/reshard.cpp": "plan/reshard_overlaps",
     "mpi/comm/parts.cpp": "comm/world",
     "mpi/io/replaced_file.cpp": "comm/file_size_errors",
@@ -31,7 +31,7 @@ TOGETHER = {
     "mpi/kernel/sums_under_way.cpp": "comm/pending_operation",
     "mpi/nn/initialise.cpp": "nn/initialise_convolution",
     "mpi/nn/layers.cpp": "kernel/block_layout nn/dropout nn/embedding nn/flatten nn/layer",
-    "mpi/nn/linear.cpp": "kernel/hooked nn/linear_options plan/linear_plan",
+    "mpi/nn/linear.cpp": "kernel/kernel_access nn/linear_options plan/linear_plan",
     "mpi/nn/loss.cpp": "nn/cross_entropy",
     "mpi/nn/norms.cpp": "nn/batch_norm nn/group_norm nn/layer_norm",
     "mpi/nn/training.cpp": "nn/softmax_cross_entropy",
@@ -46,7 +46,7 @@ TOGETHER = {
     "unit/plan/out_of_range.cpp": "plan/placed_mesh",
     "unit/plan/plan_reshard.cpp": "plan/reshard_graph plan/reshard_plan",
     "unit/plan/search.cpp": "plan/search_judge plan/search_space",
-    "unit/plan/step_plan.cpp": "plan/step_cost plan/step_facts plan/step_walk",
+    "unit/plan/step_plan.cpp": "plan/step_cost plan/step_estimate plan/step_walk",
 }
 
 

@@ -1,7 +1,7 @@
 // Random programs in which one worker makes a mistake: TRIALS of them, each with a world of its own. A trial is right
-// if nobody hangs, no call that succeeds gives a wrong value, who is refused the same call is told the same, and after
-// a refused call the next ones are right. Run under mpirun as `misuse SEED TRIALS [REPORT]`; the last
-// line is the closing line, and a line of JSON is added to the report.
+// if nobody hangs, no call that succeeds gives a wrong value, who is refused the same call gets the same error, and
+// after a refused call the next ones are right. Run under mpirun as `misuse SEED TRIALS [REPORT]`; the last line is the
+// closing line, and a line of JSON is added to the report.
 #include <unistd.h>
 #include <atomic>
 #include <boost/mpi/collectives/all_gather.hpp>

@@ -513,7 +513,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &judge);
   int me = 0, fails = std::atoi(argv[2]);
   MPI_Comm_rank(judge, &me);
-  detail::roll_call::patience = 1;
+  detail::hang_report::patience = 1;
   const long first = std::atol(argv[5]), step = std::atol(argv[6]), most = std::atol(argv[7]);
   for (long n = first, tried = 0; tried < most; n += step, ++tried) {
     if (me == fails) std::printf("TRY %ld\n", n), std::fflush(stdout);

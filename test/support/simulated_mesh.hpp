@@ -199,7 +199,7 @@ inline devices reduced(const devices& all, const mesh& m, std::size_t a, owed_re
   return out;
 }
 
-/// Puts a tensor together. Throws what is wrong if devices hold blocks of other shapes, or devices disagree.
+/// Puts a tensor together. Throws what is wrong if devices hold blocks of different shapes, or devices disagree.
 inline tensor reassembled(devices all, const sharding& s, const shape_list& shape) {
   for (std::size_t k = 0; k < all.size(); ++k)
     if (!(all[k].shape == shape_of(mesh_block(s, shape, k))))

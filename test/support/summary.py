@@ -12,7 +12,7 @@ import re
 import sys
 
 closing = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
-# What programs say of the random cases that they compared: the option that demands some, the line, and how it is told.
+# What programs say of the random cases that they compared: the option that demands some, the line, and how it is reported.
 counted = {
     "--random-calls": (re.compile(r"^random calls: (\d+)$", re.M), "random calls compared with an oracle"),
     "--random-operations": (re.compile(r"^random operations: (\d+)$", re.M),

@@ -1,5 +1,5 @@
 // Trains without end, saving checkpoints beside it, to be killed at it; or looks at what is there: driven by
-// killed_training.py. All numbers are multiples of 1/64 and a step goes by the sign of the gradient, so the weights
+// killed_training.py. All numbers are multiples of 1/64 and a step follows the sign of the gradient, so the weights
 // after a step are the same bits on any number of workers, and are known.
 #include <fcntl.h>
 #include <unistd.h>

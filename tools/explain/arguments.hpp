@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 #include <partita/core/short_list.hpp>
-#include <partita/explain/prose.hpp>
+#include <partita/explain/long_text.hpp>
 #include <partita/plan/grid.hpp>
 #include <stdexcept>
 #include <string>
@@ -133,7 +133,7 @@ class arguments {
     return has(option) ? number(options_.at(option).back()) : otherwise;
   }
   /// Writes the picture where --svg asks for it.
-  void save(const partita::prose& svg) const {
+  void save(const partita::long_text& svg) const {
     if (!has("--svg")) return;
     const std::string name = value("--svg", "");
     std::ofstream file(name);

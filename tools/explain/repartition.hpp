@@ -1,4 +1,4 @@
-// repartition: who gives and takes what, how much crosses between nodes, what it costs.
+// repartition: which worker sends and receives what, how much crosses between nodes, what it costs.
 #pragma once
 
 #include <partita/explain/repartition_picture.hpp>

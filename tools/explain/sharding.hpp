@@ -119,7 +119,7 @@ inline partita::propagation_picture propagated(const arguments& given, const par
 
 /// What moves on one mesh, in a few words: "all_gather model of operand 0".
 inline std::string strategy(const partita::propagation_picture& of, bool before) {
-  partita::prose all;
+  partita::long_text all;
   for (const partita::tensor_move& move : of.moves)
     if (of.is_before(move) == before)
       all << (all.empty() ? "" : "; ") << partita::detail::in_a_line(move.plan) << " of " << of.name(move.tensor);

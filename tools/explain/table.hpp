@@ -54,7 +54,7 @@ inline std::string bytes(double n) {
 }
 inline std::string seconds(double s) { return s == 0 ? "0" : with_unit(s, {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}); }
 
-/// The network that seconds are told for.
+/// The network that seconds are given for.
 inline constexpr partita::linear_machine network{};
 inline void print_model() {
   std::cout << "  (seconds for " << seconds(network.seconds_per_message) << " a message and "

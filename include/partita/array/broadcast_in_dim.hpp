@@ -162,10 +162,10 @@ auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}
 }
 
 PARTITA_OTHER_CALLS(broadcast_in_dim) {
-  static_assert(detail::asked_for_nothing<Given...>,
+  static_assert(detail::dependent_false<Given...>,
                 "partita::broadcast_in_dim(x, extents, broadcast_dimensions<...>): requires an array or a number and "
                 "the extents of the result; write broadcast_in_dim(x, extents<2, 3>{})");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -172,15 +172,15 @@ auto elementwise(F f, L&& l, R&& r, const Dims& dims = {}) {
     detail::require_broadcastable<F>(l, r, dims);
     return detail::lifted_expression(std::move(f), std::forward<L>(l), std::forward<R>(r), dims);
   } else {
-    return detail::no_result{};
+    return detail::rejected_call{};
   }
 }
 template <class L, class R>
   requires detail::array_operands<L, R>
 auto elementwise(const L&, const R&) {
-  static_assert(detail::asked_for_nothing<L>,
+  static_assert(detail::dependent_false<L>,
                 "partita::elementwise(f, lhs, rhs): requires a function of two elements first");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 // The named operations: op(lhs, rhs) and op(lhs, rhs, broadcast_dimensions<…> or a broadcast_dimensions_list).
@@ -221,28 +221,28 @@ PARTITA_BINARY_OPERATION(greater_equal)
 
 // Other calls are error messages.
 PARTITA_OTHER_CALLS(add) {
-  static_assert(detail::asked_for_nothing<Given...>,
+  static_assert(detail::dependent_false<Given...>,
                 "partita::add(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a number, "
                 "and broadcast_dimensions<...> at most");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 PARTITA_OTHER_CALLS(subtract) {
-  static_assert(detail::asked_for_nothing<Given...>,
+  static_assert(detail::dependent_false<Given...>,
                 "partita::subtract(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 PARTITA_OTHER_CALLS(multiply) {
-  static_assert(detail::asked_for_nothing<Given...>,
+  static_assert(detail::dependent_false<Given...>,
                 "partita::multiply(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 PARTITA_OTHER_CALLS(divide) {
-  static_assert(detail::asked_for_nothing<Given...>,
+  static_assert(detail::dependent_false<Given...>,
                 "partita::divide(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a "
                 "number, and broadcast_dimensions<...> at most");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 // maximum and minimum are reductions, too, and so are values: called with arrays, they come here.

@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-using whatever = any_argument;
+using any_argument = any_argument;
 
 }  // namespace partita::detail
 
@@ -20,12 +20,12 @@ namespace partita {
 
 /// In the place of extents that are no numbers: a sentence.
 template <>
-class extents<detail::rank_left_out - 1> : public detail::no_result {
+class extents<detail::rank_left_out - 1> : public detail::rejected_call {
  public:
   static constexpr std::size_t rank() { return 1; }
   template <class... A>
   explicit extents(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::extents(n, ...): requires numbers, one for each dimension; for a container of them, "
                   "std::array, and dynamic_extents<rank>(array)");
   }

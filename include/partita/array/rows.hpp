@@ -167,7 +167,7 @@ concept row_assignable = strided_expression<To> && row_reader<E>::readable && re
 #endif
 
 /// Writes a plane. The target is no operand, or one at the same place: so no element that is written is read later on,
-/// which the compiler is told, because it would otherwise have to find out anew for each row.
+/// which is stated for the compiler, because it would otherwise have to find out anew for each row.
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
   Reader from = operands;  // a copy of our own stays in registers

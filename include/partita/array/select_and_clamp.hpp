@@ -83,16 +83,16 @@ auto clamp(const T& low, const T& x, const T& high) {
 }
 
 PARTITA_OTHER_CALLS(select) {
-  static_assert(detail::asked_for_nothing<Given...>,
+  static_assert(detail::dependent_false<Given...>,
                 "partita::select(predicate, on_true, on_false): requires a predicate and two arrays; fill one by "
                 "xt::full_like for a number");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 PARTITA_OTHER_CALLS(clamp) {
-  static_assert(detail::asked_for_nothing<Given...>,
+  static_assert(detail::dependent_false<Given...>,
                 "partita::clamp(low, x, high): requires the array between its two bounds");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

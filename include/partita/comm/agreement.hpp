@@ -26,13 +26,13 @@ struct complaint {
 /// have in common (those given where nobody asks). Cost: what world_state::agree costs; none at level checks::local.
 template <class Describe>
 std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const complaint& own, Describe describe,
-                               std::uint64_t choices = 0, ahead_of_agreement* ahead = nullptr) {
+                               std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
   if (world.level() == checks::agree)
     return world.agree(
         fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(describe()); }, ahead);
   world.begin_call(fingerprint, describe);
   world.end_under_way();
-  world.roll().was_heard();
+  world.report().was_heard();
   if (own.any()) {
     world.leave_messages_unread();
     raise(own.kind, own.sentence);
@@ -46,10 +46,10 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
 template <class Structure, class Learn>
 Structure learnt(world_state& world, complaint& trouble, Learn learn) {
   struct scope {
-    explicit scope(roll_call& roll) : roll_(roll) { roll_.learning(true); }
-    ~scope() { roll_.learning(false); }
-    roll_call& roll_;
-  } const now(world.roll());
+    explicit scope(hang_report& report) : report_(report) { report_.learning(true); }
+    ~scope() { report_.learning(false); }
+    hang_report& report_;
+  } const now(world.report());
   if (trace::on()) trace::goes_on();
   try {
     return learn(trouble);
@@ -59,14 +59,14 @@ Structure learnt(world_state& world, complaint& trouble, Learn learn) {
     trouble = {failure_of(thrown), thrown.sentence()};
   } catch (const std::bad_alloc&) {
     trouble = {failure::memory, text("partita: worker ")
-                                    << world.id() << " has no memory to prepare " << world.roll().name()
+                                    << world.id() << " has no memory to prepare " << world.report().name()
                                     << "; give each worker smaller blocks, or more memory"};
   } catch (const std::exception& thrown) {
-    trouble = {failure::other, text("partita: worker ")
-                                   << world.id() << " cannot prepare " << world.roll().name() << ": " << thrown.what()};
+    trouble = {failure::other, text("partita: worker ") << world.id() << " cannot prepare " << world.report().name()
+                                                        << ": " << thrown.what()};
   }
   world.leave_messages_unread();
-  world.roll().last_words(trouble.sentence);
+  world.report().final_message(trouble.sentence);
   return {};
 }
 

@@ -20,8 +20,8 @@ namespace partita::detail {
 template <class = void>
 class basic_box_exchange {
  public:
-  /// Each box goes by the first of the ways that reaches its worker. `memory` is where boxes are staged that are to be
-  /// added. All of them outlive the exchange.
+  /// Each box takes the first of the channels that reaches its worker. `memory` is where boxes are staged that are to
+  /// be added. All of them outlive the exchange.
   basic_box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
                      bool oversubscribed)
       : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
@@ -94,9 +94,9 @@ class basic_box_exchange {
   }
   /// Whether a start may begin while the workers are still asked whether they agree. Then begin_ahead() takes the place
   /// of expect(), and is taken back if they do not.
-  bool begins_ahead() const {
+  bool sends_speculatively() const {
     bool all = !does_more_;
-    for (const auto& c : carriers_) all = all && c->begins_ahead();
+    for (const auto& c : carriers_) all = all && c->sends_speculatively();
     return all;
   }
   void begin_ahead(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides) {
@@ -112,18 +112,18 @@ class basic_box_exchange {
     if (!kept_by_a_way_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
     advance();
   }
-  /// Before all agree: see carrier. Start with the same x follows, or take_back.
-  void give_ahead(const void* x, const std::ptrdiff_t* x_strides) {
+  /// Before all agree: see carrier. Start with the same x follows, or roll_back.
+  void send_speculatively(const void* x, const std::ptrdiff_t* x_strides) {
     take(x, x_strides);
     if (plan_.accumulate && next_) return sum_ahead();
-    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give_ahead(x_);
+    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->send_speculatively(x_);
   }
-  void take_back() {
+  void roll_back() {
     if (!std::exchange(is_summed_ahead_, false)) {
-      for (const auto& c : carriers_) c->take_back();
+      for (const auto& c : carriers_) c->roll_back();
       return;
     }
-    next_->take_back();
+    next_->roll_back();
     release();
   }
   /// Ends: afterwards y is complete and x may change.
@@ -160,7 +160,7 @@ class basic_box_exchange {
     add_up();
     release_staged();
     is_summed_ahead_ = true;
-    next_->give_ahead(y_.data, y_.strides);
+    next_->send_speculatively(y_.data, y_.strides);
   }
   /// What is not part of every exchange stands behind one branch, and a trace there costs nothing when it is off.
   [[gnu::noinline]] void expect_more() {

@@ -13,15 +13,15 @@ namespace partita::detail {
 template <class F>
 decltype(auto) one_call(world_state& world, F f) {
   struct scope {
-    explicit scope(roll_call& of) : roll(of), before(of.in_call()) {
-      if (before == roll_call::progress::outside) roll.in_call(roll_call::progress::before_agreement);
+    explicit scope(hang_report& of) : report(of), before(of.in_call()) {
+      if (before == hang_report::progress::outside) report.in_call(hang_report::progress::before_agreement);
     }
-    ~scope() { roll.in_call(before); }
+    ~scope() { report.in_call(before); }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
-    roll_call& roll;
-    roll_call::progress before;
-  } const now(world.roll());
+    hang_report& report;
+    hang_report::progress before;
+  } const now(world.report());
   try {
     return f();
   } catch (const std::bad_alloc&) {

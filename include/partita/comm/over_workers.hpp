@@ -141,9 +141,9 @@ auto checked_over_workers(const world& everyone, const X& x, workers_combined wh
                   "a sum (cast to an integer, or ask any_of), no complex number in an extreme, bools or integers in "
                   "all_of and any_of");
     if constexpr (are_taken) return over_workers<R>(everyone, x, which, call);
-    else return no_result();
+    else return rejected_call();
   } else {
-    return no_result();
+    return rejected_call();
   }
 }
 

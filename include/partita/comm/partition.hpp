@@ -86,7 +86,7 @@ class partition<Extents> {
   template <class... Coordinate>
     requires(sizeof...(Coordinate) > 1)
   std::size_t worker(const Coordinate&...) const {
-    static_assert(detail::asked_for_nothing<Coordinate...>,
+    static_assert(detail::dependent_false<Coordinate...>,
                   "partita::partition::worker(index): requires the coordinates of the position between braces; write "
                   "worker({1, 0})");
     return 0;

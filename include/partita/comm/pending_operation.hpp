@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// At most one exchange, or sum, of a kernel is under way; whoever wants to begin another ends it first.
+/// At most one exchange, or sum, of a kernel is pending; starting another finishes it first.
 class pending_operation {
  public:
   /// Returns the number of this operation.
@@ -40,7 +40,7 @@ class pending_operation {
  private:
   std::shared_ptr<void> under_way_;
   void (*finish_)(void*) = nullptr;
-  wait_watcher* began_in_ = nullptr;  // of the world in which it was begun, which what is under way keeps
+  wait_watcher* began_in_ = nullptr;  // of the world in which it was begun, which a pending operation keeps
   std::uint64_t number_ = 0;
 };
 

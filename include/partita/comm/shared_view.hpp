@@ -35,7 +35,7 @@ class lent_blocks {
   template <class = void>
   static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views) {
     const std::lock_guard<spin_lock> only(in_use());
-    take_back();
+    reclaim();
     const std::size_t all = sizeof(lent_header) + bytes;
     auto* const header = ::new (memory.allocate(all)) lent_header{};
     header->views.store(views, std::memory_order_relaxed);
@@ -60,7 +60,7 @@ class lent_blocks {
     return lock;
   }
   template <class = void>
-  static void take_back() {
+  static void reclaim() {
     std::vector<entry>& all = lent();
     for (std::size_t k = 0; k < all.size();) {
       if (all[k].header->views.load(std::memory_order_acquire) != 0) {

@@ -66,7 +66,7 @@ class basic_transport {
     return members_.size() == static_cast<std::size_t>(all) && channel_.usable();
   }
   arena& memory() { return memory_; }
-  /// The same on all workers, and different from other transports and group_ways of the world.
+  /// The same on all workers, and different from other transports and collective_channels of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
   /// From now on what workers of one node send to another one may travel in joint messages, if the kernel leaves it to

@@ -158,7 +158,7 @@ class world {
     try {
       communicator = state_->communicator_of(chosen);
     } catch (const std::bad_alloc&) {  // the others wait for this worker
-      if (chosen.size() > 1) state_->roll().lacks_memory_amid_call();
+      if (chosen.size() > 1) state_->report().lacks_memory_amid_call();
       throw;
     }
     made.state_ = detail::shared_world(communicator, level(), true);

@@ -1,17 +1,17 @@
-// What stands in the place of arguments that were left out or are of another kind: a sentence is all that it gives.
+// Helpers of overloads that no valid call takes: their only effect is one readable error message.
 #pragma once
 
 #include <cstddef>
 
 namespace partita::detail {
 
-/// False, but only once it is asked for.
+/// Dependent false: an assertion of it fails when a template is instantiated.
 template <class... A>
-inline constexpr bool asked_for_nothing = sizeof...(A) == static_cast<std::size_t>(-1);
+inline constexpr bool dependent_false = sizeof...(A) == static_cast<std::size_t>(-1);
 
 /// In the place of a result: no compiler warns that it is not used.
-struct no_result {
-  ~no_result() {}
+struct rejected_call {
+  ~rejected_call() {}
 };
 
 /// In the place of what a layer is made of.

@@ -40,7 +40,7 @@ constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, c
 
 /// Refuses extents of parameters that no worker could hold: a negative number, or what came out of one.
 template <std::size_t Rank>
-void expect_countable(const std::array<std::size_t, Rank>& extents, const char* what, const char* call) {
+void require_no_overflow(const std::array<std::size_t, Rank>& extents, const char* what, const char* call) {
   constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: an array of as many can be asked for
   std::size_t product = 1;
   bool fits = multiply(extents, product) && product <= most;

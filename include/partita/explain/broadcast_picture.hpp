@@ -40,36 +40,36 @@ inline pictured_cell cell_of(const dimension_map& map, const shape_list& operand
   return {map.spans(d, operand, result) ? spans : expanded, result[d]};
 }
 
-inline prose extents_in_words(const shape_list& shape) {
-  prose all(shape.empty() ? "scalar" : "");
+inline long_text extents_in_words(const shape_list& shape) {
+  long_text all(shape.empty() ? "scalar" : "");
   for (std::size_t d = 0; d < shape.size(); ++d) all << (d == 0 ? "" : " x ") << shape[d];
   return all;
 }
 
 /// The dimensions that the adjoint of an operand sums over: "adjoint sums 0, 2".
-inline prose summed(const dimension_map& map, const shape_list& operand, const shape_list& result) {
-  prose all("adjoint sums ");
+inline long_text summed(const dimension_map& map, const shape_list& operand, const shape_list& result) {
+  long_text all("adjoint sums ");
   bool any = false;
   for (std::size_t d = 0; d < result.size(); ++d) {
     if (map.spans(d, operand, result)) continue;
     all << (any ? ", " : "") << d;
     any = true;
   }
-  return any ? all : prose("adjoint sums nothing");
+  return any ? all : long_text("adjoint sums nothing");
 }
 
 }  // namespace detail
 
 /// Three lines, one column for each dimension of the result: `*` is repeated, `1 > 3` is expanded.
-inline prose to_text(const broadcast_picture& picture) {
+inline long_text to_text(const broadcast_picture& picture) {
   using enum detail::pictured_cell::kind;
   const shape_list& result = picture.all.result;
-  prose all;
+  long_text all;
   const auto line = [&](const char* name, const shape_list& operand, const dimension_map& map) {
-    all << prose(name).pad(8);
+    all << long_text(name).pad(8);
     for (std::size_t d = 0; d < result.size(); ++d) {
       const auto cell = detail::cell_of(map, operand, result, d);
-      prose words(cell.what == repeated ? "*" : cell.what == expanded ? "1 > " : "");
+      long_text words(cell.what == repeated ? "*" : cell.what == expanded ? "1 > " : "");
       if (cell.what != repeated) words << cell.extent;
       all << words.pad(9);
     }
@@ -77,13 +77,13 @@ inline prose to_text(const broadcast_picture& picture) {
   };
   line("lhs", picture.lhs, picture.all.lhs);
   line("rhs", picture.rhs, picture.all.rhs);
-  all << prose("result").pad(8);
-  for (const std::size_t extent : result) all << (prose() << extent).pad(9);
+  all << long_text("result").pad(8);
+  for (const std::size_t extent : result) all << (long_text() << extent).pad(9);
   return all << "\n";
 }
 
 /// The same as a drawing: blue cells are the operand's own, dashed ones repeat it, orange ones expand a 1.
-inline prose to_svg(const broadcast_picture& picture) {
+inline long_text to_svg(const broadcast_picture& picture) {
   using enum detail::pictured_cell::kind;
   constexpr drawing::px cell = 84, row = 46, left = 150, wide = cell - 8, high = 36;
   const shape_list& result = picture.all.result;
@@ -94,20 +94,20 @@ inline prose to_svg(const broadcast_picture& picture) {
                            : content.what == expanded ? colour_of(1)
                                                       : colour{"none", detail::pale.ink};
     on.rectangle(column(d), y, wide, high, painted, 1, content.what == repeated, 5);
-    prose words(content.what == repeated ? "repeated" : content.what == expanded ? "1 → " : "");
+    long_text words(content.what == repeated ? "repeated" : content.what == expanded ? "1 → " : "");
     if (content.what != repeated) words << content.extent;
     on.words(column(d) + wide / 2, y + 23, words, {.size = 15, .at = drawing::anchor::middle, .ink = painted.ink});
   };
   const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, drawing::px y) {
-    on.words(0, y + 23, prose(name) << "  " << detail::extents_in_words(shape), {.size = 15});
+    on.words(0, y + 23, long_text(name) << "  " << detail::extents_in_words(shape), {.size = 15});
     for (std::size_t d = 0; d < result.size(); ++d) draw(d, y, detail::cell_of(map, shape, result, d));
     on.words(column(result.size()) + 8, y + 23, detail::summed(map, shape, result), {.size = 15});
   };
   for (std::size_t d = 0; d < result.size(); ++d)
-    on.words(column(d) + wide / 2, 14, prose("dim ") << d, {.size = 15, .at = drawing::anchor::middle});
+    on.words(column(d) + wide / 2, 14, long_text("dim ") << d, {.size = 15, .at = drawing::anchor::middle});
   operand("lhs", picture.lhs, picture.all.lhs, 24);
   operand("rhs", picture.rhs, picture.all.rhs, 24 + row);
-  on.words(0, 24 + 2 * row + 23, prose("result  ") << detail::extents_in_words(result), {.size = 15});
+  on.words(0, 24 + 2 * row + 23, long_text("result  ") << detail::extents_in_words(result), {.size = 15});
   for (std::size_t d = 0; d < result.size(); ++d) draw(d, 24 + 2 * row, {spans, result[d]});
   return on.svg();
 }

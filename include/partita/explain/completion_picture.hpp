@@ -25,20 +25,20 @@ class listing {
       : done_(done), g_(*done.program), row_of_(g_.values(), 0), read_(g_.values(), 0) {
     for (std::size_t o = 0; o < g_.operations(); ++o)
       for (std::size_t i = 0; i < g_.operation(o).operands; ++i) read_[g_.operand(g_.operation(o), i).number] = 1;
-    prose title("mesh");
+    long_text title("mesh");
     for (std::size_t a = 0; a < g_.on().rank(); ++a)
       title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
     rows_.add(title, "", true, detail::dark.ink);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].producer == Graph::nobody)
-        add_value(value{v}, prose() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
+        add_value(value{v}, long_text() << name_of(g_, value{v}) << " " << said(g_[value{v}].shape));
     for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
   }
-  prose svg() { return rows_.svg(); }
+  long_text svg() { return rows_.svg(); }
 
  private:
-  void add_value(value v, const prose& what) {
-    row_of_[v.number] = rows_.add_value(what, prose() << said(done_[v]), g_.annotation(v) != nullptr);
+  void add_value(value v, const long_text& what) {
+    row_of_[v.number] = rows_.add_value(what, long_text() << said(done_[v]), g_.annotation(v) != nullptr);
   }
   void add_operation(std::size_t o) {
     const typename Graph::node& n = g_.operation(o);
@@ -46,8 +46,8 @@ class listing {
     for (std::size_t i = 0; i < n.operands; ++i) {
       const graph_reshard* move = move_of(done_, o, i);
       if (move != nullptr)
-        rows_.add_move(prose("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-                       prose() << said(move->to));
+        rows_.add_move(long_text("    ") << in_a_line(done_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
+                       long_text() << said(move->to));
       moves.push_back(move != nullptr);
     }
     for (std::size_t i = 0; i < n.operands; ++i)
@@ -58,7 +58,7 @@ class listing {
       if (j > 0 && read_[v.number] == 0 && move == nullptr) continue;  // nobody wants it
       add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
       if (move != nullptr)
-        rows_.add_move(prose("    then ") << in_a_line(done_.plan(*move)), prose() << said(move->to));
+        rows_.add_move(long_text("    then ") << in_a_line(done_.plan(*move)), long_text() << said(move->to));
     }
   }
 
@@ -74,12 +74,12 @@ class listing {
 /// The program in Graphviz's language: inputs are ellipses, operations boxes with the shardings of their results; an
 /// edge that moves data is red and says how.
 template <class Graph>
-prose to_dot(const completion_of<Graph>& done) {
+long_text to_dot(const completion_of<Graph>& done) {
   const Graph& g = *done.program;
-  prose all("digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n");
+  long_text all("digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n");
   const auto id = [&](value v) {
     const std::uint32_t o = g[v].producer;
-    return o == Graph::nobody ? prose("v") << v.number : prose("o") << o;
+    return o == Graph::nobody ? long_text("v") << v.number : long_text("o") << o;
   };
   for (std::uint32_t v = 0; v < g.values(); ++v)
     if (g[value{v}].producer == Graph::nobody)
@@ -107,7 +107,7 @@ prose to_dot(const completion_of<Graph>& done) {
 /// The program as a drawing, from top to bottom: annotated values are bold, what moves is red, where it is read or
 /// made.
 template <class Graph>
-prose to_svg(const completion_of<Graph>& done) {
+long_text to_svg(const completion_of<Graph>& done) {
   return detail::listing<Graph>(done).svg();
 }
 

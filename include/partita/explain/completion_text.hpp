@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/explain/prose.hpp>
+#include <partita/explain/long_text.hpp>
 #include <partita/plan/complete.hpp>
 #include <partita/rule/sharding/cotangent.hpp>
 #include <vector>
@@ -18,10 +18,10 @@ text said(const Thing& thing) {
   return all;
 }
 template <class Graph>
-prose name_of(const Graph& g, value v) {
+long_text name_of(const Graph& g, value v) {
   const auto& name = g[v].name;
-  if (name.empty()) return prose("value ") << v.number;
-  prose all;
+  if (name.empty()) return long_text("value ") << v.number;
+  long_text all;
   all << name;
   const std::uint32_t o = g[v].producer;
   if (o != Graph::nobody && g.operation(o).results > 1) all << "[" << v.number - g.operation(o).first_result << "]";
@@ -30,8 +30,8 @@ prose name_of(const Graph& g, value v) {
 /// An operation: its name and its rule.
 template <class Node>
   requires requires(const Node& n) { n.how; }
-prose name_of(const Node& n) {
-  return prose() << n.name << " " << said(n.how);
+long_text name_of(const Node& n) {
+  return long_text() << n.name << " " << said(n.how);
 }
 
 /// Decisions that went against what a tensor of the operation wanted.
@@ -42,14 +42,14 @@ constexpr bool is_loss(decision::what done) {
 }
 /// What operation o decided against its tensor t, asked again with what was found.
 template <class Graph>
-prose losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
+long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
   const typename Graph::node& n = g.operation(o);
   std::vector<spec> specs;
   for (std::size_t k = 0; k < n.how.tensor_count(); ++k) specs.emplace_back(done[g.of(n, k)], g[g.of(n, k)].shape);
   const propagation p = propagate(g.on(), n.how, {specs.data(), n.operands}, {specs.data() + n.operands, n.results},
                                   direction::mixed, done.by);
-  prose all;
+  long_text all;
   for (const decision& one : p.log) {
     const bool of_all = one.tensor == decision::nobody && one.factor != decision::nobody &&
                         (n.how.factors_of(t) >> one.factor & 1U) != 0;
@@ -68,9 +68,9 @@ prose losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
 }
 /// From an axis of a dimension back to the annotation that it came from.
 template <class Graph>
-prose way_back(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
+long_text way_back(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
   const Graph& g = *done.program;
-  prose all;
+  long_text all;
   for (std::size_t steps = 0; why != nullptr && steps <= g.values(); ++steps) {
     const value here{why->of};
     if (why->operation == Graph::nobody)
@@ -84,8 +84,8 @@ prose way_back(const completion_of<Graph>& done, const cut_origin* why, std::siz
   }
   return all;
 }
-inline prose steps_of(const reshard_plan& plan, const char* before) {
-  prose all;
+inline long_text steps_of(const reshard_plan& plan, const char* before) {
+  long_text all;
   for (const reshard_step& one : plan) all << before << said(one) << "\n";
   return all;
 }
@@ -95,10 +95,10 @@ inline prose steps_of(const reshard_plan& plan, const char* before) {
 /// Says of each axis that cuts the value where it comes from, back to an annotation; what is owed; what was wanted and
 /// lost; and what moves where the value is made or read. Asks the operations around the value again, not the program.
 template <class Graph>
-prose explain(const completion_of<Graph>& done, value v) {
+long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
   const sharding& layout = done[v];
-  prose all = detail::name_of(g, v);
+  long_text all = detail::name_of(g, v);
   all << " " << detail::said(g[v].shape) << " lies " << detail::said(layout) << "\n";
   for (std::size_t d = 0; d < layout.rank(); ++d)
     for (std::size_t k = 0; k < layout.cuts[d].size(); ++k) {
@@ -110,7 +110,7 @@ prose explain(const completion_of<Graph>& done, value v) {
     if (layout.owed[a] != owed_reduction::none)
       all << "  still owes the " << name_of(layout.owed[a]) << " over " << g.on().axes[a].name()
           << ": its one reader passes it on, or has it finished\n";
-  if (const sharding back = detail::place_of_cotangent(layout); !back.lies_as(layout))
+  if (const sharding back = detail::place_of_cotangent(layout); !back.same_layout(layout))
     all << "  its cotangent lies " << detail::said(back) << "\n";
   for (std::size_t o = 0; o < g.operations(); ++o)
     for (std::size_t t = 0; t < g.operation(o).how.tensor_count(); ++t)
@@ -127,9 +127,9 @@ prose explain(const completion_of<Graph>& done, value v) {
 /// All that moves, in the order of the program and then on its way back: where, what, by which steps, and the bytes
 /// that come to a worker.
 template <class Graph>
-prose to_text(const completion_of<Graph>& done) {
+long_text to_text(const completion_of<Graph>& done) {
   const Graph& g = *done.program;
-  prose all;
+  long_text all;
   for (const graph_reshard& move : done.reshards) {
     const typename Graph::node& n = g.operation(move.operation);
     all << (move.tensor < n.operands ? "before " : "after ") << detail::name_of(n) << ", "

@@ -30,13 +30,13 @@ linear_picture(const P&, const Q&, const R&)
 
 /// The weights in the middle, x above them, y beside them; the bias on column 0.
 template <class X, class Y, class W>
-prose to_svg(const linear_picture<X, Y, W>& picture) {
+long_text to_svg(const linear_picture<X, Y, W>& picture) {
   using px = drawing::px;
   drawing on;
   const auto shape = picture.p_w.shape();
   const detail::tiles<2> weights{shape};
   const px x_top = 28, w_top = x_top + weights.high + 64;
-  on.words(0, 14, prose("x on p_x, 1 × ") << shape[1], {.size = 14, .bold = true});
+  on.words(0, 14, long_text("x on p_x, 1 × ") << shape[1], {.size = 14, .bold = true});
   for (std::size_t column = 0; column < shape[1]; ++column) {
     const px x = weights.x(column);
     detail::draw_tile(on, x, x_top, picture.p_x.workers()[column], detail::symbol("x", column), colour_of(column));
@@ -49,7 +49,8 @@ prose to_svg(const linear_picture<X, Y, W>& picture) {
     const std::size_t row = place / shape[1], column = place % shape[1];
     const px x = weights.x(place), y = w_top + weights.y(place);
     detail::draw_tile(on, x, y, picture.p_w.workers()[place],
-                      prose("W") << detail::symbol("", row) << "‚" << detail::symbol("", column), colour_of(column));
+                      long_text("W") << detail::symbol("", row) << "‚" << detail::symbol("", column),
+                      colour_of(column));
     if (column == 0)
       on.words(x + weights.wide - 6, y + 15, detail::symbol("b", row),
                {.size = 12, .at = drawing::anchor::end, .ink = colour_of(column).ink});
@@ -60,8 +61,8 @@ prose to_svg(const linear_picture<X, Y, W>& picture) {
     detail::draw_tile(on, y_left, y, picture.p_y.workers()[row], detail::symbol("y", row), colour_of(shape[1] + row));
   }
   const px below = w_top + weights.height() + 28;
-  on.words(0, below, prose("W on p_w, ") << shape[0] << " × " << shape[1], {.size = 14, .bold = true});
-  on.words(y_left, below, prose("y on p_y, 1 × ") << shape[0], {.size = 14, .bold = true});
+  on.words(0, below, long_text("W on p_w, ") << shape[0] << " × " << shape[1], {.size = 14, .bold = true});
+  on.words(y_left, below, long_text("y on p_y, 1 × ") << shape[0], {.size = 14, .bold = true});
   on.words(0, below + 24, "each worker of p_w multiplies, then sum-reduce along each row:  y = x Wᵀ + b", {.size = 12});
   return on.svg();
 }

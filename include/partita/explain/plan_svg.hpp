@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/explain/block_on_paper.hpp>
+#include <partita/explain/drawn_block.hpp>
 #include <partita/explain/plan_text.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/group_plan.hpp>
@@ -19,8 +19,9 @@ std::vector<drawn_part<Rank>> given_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
   const colour own = colour_of(plan.worker);
   for (const auto& t : plan.sends)
-    parts.push_back({t.at, t.where.shape(), own, prose("to ") << t.worker, prose() << t.worker});
-  for (const auto& k : plan.kept) parts.push_back({k.at_source, k.where.shape(), own, "stays", prose() << plan.worker});
+    parts.push_back({t.at, t.where.shape(), own, long_text("to ") << t.worker, long_text() << t.worker});
+  for (const auto& k : plan.kept)
+    parts.push_back({k.at_source, k.where.shape(), own, "stays", long_text() << plan.worker});
   return parts;
 }
 template <std::size_t Rank>
@@ -28,10 +29,11 @@ std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
   const colour own = colour_of(plan.worker);
   for (const auto& t : plan.receives)
-    parts.push_back({t.at, t.where.shape(), colour_of(t.worker), prose("from ") << t.worker, prose() << t.worker});
+    parts.push_back(
+        {t.at, t.where.shape(), colour_of(t.worker), long_text("from ") << t.worker, long_text() << t.worker});
   for (const auto& k : plan.kept)
     parts.push_back(
-        {k.at_destination, in_result_order(k.where.shape(), plan.axes), own, "stayed", prose() << plan.worker});
+        {k.at_destination, in_result_order(k.where.shape(), plan.axes), own, "stayed", long_text() << plan.worker});
   return parts;
 }
 
@@ -39,7 +41,7 @@ std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
 
 /// What one worker does in a repartition: the block it gives, the block it takes, and the words beneath.
 template <std::size_t Rank>
-prose to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
+long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   drawing on;
   const auto larger = [](std::size_t a, std::size_t b) { return a > b ? a : b; };
   const detail::scales length(
@@ -47,13 +49,13 @@ prose to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) 
       larger(detail::columns_of(plan.source_shape), detail::columns_of(plan.destination_shape)));
   drawing::px x = 0;
   if (plan.gives) {
-    on.words(0, 12, prose("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "),
+    on.words(0, 12, long_text("worker ") << plan.worker << " gives " << detail::in_words(plan.source_shape, " × "),
              detail::heading);
     detail::draw_block(on, 0, 24, plan.source_shape, length, detail::given_parts(plan));
     x = on.width() + 40;
   }
   if (plan.takes) {
-    prose title(plan.gives ? "and takes " : "worker ");
+    long_text title(plan.gives ? "and takes " : "worker ");
     if (!plan.gives) title << plan.worker << " takes ";
     on.words(x, 12, title << detail::in_words(plan.destination_shape, " × "), detail::heading);
     detail::draw_block(on, x, 24, plan.destination_shape, length, detail::taken_parts(plan));
@@ -64,7 +66,7 @@ prose to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) 
 
 /// What one worker does in a broadcast or a sum: the tree of each of its groups, and the words beneath. Of a large
 /// group, the first members.
-inline prose to_svg(const group_plan& plan) {
+inline long_text to_svg(const group_plan& plan) {
   using px = drawing::px;
   constexpr px wide = 84, high = 30, step_x = 94, step_y = 62;
   constexpr std::size_t most = 16;
@@ -87,7 +89,7 @@ inline prose to_svg(const group_plan& plan) {
                  holds = k != 0 || g.root_is_large || plan.movement == group_plan::kind::broadcast;
       const colour painted = here ? colour_of(plan.worker) : detail::pale;
       on.rectangle(x(k), y(k), wide, high, painted, here ? 2 : 1, !holds, 5);
-      on.words(x(k) + wide / 2, y(k) + 20, prose("worker ") << g.members[k],
+      on.words(x(k) + wide / 2, y(k) + 20, long_text("worker ") << g.members[k],
                {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink, .bold = here});
     }
   }

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <partita/core/box.hpp>
-#include <partita/explain/prose.hpp>
+#include <partita/explain/long_text.hpp>
 #include <partita/plan/binomial_tree.hpp>
 #include <partita/plan/cost.hpp>
 #include <partita/plan/elementwise_plan.hpp>
@@ -20,22 +20,22 @@ namespace detail {
 
 /// 2 x 3; a scalar's is "scalar".
 template <std::size_t Rank>
-prose in_words(const std::array<std::size_t, Rank>& shape, const char* times = " x ") {
-  prose words(Rank == 0 ? "scalar" : "");
+long_text in_words(const std::array<std::size_t, Rank>& shape, const char* times = " x ") {
+  long_text words(Rank == 0 ? "scalar" : "");
   for (std::size_t d = 0; d < Rank; ++d) words << (d == 0 ? "" : times) << shape[d];
   return words;
 }
 
 /// "1 message", "2 messages".
-inline prose counted(std::size_t n, const char* what) {
-  prose words;
+inline long_text counted(std::size_t n, const char* what) {
+  long_text words;
   words << n << " " << what << (n == 1 ? "" : "s");
   return words;
 }
 
 /// "6 elements", with their bytes if the size of one is known.
-inline prose amount(std::size_t elements, std::size_t element_bytes) {
-  prose words = counted(elements, "element");
+inline long_text amount(std::size_t elements, std::size_t element_bytes) {
+  long_text words = counted(elements, "element");
   if (element_bytes != 0) words << " (" << elements * element_bytes << " bytes)";
   return words;
 }
@@ -52,9 +52,9 @@ std::size_t run_length(const std::array<std::size_t, Rank>& part, const std::arr
 }
 
 /// "worker 3", "workers 1, 4, 7", "workers 0 to 99"; of long lists the beginning.
-inline prose list_of_workers(const std::size_t* ids, std::size_t n) {
+inline long_text list_of_workers(const std::size_t* ids, std::size_t n) {
   const std::size_t most = 12;
-  prose words(n == 1 ? "worker " : "workers ");
+  long_text words(n == 1 ? "worker " : "workers ");
   bool contiguous = n > 3;
   for (std::size_t k = 1; k < n; ++k) contiguous = contiguous && ids[k] == ids[k - 1] + 1;
   if (contiguous) return words << ids[0] << " to " << ids[n - 1];
@@ -65,10 +65,10 @@ inline prose list_of_workers(const std::size_t* ids, std::size_t n) {
 
 }  // namespace detail
 
-/// The plan in words, one line for each box; bytes are told if the size of an element is given.
+/// The plan in words, one line for each box; bytes are listed if the size of an element is given.
 template <std::size_t Rank>
-prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
-  prose all;
+long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
+  long_text all;
   all << "worker " << plan.worker << (Rank == 0 ? ", " : ", tensor ") << detail::in_words(plan.extents);
   if (plan.axes != same_axes<Rank>())
     all << " turned to " << detail::in_words(in_result_order(plan.extents, plan.axes));
@@ -84,12 +84,12 @@ prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0)
   }
 
   struct row {
-    prose who, where, what;
+    long_text who, where, what;
   };
   std::vector<row> rows;
-  const auto add = [&](prose who, const box<Rank>& where, const std::array<std::size_t, Rank>& block) {
+  const auto add = [&](long_text who, const box<Rank>& where, const std::array<std::size_t, Rank>& block) {
     row next;
-    next.who = static_cast<prose&&>(who);
+    next.who = static_cast<long_text&&>(who);
     next.where << where;
     const std::size_t n = where.volume(), run = detail::run_length(where.shape(), block);
     next.what << detail::amount(n, element_bytes);
@@ -99,7 +99,7 @@ prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0)
   const auto add_all = [&](const std::vector<transfer<Rank>>& moves, const char* way,
                            const std::array<std::size_t, Rank>& block) {
     for (std::size_t k = 0; k < moves.size(); ++k) {
-      prose who;
+      long_text who;
       if (k == 0 || moves[k - 1].worker != moves[k].worker) who << way << " worker " << moves[k].worker;
       add(who, moves[k].where, block);
     }
@@ -122,8 +122,8 @@ prose to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0)
 }
 
 /// The messages that leave or reach a node, one line for each.
-inline prose to_text(const node_messages& all, std::size_t element_bytes = 0) {
-  prose words;
+inline long_text to_text(const node_messages& all, std::size_t element_bytes = 0) {
+  long_text words;
   for (const node_message& m : all.messages)
     words << "worker " << m.from << " to worker " << m.to << ": " << detail::amount(m.elements, element_bytes) << " in "
           << m.last - m.first << (m.last - m.first == 1 ? " box" : " boxes") << (m.joined ? ", joint\n" : "\n");
@@ -132,9 +132,9 @@ inline prose to_text(const node_messages& all, std::size_t element_bytes = 0) {
 
 /// What one worker does in a broadcast or a sum: whose block goes to whom, and the messages that carry it along the
 /// tree.
-inline prose to_text(const group_plan& plan) {
+inline long_text to_text(const group_plan& plan) {
   using kind = group_plan::kind;
-  prose all;
+  long_text all;
   all << "worker " << plan.worker << " in "
       << (plan.movement == kind::broadcast    ? "broadcast"
           : plan.movement == kind::sum_reduce ? "sum_reduce"
@@ -175,8 +175,8 @@ inline prose to_text(const group_plan& plan) {
 }
 
 /// The weights that a worker holds, and its part in the broadcast of x and in the sum of the products.
-inline prose to_text(const linear_plan& plan) {
-  prose all;
+inline long_text to_text(const linear_plan& plan) {
+  long_text all;
   all << "worker " << plan.worker << " in linear: ";
   if (!plan.multiplies) all << "holds no weights";
   else all << "multiplies by W " << plan.weights << (plan.has_bias ? " and adds the bias" : "");
@@ -189,8 +189,8 @@ inline prose to_text(const linear_plan& plan) {
 }
 
 /// What one worker computes, moves and holds.
-inline prose to_text(const linear_cost& cost) {
-  prose all;
+inline long_text to_text(const linear_cost& cost) {
+  long_text all;
   all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received
       << " received in " << detail::counted(cost.messages, "message") << ", " << cost.memory << " bytes held";
   if (cost.staging != 0) all << ", " << cost.staging << " of them for staging";
@@ -198,8 +198,8 @@ inline prose to_text(const linear_cost& cost) {
 }
 
 /// Which algorithm, on which partition, at what cost.
-inline prose to_text(const linear_choice& choice) {
-  prose all;
+inline long_text to_text(const linear_choice& choice) {
+  long_text all;
   if (!choice.possible)
     return all << "no algorithm of linear suits these partitions, this many workers and this memory\n";
   const char* const names[] = {"weight_stationary", "column_parallel", "row_parallel"};
@@ -208,15 +208,15 @@ inline prose to_text(const linear_choice& choice) {
 }
 
 /// The plan in three lines: what each operand needs, and where the result lives.
-inline prose to_text(const elementwise_plan& plan) {
-  prose all;
+inline long_text to_text(const elementwise_plan& plan) {
+  long_text all;
   all << plan;
   return all;
 }
 
 /// What all workers together move, and how evenly.
-inline prose to_text(const movement_cost& cost, std::size_t element_bytes = 0) {
-  prose all;
+inline long_text to_text(const movement_cost& cost, std::size_t element_bytes = 0) {
+  long_text all;
   all << detail::amount(cost.elements_moved, element_bytes) << " moved in " << detail::counted(cost.messages, "message")
       << ", " << detail::amount(cost.elements_kept, element_bytes) << " kept, by "
       << detail::counted(cost.workers, "worker") << "\n";

@@ -12,8 +12,8 @@ namespace partita {
 namespace detail {
 
 /// The steps of a move in a line: reduce_scatter model, all_gather data.
-inline prose in_a_line(const reshard_plan& plan) {
-  prose all;
+inline long_text in_a_line(const reshard_plan& plan) {
+  long_text all;
   for (const reshard_step& one : plan) {
     all << (all.empty() ? "" : ", ") << name_of(one.done);
     if (one.axis != reshard_step::none) all << " " << one.after.on.axes[one.axis].name();
@@ -48,23 +48,23 @@ struct propagation_picture {
   }
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }
   /// "operand 0" or "result 0".
-  prose name(std::size_t tensor) const {
+  long_text name(std::size_t tensor) const {
     const bool is_operand = tensor < operands.size();
-    return prose(is_operand ? "operand " : "result ") << (is_operand ? tensor : tensor - operands.size());
+    return long_text(is_operand ? "operand " : "result ") << (is_operand ? tensor : tensor - operands.size());
   }
 
  private:
   void add(const mesh& m, std::size_t tensor, const spec& given, const sharding& from, const sharding& to,
            const mesh_links& over) {
-    if (given.known && !from.lies_as(to))
+    if (given.known && !from.same_layout(to))
       moves.push_back({tensor, from, to, plan_reshard(m, from, to, given.shape, over, given.element_bytes)});
   }
 };
 
 /// The steps of every move, a line for each step, under a line that names the tensor; and their bytes where
 /// propagation, which weighs moves by an estimate, counted others.
-inline prose to_text(const propagation_picture& picture) {
-  prose all;
+inline long_text to_text(const propagation_picture& picture) {
+  long_text all;
   for (const tensor_move& move : picture.moves) {
     all << (all.empty() ? "" : "\n") << (picture.is_before(move) ? "before, " : "after, ") << picture.name(move.tensor)
         << " moves by\n";
@@ -78,10 +78,10 @@ inline prose to_text(const propagation_picture& picture) {
 
 /// From top to bottom: the mesh, the operands, what moves before (red), the operation with its results, what moves
 /// after (red).
-inline prose to_svg(const propagation_picture& picture) {
+inline long_text to_svg(const propagation_picture& picture) {
   detail::listing_rows rows;
   const propagation& p = picture.decided;
-  rows.add((prose("mesh ") << detail::written(p[0].on)), "", true, detail::dark.ink);
+  rows.add((long_text("mesh ") << detail::written(p[0].on)), "", true, detail::dark.ink);
   std::vector<std::size_t> row_of;
   for (std::size_t i = 0; i < picture.operands.size(); ++i) {
     const spec& one = picture.operands[i];
@@ -92,7 +92,7 @@ inline prose to_svg(const propagation_picture& picture) {
     bool any = false;
     for (const tensor_move& move : picture.moves)
       if (move.tensor == tensor) {
-        rows.add_move(prose(first) << detail::in_a_line(move.plan) << " of " << picture.name(tensor),
+        rows.add_move(long_text(first) << detail::in_a_line(move.plan) << " of " << picture.name(tensor),
                       detail::written(move.to));
         any = true;
       }

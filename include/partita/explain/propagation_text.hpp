@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/explain/prose.hpp>
+#include <partita/explain/long_text.hpp>
 #include <partita/rule/sharding/propagate.hpp>
 
 namespace partita {
@@ -13,87 +13,87 @@ class decision_writer {
  public:
   explicit decision_writer(const propagation& p) : p_(p) {}
 
-  prose tensor(std::size_t t) const {
+  long_text tensor(std::size_t t) const {
     const bool is_operand = t < p_.operands.size();
-    return prose(is_operand ? "operand " : "result ") << (is_operand ? t : t - p_.operands.size());
+    return long_text(is_operand ? "operand " : "result ") << (is_operand ? t : t - p_.operands.size());
   }
   template <class = void>
-  prose sentence(const decision& d) const {
+  long_text sentence(const decision& d) const {
     using enum decision::what;
-    const prose f = factor(d.factor), a = axis(d.axis), here = place(d);
+    const long_text f = factor(d.factor), a = axis(d.axis), here = place(d);
     switch (d.done) {
       case took:
-        if (d.axis == decision::no_axis) return prose() << f << " is cut as " << here << " is";
-        return prose() << f << " is cut by " << a;
+        if (d.axis == decision::no_axis) return long_text() << f << " is cut as " << here << " is";
+        return long_text() << f << " is cut by " << a;
       case extended:
-        return prose() << f << " is cut further, as " << here << " is";
+        return long_text() << f << " is cut further, as " << here << " is";
       case joined:
-        return prose() << f << " is cut by " << a << ", too" << (d.tensor == decision::nobody ? "" : ", as ")
-                       << (d.tensor == decision::nobody ? prose() : here)
-                       << (d.tensor == decision::nobody ? "" : " is");
+        return long_text() << f << " is cut by " << a << ", too" << (d.tensor == decision::nobody ? "" : ", as ")
+                           << (d.tensor == decision::nobody ? long_text() : here)
+                           << (d.tensor == decision::nobody ? "" : " is");
       case overruled:
-        return prose() << here << " cuts " << f << " otherwise and follows " << tensor(d.by);
+        return long_text() << here << " cuts " << f << " otherwise and follows " << tensor(d.by);
       case lost:
-        return prose() << f << " wants " << a << ", and " << factor(d.by) << " has it";
+        return long_text() << f << " wants " << a << ", and " << factor(d.by) << " has it";
       case uneven:
-        return prose() << f << " is not cut by " << a << ": blocks would be uneven";
+        return long_text() << f << " is not cut by " << a << ": blocks would be uneven";
       case must_be_whole:
-        return prose() << f << " is not cut by " << a << " of " << here << ": the operation needs it whole";
+        return long_text() << f << " is not cut by " << a << " of " << here << ": the operation needs it whole";
       case one_element:
-        return prose() << a << " of " << here << " is not used: it has one element, or is broadcast";
+        return long_text() << a << " of " << here << " is not used: it has one element, or is broadcast";
       case does_not_fit:
-        return prose() << a << " of " << here
-                       << " is not used: its blocks would not be blocks of what it is merged with";
+        return long_text() << a << " of " << here
+                           << " is not used: its blocks would not be blocks of what it is merged with";
       case keeps_replicating:
-        return prose() << f << " is not cut by " << a << ": " << tensor(d.tensor) << " demands that it replicates";
+        return long_text() << f << " is not cut by " << a << ": " << tensor(d.tensor) << " demands that it replicates";
       case not_for_new:
-        return prose() << a << " of " << here << " is not used: only results have " << f;
+        return long_text() << a << " of " << here << " is not used: only results have " << f;
       case owes:
-        return prose() << tensor(d.tensor) << " owes the " << partita::name_of(d.kind) << " over " << a
-                       << ", which cuts " << f;
+        return long_text() << tensor(d.tensor) << " owes the " << partita::name_of(d.kind) << " over " << a
+                           << ", which cuts " << f;
       case passes_partial:
-        return prose() << tensor(d.tensor) << " stays partial (" << partita::name_of(d.kind) << ") over " << a
-                       << ", and so are the results";
+        return long_text() << tensor(d.tensor) << " stays partial (" << partita::name_of(d.kind) << ") over " << a
+                           << ", and so are the results";
       case finishes_partial:
-        return prose() << tensor(d.tensor) << " is finished (" << partita::name_of(d.kind) << ") over " << a
-                       << " before the operation";
+        return long_text() << tensor(d.tensor) << " is finished (" << partita::name_of(d.kind) << ") over " << a
+                           << " before the operation";
       case keeps_partial:
-        return prose() << tensor(d.tensor) << " is said to be partial (" << partita::name_of(d.kind) << ") over " << a
-                       << ", and is made so after the operation";
+        return long_text() << tensor(d.tensor) << " is said to be partial (" << partita::name_of(d.kind) << ") over "
+                           << a << ", and is made so after the operation";
     }
     return {};
   }
 
  private:
-  prose factor(std::size_t f) const {
+  long_text factor(std::size_t f) const {
     if (f >= most_factors || p_.letters[f] == '\0') return "a dimension";
-    return prose("'") << p_.letters[f] << "'";
+    return long_text("'") << p_.letters[f] << "'";
   }
-  prose axis(std::size_t a) const {
-    return a == decision::no_axis ? prose("what cuts it") : prose(p_[0].on.axes[a].name());
+  long_text axis(std::size_t a) const {
+    return a == decision::no_axis ? long_text("what cuts it") : long_text(p_[0].on.axes[a].name());
   }
-  prose place(const decision& d) const {
+  long_text place(const decision& d) const {
     if (d.tensor == decision::nobody) return "no tensor";
     if (d.dimension == decision::nobody) return tensor(d.tensor);
-    return prose("dimension ") << std::size_t{d.dimension} << " of " << tensor(d.tensor);
+    return long_text("dimension ") << std::size_t{d.dimension} << " of " << tensor(d.tensor);
   }
 
   const propagation& p_;
 };
 
 template <class Thing>
-prose written(const Thing& thing) {
+long_text written(const Thing& thing) {
   text all;
   all << thing;
-  return prose() << all;
+  return long_text() << all;
 }
 
 }  // namespace detail
 
 /// How every operand must lie and every result will, and what moves for it: a line for each.
-inline prose to_text(const propagation& p) {
+inline long_text to_text(const propagation& p) {
   const detail::decision_writer writer(p);
-  prose all;
+  long_text all;
   for (std::size_t t = 0; t < p.operands.size() + p.results.size(); ++t)
     all << writer.tensor(t) << " " << detail::written(p[t]) << "\n";
   for (const reshard_need& move : p.reshards)
@@ -102,17 +102,17 @@ inline prose to_text(const propagation& p) {
   return all;
 }
 /// The same, and why: every decision in the order in which it was taken. Factors are named by their letters.
-inline prose explain(const propagation& p) {
+inline long_text explain(const propagation& p) {
   const detail::decision_writer writer(p);
-  prose all = to_text(p);
+  long_text all = to_text(p);
   for (const decision& one : p.log) all << "  " << writer.sentence(one) << "\n";
   return all;
 }
 /// … under a line with the mesh and the rule.
-inline prose explain(const propagation& p, const rule& of) {
+inline long_text explain(const propagation& p, const rule& of) {
   text title;
   title << of.name() << ' ' << of << " on " << p[0].on << '\n';
-  return prose() << title << explain(p);
+  return long_text() << title << explain(p);
 }
 
 /// Writes a propagation to a stream (any stream with `write`).

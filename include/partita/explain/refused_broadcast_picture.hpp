@@ -63,7 +63,7 @@ refused_sum_reduce_picture(const P&, const Q&, Policies...)
 
 /// Both partitions side by side, a crossed arrow between them; beneath, the rule for every dimension.
 template <class Src, class Dst, bool Sums>
-prose to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
+long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   using px = drawing::px;
   constexpr const char* red = "#9b2226";
   constexpr std::size_t small_rank = Sums ? Dst::rank() : Src::rank(), large_rank = Sums ? Src::rank() : Dst::rank();
@@ -75,11 +75,11 @@ prose to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
       broken{.size = 13, .ink = red, .bold = true};
   const auto side = [&](px left, const char* name, const auto& p, const auto& tiling, bool transposed) {
     on.words(left, 14,
-             prose(name) << ", " << detail::in_words(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
+             long_text(name) << ", " << detail::in_words(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
              heading);
     const px above = top + (tallest - tiling.height()) / 2;
     for (std::size_t place = 0; place < p.size(); ++place)
-      detail::draw_tile(on, left + tiling.x(place), above + tiling.y(place), p.workers()[place], prose("?"),
+      detail::draw_tile(on, left + tiling.x(place), above + tiling.y(place), p.workers()[place], long_text("?"),
                         detail::pale);
   };
   side(0, "p_x", picture.p_x, from, picture.from_transposed);
@@ -94,8 +94,8 @@ prose to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   px y = on.height() + 30;
   if constexpr (small_rank > large_rank) {
     on.words(0, y,
-             prose("rank ") << Src::rank() << " does not go to rank " << Dst::rank() << ": use "
-                            << (Sums ? "broadcast" : "sum_reduce"),
+             long_text("rank ") << Src::rank() << " does not go to rank " << Dst::rank() << ": use "
+                                << (Sums ? "broadcast" : "sum_reduce"),
              broken);
   } else {
     // the extent of dimension d of the larger rank; a missing leading dimension is 1
@@ -110,12 +110,12 @@ prose to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
       const bool fits = (Sums ? there : here) == 1 || here == there;
       const auto added = [&](std::size_t rank) { return d < large_rank - rank ? " (added)" : ""; };
       on.words(0, y,
-               prose("dimension ") << d << ": " << here << added(Src::rank()) << " against " << there
-                                   << added(Dst::rank())
-                                   << (here == there ? ", equal"
-                                       : !fits       ? ", neither 1 nor equal"
-                                       : Sums        ? ", summed"
-                                                     : ", copied"),
+               long_text("dimension ") << d << ": " << here << added(Src::rank()) << " against " << there
+                                       << added(Dst::rank())
+                                       << (here == there ? ", equal"
+                                           : !fits       ? ", neither 1 nor equal"
+                                           : Sums        ? ", summed"
+                                                         : ", copied"),
                fits ? plain : broken);
     }
   }

@@ -13,9 +13,9 @@ namespace detail {
 
 /// "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
-prose title(const char* name, const std::array<std::size_t, Rank>& extents,
-            const std::array<std::size_t, Rank>& partition) {
-  prose words(name);
+long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
+                const std::array<std::size_t, Rank>& partition) {
+  long_text words(name);
   words << ", " << in_words(extents, " × ");
   if (Rank > 0) words << ", on " << in_words(partition, " × ");
   return words;
@@ -80,7 +80,8 @@ repartition_picture(const P&, const Q&, const Cuts&...)
 
 /// Both partitions side by side; beneath them, in words, the plan of one worker.
 template <class Src, class Dst, std::size_t Rank>
-prose to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker, std::size_t element_bytes = 0) {
+long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker,
+                 std::size_t element_bytes = 0) {
   drawing on;
   const auto extents = picture.from.extents();
   const detail::scales length(detail::rows_of(extents), detail::columns_of(extents));
@@ -96,7 +97,7 @@ prose to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t wor
       const drawing::px left = x + tiles.x(place), y = top + tiles.y(place);
       drawing::style who = detail::caption;
       if (gives) who.ink = colour_of(k).ink;
-      on.words(left, y - 5, prose("worker ") << k, who);
+      on.words(left, y - 5, long_text("worker ") << k, who);
       detail::draw_block(on, left, y, gives ? plan.source_shape : plan.destination_shape, length,
                          gives ? detail::given_parts(plan) : detail::taken_parts(plan));
     }

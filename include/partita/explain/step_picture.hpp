@@ -10,7 +10,7 @@ namespace partita {
 /// From top to bottom what happens, from left to right the time it takes: computing green, moving red, updates blue; on
 /// the right what a worker holds meanwhile.
 template <class Graph>
-prose to_svg(const step_plan_of<Graph>& plan) {
+long_text to_svg(const step_plan_of<Graph>& plan) {
   using px = drawing::px;
   constexpr px row = 22, wide = 480;
   const drawing::style plain{13, drawing::anchor::start, detail::dark.ink, false, false};
@@ -21,7 +21,7 @@ prose to_svg(const step_plan_of<Graph>& plan) {
   drawing on;
   drawing::style title = plain;
   title.bold = true;
-  on.words(0, row - 6, prose("a step takes ") << detail::said_cost(plan.cost), title);
+  on.words(0, row - 6, long_text("a step takes ") << detail::said_cost(plan.cost), title);
   const auto across = [&](double seconds, px length) {
     return plan.seconds() > 0 ? static_cast<px>(seconds / plan.seconds() * static_cast<double>(length) + 0.5) : 0;
   };
@@ -36,7 +36,7 @@ prose to_svg(const step_plan_of<Graph>& plan) {
     const std::size_t colour = one.done == step_event::what::compute ? 2 : one.done == step_event::what::move ? 4 : 0;
     on.words(0, y + row - 7, detail::said_event(plan, one), plain);
     on.rectangle(words + from, y + 4, to > from ? to - from : 1, row - 8, colour_of(colour));
-    prose beside = detail::in_seconds(one.seconds);
+    long_text beside = detail::in_seconds(one.seconds);
     if (one.bytes > 0) beside << ", " << detail::in_bytes(one.bytes);
     on.words(column, y + row - 7, beside, plain);
     const px held =

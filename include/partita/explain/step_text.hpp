@@ -10,8 +10,8 @@
 namespace partita {
 namespace detail {
 
-inline prose said_cost(const step_cost& cost) {
-  prose all;
+inline long_text said_cost(const step_cost& cost) {
+  long_text all;
   all << in_seconds(cost.seconds()) << ": computing " << in_seconds(cost.computing) << ", moving "
       << in_seconds(cost.moving) << " (" << in_seconds(cost.starting) << " of it to start messages); "
       << in_bytes(cost.received) << " received in " << cost.movements << " movements, at most " << in_bytes(cost.peak)
@@ -20,9 +20,9 @@ inline prose said_cost(const step_cost& cost) {
 }
 /// What happens: the operation, or the steps of a move and of what.
 template <class Graph>
-prose said_event(const step_plan_of<Graph>& plan, const step_event& one) {
+long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
   const Graph& g = *plan.done->program;
-  prose all;
+  long_text all;
   const char* gradient = one.is_cotangent ? "d " : "";
   if (one.done == step_event::what::move)
     return all << in_a_line(plan.plan(one)) << " of " << gradient << name_of(g, value{one.of}) << " -> "
@@ -32,8 +32,8 @@ prose said_event(const step_plan_of<Graph>& plan, const step_event& one) {
 }
 /// A line of a program: g.constrain(value{2}, m.layout("", "model"));  // w1
 template <class Graph>
-prose pasted(const Graph& g, const found_annotation& one) {
-  prose all;
+long_text pasted(const Graph& g, const found_annotation& one) {
+  long_text all;
   all << "g.constrain(value{" << one.of.number << "}, m.layout(";
   for (std::size_t d = 0; d < one.layout.rank(); ++d) {
     all << (d > 0 ? ", \"" : "\"");
@@ -45,19 +45,19 @@ prose pasted(const Graph& g, const found_annotation& one) {
 }
 /// Where two candidates lay their inputs otherwise.
 template <class Graph>
-prose differences(const search_answer_of<Graph>& found, const search_candidate& other) {
+long_text differences(const search_answer_of<Graph>& found, const search_candidate& other) {
   const Graph &g = *found.program, of_best = found.annotated(), of_other = found.annotated(other);
   const completion_of<Graph> best = complete(of_best, found.by), second = complete(of_other, found.by);
-  prose all;
+  long_text all;
   for (std::uint32_t v = 0; v < g.values(); ++v)
-    if (const value one{v}; g[one].producer == Graph::nobody && !best[one].lies_as(second[one]))
+    if (const value one{v}; g[one].producer == Graph::nobody && !best[one].same_layout(second[one]))
       all << "  " << name_of(g, one) << " " << said(second[one]) << " instead of " << said(best[one]) << "\n";
   return all;
 }
 template <class Graph>
-prose what_binds(const search_answer_of<Graph>& found) {
+long_text what_binds(const search_answer_of<Graph>& found) {
   const step_cost& cost = found.best.cost;
-  prose all("what binds: ");
+  long_text all("what binds: ");
   if (found.without_limit.is_there)
     return all << "memory. Without the limit of " << in_bytes(found.memory) << " a step would take "
                << in_seconds(found.without_limit.cost.seconds()) << ", and hold "
@@ -74,8 +74,8 @@ prose what_binds(const search_answer_of<Graph>& found) {
 
 /// All that happens in a step, in order: how long it takes, what comes to a worker and what it holds meanwhile.
 template <class Graph>
-prose to_text(const step_plan_of<Graph>& plan) {
-  prose all;
+long_text to_text(const step_plan_of<Graph>& plan) {
+  long_text all;
   bool backward = false;
   std::size_t wide = 0;
   for (const step_event& one : plan.events)
@@ -84,7 +84,7 @@ prose to_text(const step_plan_of<Graph>& plan) {
   for (const step_event& one : plan.events) {
     if (one.backward && !backward) all << "backward\n";
     backward = one.backward;
-    prose line = prose("  ") << detail::said_event(plan, one);
+    long_text line = long_text("  ") << detail::said_event(plan, one);
     line.pad(wide) << detail::in_seconds(one.seconds);
     line.pad(wide + 10);
     if (one.bytes > 0) line << detail::in_bytes(one.bytes);
@@ -96,9 +96,9 @@ prose to_text(const step_plan_of<Graph>& plan) {
 
 /// What a search found, to be pasted; what it costs, what the runner-up costs and does otherwise, and what binds.
 template <class Graph>
-prose explain(const search_answer_of<Graph>& found) {
+long_text explain(const search_answer_of<Graph>& found) {
   const Graph& g = *found.program;
-  prose all;
+  long_text all;
   all << "a step takes " << detail::said_cost(found.best.cost) << "\n";
   for (const found_annotation& one : found.best.annotations) all << detail::pasted(g, one);
   for (const found_annotation& one : found.best.states)

@@ -38,7 +38,7 @@ sum_reduce_picture(const P&, const Q&, Policies...) -> sum_reduce_picture<detail
 /// Both partitions side by side, the arrows of the movement and of its adjoint between them; beneath, both for every
 /// block of the result.
 template <class Src, class Dst>
-prose to_svg(const sum_reduce_picture<Src, Dst>& picture) {
+long_text to_svg(const sum_reduce_picture<Src, Dst>& picture) {
   return detail::draw_pairs(picture.p_y, picture.p_x, picture.pairing(), picture.to_transposed, picture.from_transposed,
                             true);
 }

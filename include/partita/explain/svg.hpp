@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <partita/explain/prose.hpp>
+#include <partita/explain/long_text.hpp>
 
 namespace partita {
 
@@ -73,7 +73,7 @@ class drawing {
   }
 
   /// One line of words that stands on y.
-  void words(px x, px y, const prose& what, const style& how) {
+  void words(px x, px y, const long_text& what, const style& how) {
     if (what.empty()) return;
     const px wide = width_of(what, how);
     reach(how.at == anchor::start ? x + wide : how.at == anchor::middle ? x + wide / 2 : x, y + how.size / 4);
@@ -92,9 +92,9 @@ class drawing {
   }
 
   /// Lines of code under each other, from the first one's y on; returns where the next would stand.
-  px lines(px x, px y, const prose& what, style how) {
+  px lines(px x, px y, const long_text& what, style how) {
     how.code = true;
-    prose next;
+    long_text next;
     for (const char c : what) {
       if (c != '\n') {
         next << c;
@@ -102,22 +102,22 @@ class drawing {
       }
       words(x, y, next, how);
       y += how.size * 3 / 2;
-      next = prose();
+      next = long_text();
     }
     return y;
   }
 
   /// About how wide words are: letters differ, and so do fonts.
-  static px width_of(const prose& what, const style& how) {
+  static px width_of(const long_text& what, const style& how) {
     return static_cast<px>(what.columns()) * how.size * (how.code ? 61 : how.bold ? 66 : 58) / 100;
   }
 
   px width() const { return width_; }
   px height() const { return height_; }
 
-  prose svg() const {
+  long_text svg() const {
     const px margin = 16;
-    prose all;
+    long_text all;
     all << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-" << margin << " -" << margin << " "
         << width_ + 2 * margin << " " << height_ + 2 * margin << "\" width=\"" << width_ + 2 * margin << "\" height=\""
         << height_ + 2 * margin << "\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n<rect x=\"-"
@@ -133,7 +133,7 @@ class drawing {
     if (y > height_) height_ = y;
   }
 
-  prose body_;
+  long_text body_;
   px width_ = 0;
   px height_ = 0;
 };

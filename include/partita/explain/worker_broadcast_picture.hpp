@@ -14,8 +14,8 @@ namespace partita {
 namespace detail {
 
 /// A block's symbol: x₁₂.
-inline prose symbol(const char* letter, std::size_t number) {
-  prose all(letter);
+inline long_text symbol(const char* letter, std::size_t number) {
+  long_text all(letter);
   basic_text<24> digits;
   digits << number;
   for (const char digit : digits) all << "\xE2\x82" << static_cast<char>(0x80 + (digit - '0'));
@@ -46,27 +46,27 @@ struct tiles {
 };
 
 /// One worker with what it holds.
-inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const prose& held,
+inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
                       const colour& painted) {
   constexpr drawing::px wide = tiles<0>::wide, high = tiles<0>::high;
   on.rectangle(x, y, wide, high, painted, 1, false, 5);
   on.words(x + wide / 2, y + 24, held, {.size = 17, .at = drawing::anchor::middle, .ink = painted.ink, .bold = true});
-  on.words(x + wide / 2, y + 43, prose("worker ") << worker,
+  on.words(x + wide / 2, y + 43, long_text("worker ") << worker,
            {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
 }
 
 /// A smaller and a larger partition whose blocks are paired, and the movement between them from left to right: the
 /// larger one is on the right of a broadcast and on the left of a sum. Beneath, movement and adjoint of every block.
 template <class Small, class Large, class Pairing>
-prose draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairing& pairing, bool small_transposed,
-                 bool large_transposed, bool sums) {
+long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairing& pairing, bool small_transposed,
+                     bool large_transposed, bool sums) {
   using px = drawing::px;
   drawing on;
   const tiles<Small::rank()> few{small.shape()};
   const tiles<Large::rank()> many{large.shape()};
   const px top = 28, tallest = few.height() > many.height() ? few.height() : many.height(), length = 134;
   const auto side = [&](px left, const char* name, const auto& tiling, bool transposed, const auto& draw) {
-    on.words(left, 14, prose(name) << ", " << in_words(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
+    on.words(left, 14, long_text(name) << ", " << in_words(tiling.shape, " × ") << (transposed ? ", transposed" : ""),
              {.size = 14, .bold = true});
     const px above = top + (tallest - tiling.height()) / 2;
     for (std::size_t place = 0; place < volume_of(tiling.shape); ++place)
@@ -98,7 +98,7 @@ prose draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairi
   const std::size_t most = 12, fan = pairing.fan();
   for (std::size_t block = 0; block < small.size() && block < most; ++block, y += 20) {
     std::vector<std::size_t> members;
-    prose sum;
+    long_text sum;
     for (std::size_t k = 0; k < fan; ++k) {
       const std::size_t member = large.workers()[pairing.large_of(block, k)];
       members.push_back(member);
@@ -106,9 +106,9 @@ prose draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairi
       if (k == 4) sum << " + …";
     }
     const drawing::style line{.size = 13, .ink = colour_of(block).ink};
-    const prose copied = symbol(sums ? "dy" : "x", block)
-                         << " goes to " << list_of_workers(members.data(), members.size()),
-                summed = symbol(sums ? "y" : "dx", block) << " = " << sum;
+    const long_text copied = symbol(sums ? "dy" : "x", block)
+                             << " goes to " << list_of_workers(members.data(), members.size()),
+                    summed = symbol(sums ? "y" : "dx", block) << " = " << sum;
     on.words(0, y, sums ? summed : copied, line);
     on.words(right, y, sums ? copied : summed, line);
   }
@@ -152,7 +152,7 @@ worker_broadcast_picture(const P&, const Q&, Policies...)
 /// Both partitions side by side, the arrows of the movement and of its adjoint between them; beneath, both for every
 /// block.
 template <class Src, class Dst>
-prose to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
+long_text to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   return detail::draw_pairs(picture.p_x, picture.p_y, picture.pairing(), picture.from_transposed, picture.to_transposed,
                             false);
 }

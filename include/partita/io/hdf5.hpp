@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <partita/comm/file_size_errors.hpp>
-#include <partita/comm/no_hints.hpp>
+#include <partita/comm/mpi_info_null.hpp>
 #include <partita/io/detail/open_npy.hpp>
 #include <partita/io/detail/slabs.hpp>
 #include <partita/io/file_policy.hpp>
@@ -47,7 +47,7 @@ class hdf5_id {
   herr_t (*close_)(hid_t);
 };
 
-/// HDF5 says nothing by itself while this lives: what went wrong is told by an exception.
+/// HDF5 says nothing by itself while this lives: what went wrong is reported by an exception.
 class hdf5_silence {
  public:
   hdf5_silence() {
@@ -116,7 +116,7 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
 /// The file for all workers of a world; anew, if it is empty. Collective.
 inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool anew) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  if (H5Pset_fapl_mpio(access, everyone.communicator(), no_hints()) < 0) return -1;
+  if (H5Pset_fapl_mpio(access, everyone.communicator(), mpi_info_null()) < 0) return -1;
   return anew ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
               : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
 }
@@ -230,7 +230,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
                             error == EWOULDBLOCK ? "another program has it open; save when that has ended" : way_out);
     }
     call.settle(trouble);
-    before = call.word_of(call.leader(), before);
+    before = call.broadcast_word(call.leader(), before);
     // the room is looked for before HDF5 writes: where a write fails, HDF5 1.10 crashes when MPI ends
     constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: a dataset and a new file take some KiB
     const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
@@ -294,7 +294,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
     }
     call.settle(trouble);
     source.agree();
-    for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.word_of(call.leader(), facts.extents[d]);
+    for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.broadcast_word(call.leader(), facts.extents[d]);
     const auto where = deal_slabs(p, facts.extents, sizeof(T), 0, request.options);
     pooled_tensor<T, Rank> slab(zero_volume<T, Rank>());
     if (where.owns()) slab = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where.shape()));

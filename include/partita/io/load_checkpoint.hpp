@@ -238,13 +238,13 @@ checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
 }
 
 template <class... Given>
-auto load_checkpoint(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-                     detail::whatever = {}) {
+auto load_checkpoint(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+                     detail::any_argument = {}, detail::any_argument = {}) {
   static_assert(
-      detail::asked_for_nothing<Given...>,
+      detail::dependent_false<Given...>,
       "partita::load_checkpoint(folder, everyone, step): requires a folder and the world, then perhaps a step; what it "
       "gives loads tensors: load_checkpoint(\"steps\", everyone).load<float, 2>(\"weight\", p)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -21,7 +21,7 @@ template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Exten
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
   const replaced_file old = call.leads() ? replaced_file::of(path) : replaced_file{};
-  const std::uint64_t word = call.word_of(call.leader(), (random_word() >> 2U << 1U) | (old.linked ? 1U : 0U));
+  const std::uint64_t word = call.broadcast_word(call.leader(), (random_word() >> 2U << 1U) | (old.linked ? 1U : 0U));
   const std::string target = (word & 1U) != 0 ? call.bytes_of(call.leader(), old.path) : path;
   const std::string temporary = temporary_name(target, word >> 1U);
   const char* const intact = "free some space, or write where this worker may; what had this name before is untouched";
@@ -113,7 +113,7 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
 template <class Extents, class X, class... A>
   requires(!is_extents<X>)
 void save_npy(const std::string&, const partition<Extents>&, const X&, const A&...) {
-  static_assert(detail::asked_for_nothing<X>,
+  static_assert(detail::dependent_false<X>,
                 "partita::save_npy(path, p, extents, x): requires the extents of the whole tensor before the block; "
                 "write save_npy(path, p, extents(8, 12), x)");
 }
@@ -157,50 +157,50 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
 /// Without type or rank: a sentence.
 template <class T = void, class Extents, class... Policies>
 auto load_npy(const std::string&, const partition<Extents>&, const Policies&...) {
-  static_assert(detail::asked_for_nothing<T>,
+  static_assert(detail::dependent_false<T>,
                 "partita::load_npy<T, rank>(path, p): requires the element type and the rank, which partitions do not "
                 "tell; write load_npy<float, 2>(path, p)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 template <class... Given>
-auto save_npy(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-              detail::whatever = {}) {
-  static_assert(detail::asked_for_nothing<Given...>,
+auto save_npy(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+              detail::any_argument = {}, detail::any_argument = {}) {
+  static_assert(detail::dependent_false<Given...>,
                 "partita::save_npy(path, p, extents, x): requires a path, a partition, the extents of the whole tensor "
                 "and a block, in this order");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 template <class... Given>
-auto load_npy(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-              detail::whatever = {}) {
+auto load_npy(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+              detail::any_argument = {}, detail::any_argument = {}) {
   static_assert(
-      detail::asked_for_nothing<Given...>,
+      detail::dependent_false<Given...>,
       "partita::load_npy<T, rank>(path, p): requires an element type, a rank, a path and a partition, in this order");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 template <auto First, auto... Given>
-auto load_npy(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-              detail::whatever = {}) {
+auto load_npy(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+              detail::any_argument = {}, detail::any_argument = {}) {
   static_assert(
-      detail::asked_for_nothing<decltype(First)>,
+      detail::dependent_false<decltype(First)>,
       "partita::load_npy<T, rank>(path, p): requires an element type, a rank, a path and a partition, in this order");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 template <auto Rank, class T>
-auto load_npy(detail::whatever, detail::whatever) {
-  static_assert(detail::asked_for_nothing<T>,
+auto load_npy(detail::any_argument, detail::any_argument) {
+  static_assert(detail::dependent_false<T>,
                 "partita::load_npy<T, rank>(path, p): requires the element type before the rank; write load_npy<float, "
                 "2>(path, p)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 template <class T, auto Rank>
-auto load_npy(detail::whatever, detail::whatever) {
-  static_assert(detail::asked_for_nothing<T>,
+auto load_npy(detail::any_argument, detail::any_argument) {
+  static_assert(detail::dependent_false<T>,
                 "partita::load_npy<T, rank>(path, p): requires a path and a partition, in this order");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

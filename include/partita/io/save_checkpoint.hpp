@@ -211,21 +211,21 @@ class basic_checkpoint_saver {
 using checkpoint_saver = basic_checkpoint_saver<>;
 
 template <class... Given>
-auto named(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-           detail::whatever = {}) {
-  static_assert(detail::asked_for_nothing<Given...>,
+auto named(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+           detail::any_argument = {}) {
+  static_assert(detail::dependent_false<Given...>,
                 "partita::named(name, p, extents, x): requires a name, a partition, the extents of the whole tensor "
                 "and a block, in this order");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 template <class... Given>
-auto save_checkpoint(detail::whatever = {}, detail::whatever = {}, detail::whatever = {}, detail::whatever = {},
-                     detail::whatever = {}) {
-  static_assert(detail::asked_for_nothing<Given...>,
+auto save_checkpoint(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
+                     detail::any_argument = {}, detail::any_argument = {}) {
+  static_assert(detail::dependent_false<Given...>,
                 "partita::save_checkpoint(folder, step, tensors...): requires a folder, the number of the step, and "
                 "tensors made by named(name, p, extents, x)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

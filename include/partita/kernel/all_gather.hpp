@@ -85,16 +85,16 @@ class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_
     return detail::fits_view<View, X>();
   }
   template <class T, class Fill>
-  static auto go(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                 const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                 const detail::complaint& before, Fill fill) {
+  static auto forward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
+                      const detail::target<T, Extents::rank()>& wanted, const char* direction,
+                      const detail::complaint& before, Fill fill) {
     fill();
     return movement.template gather<T>(x, wanted, direction, before);
   }
   template <class T, class Fill>
-  static auto come_back(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                        const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                        const detail::complaint& before, Fill fill) {
+  static auto backward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
+                       const detail::target<T, Extents::rank()>& wanted, const char* direction,
+                       const detail::complaint& before, Fill fill) {
     return movement.template scatter<T>(x, wanted, direction, before, fill);
   }
 };
@@ -109,7 +109,7 @@ class all_gather<detail::no_partitions> {
  public:
   template <class... A>
   explicit all_gather(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::all_gather(p, dimensions<...>): requires a partition and the dimensions of it, "
                   "dimensions<0> or all_dimensions_but<0>");
   }

@@ -2,7 +2,7 @@
 // the result.
 #pragma once
 
-#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/kernel/detail/reduction_checks.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/reduction.hpp>
@@ -21,10 +21,10 @@ template <class Extents, class Reduction, class... Policies>
 class all_reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,
                                       false, has_policy<reproducible_t, Policies...>>,
-      public detail::group_kernel<all_reduce<Extents, Reduction, Policies...>> {
+      public detail::collective_kernel<all_reduce<Extents, Reduction, Policies...>> {
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_reduce(p, dimensions, reduction, policies...): requires policies among reproducible");
-  using base = detail::group_kernel<all_reduce>;
+  using base = detail::collective_kernel<all_reduce>;
   using named_reduction = detail::reduction_argument<Reduction>;
 
  public:
@@ -69,7 +69,8 @@ class all_reduce
     static_assert(detail::distinct_dimensions<D...>,
                   "partita::all_reduce(p, dimensions<...>, reduction): requires each dimension once");
   }
-  static detail::group_movement movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept) {
+  static detail::collective_movement movement(const partition<Extents>& p,
+                                              const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_reduce", detail::reduction_text<Reduction>(),
                                      detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies)));
   }
@@ -81,13 +82,13 @@ template <class Reduction, class... Policies>
 class all_reduce<worker_groups, Reduction, Policies...>
     : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,
                                       false, has_policy<reproducible_t, Policies...>>,
-      public detail::group_kernel<all_reduce<worker_groups, Reduction, Policies...>> {
+      public detail::collective_kernel<all_reduce<worker_groups, Reduction, Policies...>> {
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_reduce(everyone, groups, reduction, policies...): requires policies among reproducible");
 
  public:
   all_reduce(const world& everyone, const worker_groups& groups, detail::reduction_argument<Reduction>, Policies...)
-      : detail::group_kernel<all_reduce>(detail::make_movement_in_groups(
+      : detail::collective_kernel<all_reduce>(detail::make_movement_in_groups(
             everyone, groups,
             {.name = "partita::all_reduce",
              .reduction = detail::reduction_text<Reduction>(),

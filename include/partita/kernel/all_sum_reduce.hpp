@@ -1,8 +1,8 @@
 // All-sum-reduce: the blocks along some dimensions of a partition summed, and every worker gets the sum.
 #pragma once
 
-#include <partita/kernel/detail/group_kernel.hpp>
-#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/collective_kernel.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
@@ -18,10 +18,10 @@ namespace partita {
 ///           operations an element, and between nodes sends with each sum what rounding would take from it.
 /// Adjoint:  itself.
 template <class Extents, class... Policies>
-class all_sum_reduce : public detail::group_kernel<all_sum_reduce<Extents, Policies...>> {
+class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, Policies...>> {
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_sum_reduce(p, dimensions, policies...): requires policies among reproducible");
-  using base = detail::group_kernel<all_sum_reduce>;
+  using base = detail::collective_kernel<all_sum_reduce>;
 
  public:
   /// `all_sum_reduce(p, dimensions<0>)`: sums along dimension 0.
@@ -84,7 +84,8 @@ class all_sum_reduce : public detail::group_kernel<all_sum_reduce<Extents, Polic
   all_sum_reduce(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept)
       : base(movement(p, kept)) {}
 
-  static detail::group_movement movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept) {
+  static detail::collective_movement movement(const partition<Extents>& p,
+                                              const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_sum_reduce", "", 17 + sizeof...(Policies));
   }
 };

@@ -38,13 +38,13 @@ class all_to_all {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) return moved_(x);
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
   /// Begins and returns what will give the result: `auto later = t.start(x); …; auto y = later.finish();`.
   template <class X>
   auto start(const X& x) const {
     if constexpr (takes<X>()) return moved_.start(x);
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
   /// The same into a caller's array or view of the shape of the result.
   template <class X, class View>
@@ -55,7 +55,7 @@ class all_to_all {
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (takes<Y>()) return moved_.adjoint(dy);
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -64,7 +64,7 @@ class all_to_all {
   template <class Y>
   auto start_adjoint(const Y& dy) const {
     if constexpr (takes<Y>()) return moved_.start_adjoint(dy);
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, cut in balance. Cost: no
@@ -104,25 +104,25 @@ class all_to_all {
     return detail::fits_view<View, X>();
   }
 
-  friend struct detail::hooked;
+  friend struct detail::kernel_access;
   template <class X>
   auto forward_(const X& x, const text& objection) const {
-    return detail::hooked::call(moved_, x, objection);
+    return detail::kernel_access::call(moved_, x, objection);
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& objection) const {
-    detail::hooked::into(moved_, x, view, objection);
+    detail::kernel_access::into(moved_, x, view, objection);
   }
   template <class Y>
   auto backward_(const Y& dy, const text& objection) const {
-    return detail::hooked::adjoint(moved_, dy, objection);
+    return detail::kernel_access::adjoint(moved_, dy, objection);
   }
   template <class Y, class Fill>
   auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
-    return detail::hooked::start_adjoint(moved_, dy, objection, std::move(fill));
+    return detail::kernel_access::start_adjoint(moved_, dy, objection, std::move(fill));
   }
-  void object_(const text& objection) const { detail::hooked::object(moved_, objection); }
-  auto identity_() const { return detail::hooked::identity(moved_); }
+  void object_(const text& objection) const { detail::kernel_access::object(moved_, objection); }
+  auto identity_() const { return detail::kernel_access::identity(moved_); }
 
   detail::member_if<Src::rank() == Dst::rank(), repartition<Src, Dst>> moved_;
 };
@@ -133,7 +133,7 @@ class all_to_all<detail::no_partitions, detail::no_partitions> {
  public:
   template <class... A>
   explicit all_to_all(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::all_to_all(p_from, p_to): requires two partitions, as everyone.partition<2, 3>() or "
                   "everyone.partition(extents(2, 3)) makes them");
   }

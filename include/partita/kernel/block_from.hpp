@@ -111,10 +111,10 @@ auto block_from(const partition<P>& p, const detail::number_list<P::rank()>& glo
 template <class T = void, class P, class... A>
   requires(!detail::begins_with_extents<P::rank(), A...>)
 auto block_from(const partition<P>&, const A&...) {
-  static_assert(detail::asked_for_nothing<A...>,
+  static_assert(detail::dependent_false<A...>,
                 "partita::block_from(p, extents, f): requires the extents of the whole tensor, then f; write "
                 "block_from(p, extents(8, 12), f), or block_from(p, {8, 12}, f)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 /// `x` where this worker is active on p, else zero volume with the batch extent of x: `b(block_on(p_x, a + 1.0))`. A

@@ -8,7 +8,7 @@
 #include <partita/comm/fingerprint.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/kernel/detail/accepted.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <vector>
 
@@ -109,7 +109,7 @@ class block_layout {
   partition<dynamic_extents<Rank>> p_;
   const char* call_;
   std::uint64_t fingerprint_;
-  structure_cache<laid_out_tensor<Rank>> known_;
+  plan_cache<laid_out_tensor<Rank>> known_;
 };
 
 }  // namespace partita::detail

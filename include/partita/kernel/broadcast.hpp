@@ -1,8 +1,8 @@
 // Worker broadcast: the blocks of one partition copied to the workers of a larger one.
 #pragma once
 
-#include <partita/kernel/detail/group_kernel.hpp>
-#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/collective_kernel.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
@@ -10,7 +10,7 @@ namespace partita {
 
 namespace detail {
 
-/// The members by which a group_kernel knows a broadcast.
+/// The members by which a collective_kernel knows a broadcast.
 template <class... Policies>
 struct broadcast_checks {
   static constexpr auto there = detail::group_direction::spread, back = detail::group_direction::to_root;
@@ -69,7 +69,7 @@ struct broadcast_checks {
 /// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,
-                  public detail::group_kernel<broadcast<Src, Dst, Policies...>> {
+                  public detail::collective_kernel<broadcast<Src, Dst, Policies...>> {
   static_assert(detail::broadcast_policies<Policies...>,
                 "partita::broadcast(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, "
                 "discard_batch, reproducible, shared_view");
@@ -85,12 +85,12 @@ class broadcast : public detail::broadcast_checks<Policies...>,
 
  public:
   broadcast(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)
-      : detail::group_kernel<broadcast>(
-            detail::make_group_movement(p_x, p_y,
-                                        {.name = "partita::broadcast",
-                                         .transpose_small = from_transposed,
-                                         .transpose_large = to_transposed,
-                                         .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
+      : detail::collective_kernel<broadcast>(
+            detail::make_collective_movement(p_x, p_y,
+                                             {.name = "partita::broadcast",
+                                              .transpose_small = from_transposed,
+                                              .transpose_large = to_transposed,
+                                              .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
 };
 
 /// `broadcast(everyone, groups)`: the block of the root of each group, its first member, is copied to all its members.
@@ -98,7 +98,7 @@ class broadcast : public detail::broadcast_checks<Policies...>,
 template <class... Policies>
 class broadcast<worker_groups, worker_groups, Policies...>
     : public detail::broadcast_checks<Policies...>,
-      public detail::group_kernel<broadcast<worker_groups, worker_groups, Policies...>> {
+      public detail::collective_kernel<broadcast<worker_groups, worker_groups, Policies...>> {
   static_assert(
       (detail::policy_in_groups<Policies> && ...),
       "partita::broadcast(everyone, groups, policies...): requires policies among discard_batch, reproducible, "
@@ -106,7 +106,7 @@ class broadcast<worker_groups, worker_groups, Policies...>
 
  public:
   broadcast(const world& everyone, const worker_groups& groups, Policies...)
-      : detail::group_kernel<broadcast>(detail::make_movement_in_groups(
+      : detail::collective_kernel<broadcast>(detail::make_movement_in_groups(
             everyone, groups, {.name = "partita::broadcast", .keep_batch = !has_policy<discard_batch_t, Policies...>},
             group_plan::kind::broadcast)) {}
 };
@@ -122,7 +122,7 @@ class broadcast<detail::no_partitions, detail::no_partitions, Policies...> {
  public:
   template <class... A>
   explicit broadcast(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::broadcast(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
                   "or everyone.partition(extents(2, 3)) makes them");
   }

@@ -5,7 +5,7 @@
 #include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/chained_calls.hpp>
 #include <partita/kernel/detail/operator_steps.hpp>
-#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/linear_operator.hpp>
 #include <tuple>
 #include <type_traits>
@@ -116,13 +116,13 @@ class composition {
     else return backward<K - 1>(x);
   }
 
-  friend struct detail::hooked;
+  friend struct detail::kernel_access;
   void object_(const text& objection) const
     requires requires(const std::tuple_element_t<0, std::tuple<Operators...>>& k) {
-      detail::hooked::object(k, objection);
+      detail::kernel_access::object(k, objection);
     }
   {
-    detail::hooked::object(step<0>(), objection);
+    detail::kernel_access::object(step<0>(), objection);
   }
 
   enum class direction : std::uint64_t { forward = 1, back = 2 };
@@ -147,7 +147,7 @@ class composition {
         one_world = one_world && (chain.world == nullptr || chain.world == k.world) && k.world != nullptr;
         chain = {k.world, detail::mixed(chain.number, k.number)};
       };
-      std::apply([&](const auto&... k) { (add(detail::hooked::identity(k)), ...); }, parts_->operators);
+      std::apply([&](const auto&... k) { (add(detail::kernel_access::identity(k)), ...); }, parts_->operators);
       if (!one_world) return run();
       using T = element_of<X>;
       chain.number = detail::mixed(chain.number, static_cast<std::uint64_t>(Where));
@@ -188,10 +188,10 @@ template <class... A>
   requires(sizeof...(A) == 0 || !(detail::operator_like<A> && ...))
 auto compose(const A&...) {
   static_assert(
-      detail::asked_for_nothing<A...>,
+      detail::dependent_false<A...>,
       "partita::compose(a, b, ...): requires one operator or more, as kernels and layers are; give a function "
       "a struct with operator() and adjoint()");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// How the caller of a repartition says that a side is cut otherwise than by default: from_cuts(...) and to_cuts(...).
+// How the caller of a repartition says that a side has other cuts than by default: from_cuts(...) and to_cuts(...).
 #pragma once
 
 #include <cstddef>

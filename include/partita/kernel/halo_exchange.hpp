@@ -300,14 +300,14 @@ class halo_exchange
     return detail::fits_view<View, std::remove_reference_t<X>>();
   }
   template <class T, class Fill>
-  static auto go(movement& m, const strided<const T, rank>& x, const detail::target<T, rank>& wanted,
-                 const char* direction, const detail::complaint& before, Fill fill) {
+  static auto forward(movement& m, const strided<const T, rank>& x, const detail::target<T, rank>& wanted,
+                      const char* direction, const detail::complaint& before, Fill fill) {
     fill();
     return m.template spread<T>(x, wanted, direction, before);
   }
   template <class T, class Fill>
-  static auto come_back(movement& m, const strided<const T, rank>& dy, const detail::target<T, rank>& wanted,
-                        const char* direction, const detail::complaint& before, Fill fill) {
+  static auto backward(movement& m, const strided<const T, rank>& dy, const detail::target<T, rank>& wanted,
+                       const char* direction, const detail::complaint& before, Fill fill) {
     return m.template collect<T>(dy, wanted, direction, before, fill);
   }
 };
@@ -325,7 +325,7 @@ class halo_exchange<detail::no_partitions> {
  public:
   template <class... A>
   explicit halo_exchange(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::halo_exchange(p, widths, boundaries): requires widths of as many numbers as p has "
                   "dimensions, and what lies beyond the borders; write halo_exchange(p, {.before = {1, 1}, .after = "
                   "{1, 1}}, boundary::periodic)");

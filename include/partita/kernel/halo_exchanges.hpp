@@ -324,7 +324,7 @@ class halo_exchanges {
 
   std::tuple<detail::halo_planner<Extents>...> planners_;
   std::uint64_t fingerprint_ = 0;
-  mutable detail::structure_cache<structure> structures_;
+  mutable detail::plan_cache<structure> structures_;
   mutable std::shared_ptr<detail::transport> ways_;
   mutable std::shared_ptr<detail::box_exchange> last_;
   std::shared_ptr<detail::exchange_operation> operation_ = std::make_shared<detail::exchange_operation>();

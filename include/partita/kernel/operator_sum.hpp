@@ -4,7 +4,7 @@
 #include <partita/array/strided.hpp>
 #include <partita/core/error.hpp>
 #include <partita/kernel/detail/operator_steps.hpp>
-#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/linear_operator.hpp>
 #include <type_traits>
 #include <utility>
@@ -16,7 +16,7 @@ namespace detail {
 /// All workers throw, if one of them has an objection and the kernel can tell them.
 template <class Kernel>
 void object(const Kernel& kernel, const text& objection) {
-  if constexpr (requires { hooked::object(kernel, objection); }) hooked::object(kernel, objection);
+  if constexpr (requires { kernel_access::object(kernel, objection); }) kernel_access::object(kernel, objection);
   else if (!objection.empty()) throw shape_error(objection);
 }
 
@@ -108,11 +108,11 @@ class operator_sum {
   static constexpr void check_linear() {
     static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
-  friend struct detail::hooked;
+  friend struct detail::kernel_access;
   void object_(const text& objection) const
-    requires requires(const A& a) { detail::hooked::object(a, objection); }
+    requires requires(const A& a) { detail::kernel_access::object(a, objection); }
   {
-    detail::hooked::object(a_, objection);
+    detail::kernel_access::object(a_, objection);
   }
   template <class First, class Second>
   auto both_begun(First first, Second second) const {

@@ -1,7 +1,7 @@
 // Reduce: the blocks of one partition brought together by a reduction into the workers of a smaller one.
 #pragma once
 
-#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/reduction_checks.hpp>
 #include <partita/rule/kernel_policy.hpp>
@@ -20,7 +20,7 @@ template <class Src, class Dst, class Reduction, class... Policies>
 class reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
                                       has_policy<shared_view_t, Policies...>, has_policy<reproducible_t, Policies...>>,
-      public detail::group_kernel<reduce<Src, Dst, Reduction, Policies...>> {
+      public detail::collective_kernel<reduce<Src, Dst, Reduction, Policies...>> {
   static_assert(detail::broadcast_policies<Policies...>,
                 "partita::reduce(p_x, p_y, reduction, policies...): requires policies among transpose_src, "
                 "transpose_dest, discard_batch, reproducible, shared_view");
@@ -37,15 +37,15 @@ class reduce
 
  public:
   reduce(const partition<Src>& p_x, const partition<Dst>& p_y, detail::reduction_argument<Reduction>, Policies...)
-      : detail::group_kernel<reduce>(
-            detail::make_group_movement(p_y, p_x,
-                                        {.name = "partita::reduce",
-                                         .reduction = detail::reduction_text<Reduction>(),
-                                         .number = detail::type_number<Reduction>(),
-                                         .transpose_small = to_transposed,
-                                         .transpose_large = from_transposed,
-                                         .to_root = true,
-                                         .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
+      : detail::collective_kernel<reduce>(
+            detail::make_collective_movement(p_y, p_x,
+                                             {.name = "partita::reduce",
+                                              .reduction = detail::reduction_text<Reduction>(),
+                                              .number = detail::type_number<Reduction>(),
+                                              .transpose_small = to_transposed,
+                                              .transpose_large = from_transposed,
+                                              .to_root = true,
+                                              .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
 };
 
 /// `reduce(everyone, groups, maximum)`: the blocks of each group are brought together at its root, its first member. A
@@ -54,14 +54,14 @@ template <class Reduction, class... Policies>
 class reduce<worker_groups, worker_groups, Reduction, Policies...>
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
                                       has_policy<shared_view_t, Policies...>, has_policy<reproducible_t, Policies...>>,
-      public detail::group_kernel<reduce<worker_groups, worker_groups, Reduction, Policies...>> {
+      public detail::collective_kernel<reduce<worker_groups, worker_groups, Reduction, Policies...>> {
   static_assert((detail::policy_in_groups<Policies> && ...),
                 "partita::reduce(everyone, groups, reduction, policies...): requires policies among discard_batch, "
                 "reproducible, shared_view");
 
  public:
   reduce(const world& everyone, const worker_groups& groups, detail::reduction_argument<Reduction>, Policies...)
-      : detail::group_kernel<reduce>(
+      : detail::collective_kernel<reduce>(
             detail::make_movement_in_groups(everyone, groups,
                                             {.name = "partita::reduce",
                                              .reduction = detail::reduction_text<Reduction>(),
@@ -98,7 +98,7 @@ class reduce<detail::no_partitions, detail::no_partitions, Reduction, Policies..
   template <class... A>
   explicit reduce(const A&...) {
     static_assert(
-        detail::asked_for_nothing<A...>,
+        detail::dependent_false<A...>,
         "partita::reduce(p_x, p_y, reduction, policies...): requires two partitions, as everyone.partition<2, 3>() or "
         "everyone.partition(extents(2, 3)) makes them, and a reduction, sum or maximum");
   }

@@ -88,15 +88,15 @@ class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detai
     return detail::fits_view<View, X>();
   }
   template <class T, class Fill>
-  static auto go(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                 const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                 const detail::complaint& before, Fill fill) {
+  static auto forward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
+                      const detail::target<T, Extents::rank()>& wanted, const char* direction,
+                      const detail::complaint& before, Fill fill) {
     return movement.template scatter<T>(x, wanted, direction, before, fill);
   }
   template <class T, class Fill>
-  static auto come_back(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
-                        const detail::target<T, Extents::rank()>& wanted, const char* direction,
-                        const detail::complaint& before, Fill fill) {
+  static auto backward(detail::part_movement<Extents>& movement, const strided<const T, Extents::rank()>& x,
+                       const detail::target<T, Extents::rank()>& wanted, const char* direction,
+                       const detail::complaint& before, Fill fill) {
     fill();
     return movement.template gather<T>(x, wanted, direction, before);
   }
@@ -112,7 +112,7 @@ class reduce_scatter<detail::no_partitions> {
  public:
   template <class... A>
   explicit reduce_scatter(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::reduce_scatter(p, dimensions<...>): requires a partition and the dimensions of it, "
                   "dimensions<0> or all_dimensions_but<0>");
   }

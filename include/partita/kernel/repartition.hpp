@@ -7,13 +7,13 @@
 #include <partita/comm/partition.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/accepted.hpp>
-#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/kernel/detail/pending.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
 #include <partita/kernel/detail/repartition_movement.hpp>
 #include <partita/kernel/detail/target.hpp>
-#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/repartition_rule.hpp>
@@ -66,14 +66,14 @@ class repartition {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (takes<X>()) return forward_(x, text());
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
   /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x
   /// must stay as it is. The next call of a kernel on this world ends it first.
   template <class X>
   auto start(const X& x) const {
     if constexpr (takes<X>()) return begin_forward_(x, text());
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
   /// The same into a caller's array or view, which must have the shape of the result and share no memory with x
   /// [shape_error, on all workers].
@@ -86,7 +86,7 @@ class repartition {
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (takes_back<Y>()) return backward_(dy, text());
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -95,7 +95,7 @@ class repartition {
   template <class Y>
   auto start_adjoint(const Y& dy) const {
     if constexpr (takes_back<Y>()) return begin_backward_(dy, text(), [] {});
-    else return detail::no_result{};
+    else return detail::rejected_call{};
   }
 
   /// What this worker sends, keeps and receives for a tensor x of these extents, cut as given or in balance.
@@ -132,7 +132,7 @@ class repartition {
  private:
   template <class, class>
   friend class all_to_all;
-  friend struct detail::hooked;
+  friend struct detail::kernel_access;
 
   repartition(detail::named_call call, const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
       : movement_(call.name, p_x, p_y, policies...) {
@@ -247,7 +247,7 @@ class repartition<detail::no_partitions, detail::no_partitions, Policies...> {
  public:
   template <class... A>
   explicit repartition(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::repartition(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
                   "or everyone.partition(extents(2, 3)) makes them");
   }

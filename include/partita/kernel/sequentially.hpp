@@ -262,7 +262,7 @@ class halo_exchange {
     requires(P::rank() > 1)
   halo_exchange(const P& p, std::initializer_list<W>, const halo_boundaries<P::rank()>& beyond, const A&...)
       : halo_exchange(p, halo_widths<P::rank()>{}, beyond) {
-    static_assert(partita::detail::asked_for_nothing<W>,
+    static_assert(partita::detail::dependent_false<W>,
                   "partita::sequentially::halo_exchange(p, widths, boundary): requires widths that name their sides; "
                   "write {.before = {1, 2}, .after = {1, 2}}");
   }

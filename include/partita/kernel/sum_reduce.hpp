@@ -1,8 +1,8 @@
 // Sum-reduce: the blocks of one partition summed into the workers of a smaller one.
 #pragma once
 
-#include <partita/kernel/detail/group_kernel.hpp>
-#include <partita/kernel/detail/make_group_movement.hpp>
+#include <partita/kernel/detail/collective_kernel.hpp>
+#include <partita/kernel/detail/make_collective_movement.hpp>
 #include <partita/kernel/detail/misnamed.hpp>
 #include <partita/rule/kernel_policy.hpp>
 
@@ -18,7 +18,7 @@ namespace partita {
 ///           messages between nodes. The order of summation depends on the partitions and the nodes alone.
 /// Adjoint:  broadcast(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
-class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>> {
+class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policies...>> {
   static_assert(detail::broadcast_policies<Policies...>,
                 "partita::sum_reduce(p_x, p_y, policies...): requires policies among transpose_src, transpose_dest, "
                 "discard_batch, reproducible, shared_view");
@@ -35,17 +35,17 @@ class sum_reduce : public detail::group_kernel<sum_reduce<Src, Dst, Policies...>
  public:
   // [movement]
   sum_reduce(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)
-      : detail::group_kernel<sum_reduce>(
-            detail::make_group_movement(p_y, p_x,
-                                        {.name = "partita::sum_reduce",
-                                         .transpose_small = to_transposed,
-                                         .transpose_large = from_transposed,
-                                         .to_root = true,
-                                         .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
+      : detail::collective_kernel<sum_reduce>(
+            detail::make_collective_movement(p_y, p_x,
+                                             {.name = "partita::sum_reduce",
+                                              .transpose_small = to_transposed,
+                                              .transpose_large = from_transposed,
+                                              .to_root = true,
+                                              .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
   // [/movement]
 
  private:
-  friend detail::group_kernel<sum_reduce>;
+  friend detail::collective_kernel<sum_reduce>;
   // [members]
   static constexpr auto there = detail::group_direction::to_root, back = detail::group_direction::spread;
   static constexpr bool shares = has_policy<shared_view_t, Policies...>,
@@ -100,7 +100,7 @@ class sum_reduce<detail::no_partitions, detail::no_partitions, Policies...> {
  public:
   template <class... A>
   explicit sum_reduce(const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::sum_reduce(p_x, p_y, policies...): requires two partitions, as everyone.partition<2, 3>() "
                   "or everyone.partition(extents(2, 3)) makes them");
   }

@@ -14,7 +14,7 @@
 #include <partita/kernel/detail/described.hpp>
 #include <partita/kernel/detail/ghosts.hpp>
 #include <partita/kernel/detail/pending.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/plan/halo_plan.hpp>
@@ -85,7 +85,7 @@ class window_movement {
       operation().wait();
       const auto kind = element_kind::moved<T>();
       const auto fits = [&](const structure& known) { return fits_window(known, w.shape); };
-      begun_ahead begun;
+      speculative_start begun;
       if (structure* const known = structures_.only(structures_.matching(fits));
           known != nullptr && known->plan->exchange.takes)
         if (box_exchange* const made = known->refreshing.made(kind)) {
@@ -311,7 +311,7 @@ class window_movement {
   }
 
   Planner planner_;
-  structure_cache<structure> structures_;
+  plan_cache<structure> structures_;
   std::shared_ptr<transport> ways_;
   std::shared_ptr<box_exchange> last_;
   std::shared_ptr<const halo_plan<rank>> last_plan_;

@@ -36,7 +36,7 @@ class activation {
     static_assert(has_a_rank,
                   "partita::activation<T>(x): requires an x whose rank is part of its type, as an xt::xtensor; give "
                   "as_rank<2>(x)");
-    return detail::no_result{};
+    return detail::rejected_call{};
   }
   /// dx = dy f'(x) for the last x. Requires dy of the shape of the last result [shape_error on this worker].
   template <ranked_array Y>

@@ -159,7 +159,7 @@ class batch_norm<detail::element_type_left_out, Rank> {
   template <class P>
   batch_norm(const partition<P>&, const batch_norm_options& = {}) {
     static_assert(
-        detail::asked_for_nothing<P>,
+        detail::dependent_false<P>,
         "partita::batch_norm<T, Rank>(p, options): requires an element type and a rank, which partitions do not "
         "tell; write batch_norm<float, 4>(p, {.channels = ...})");
   }
@@ -169,11 +169,11 @@ batch_norm(const partition<P>&, const batch_norm_options& = {}) -> batch_norm<de
 
 /// Without a rank: a sentence.
 template <class T>
-class batch_norm<T, detail::rank_left_out> : public detail::no_result {
+class batch_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit batch_norm(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::batch_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
                   "batch_norm<float, 4>(p, {.channels = ...})");
   }

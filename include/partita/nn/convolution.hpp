@@ -56,7 +56,7 @@ class convolution {
   }
   template <class X, class... A>
   explicit convolution(const partition<X>&, const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::convolution<T, Features>: requires one or three partitions and convolution_options");
   }
   template <class X, class Y, class W>

@@ -138,7 +138,7 @@ class cross_entropy_loss {
       top(r) = -std::numeric_limits<double>::infinity();
       for (std::size_t c = 0; c < n; ++c) top(r) = std::max(top(r), static_cast<double>(given.data()[at(r, c)]));
     }
-    const xt::xtensor<double, 1> most = detail::hooked::call(largest_, top, objection);
+    const xt::xtensor<double, 1> most = detail::kernel_access::call(largest_, top, objection);
     auto shares = uninitialised<double, 2>({2, rows});
     for (std::size_t r = 0; r < rows; ++r) {
       shares(0, r) = 0;
@@ -199,11 +199,11 @@ class cross_entropy_loss {
 
 /// Without a rank: a sentence.
 template <class T>
-class cross_entropy_loss<T, detail::rank_left_out> : public detail::no_result {
+class cross_entropy_loss<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit cross_entropy_loss(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::cross_entropy_loss<T, Rank>(p, options): requires an element type and the rank of x; write "
                   "cross_entropy_loss<float, 2>(p)");
   }

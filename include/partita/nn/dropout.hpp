@@ -108,11 +108,11 @@ class dropout {
 
 /// Of anything else: a sentence.
 template <>
-class dropout<detail::nothing_given> : public detail::no_result {
+class dropout<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit dropout(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::dropout(p, options): requires a partition, and options that say their names; write "
                   "dropout(p, {.probability = 0.5})");
   }

@@ -57,7 +57,7 @@ class embedding {
     static_assert(Extents::rank() == Rank,
                   "partita::embedding<T, Rank>(p, options): requires p of the rank of the result, one more than that "
                   "of x");
-    expect_countable(std::array{options.rows, options.columns}, "rows x columns", "partita::embedding(p, options)");
+    require_no_overflow(std::array{options.rows, options.columns}, "rows x columns", "partita::embedding(p, options)");
     if (p.active()) {
       const interval part =
           balanced_part(by_rows() ? options.rows : options.columns, p.grid().shape()[Rank - 1], p.index()[Rank - 1]);
@@ -104,7 +104,7 @@ class embedding {
       layout_.agree(objection);
       return y;
     }
-    return detail::hooked::call(along_line_, y, objection);
+    return detail::kernel_access::call(along_line_, y, objection);
   }
   template <class X>
   auto forward(const X& x) {
@@ -127,7 +127,7 @@ class embedding {
     for (std::size_t k = 0; k < rows_.size() && objection.empty(); ++k)
       if (rows_[k] >= own_.start[0] && rows_[k] < own_.stop[0])
         for (std::size_t j = 0; j < n; ++j) added.data()[(rows_[k] - own_.start[0]) * n + j] += block.data()[k * n + j];
-    const auto all = detail::hooked::call(across_, added, objection);
+    const auto all = detail::kernel_access::call(across_, added, objection);
     if (active)
       for (std::size_t k = 0; k < weight_gradient_.size(); ++k) weight_gradient_.data()[k] += all.data()[k];
     auto none = uninitialised<T, Rank - 1>(x_shape_);
@@ -178,7 +178,7 @@ class embedding<detail::element_type_left_out, Rank> {
   template <class P>
   embedding(const partition<P>&, const embedding_options& = {}) {
     static_assert(
-        detail::asked_for_nothing<P>,
+        detail::dependent_false<P>,
         "partita::embedding<T, Rank>(p, options): requires an element type and a rank, which partitions do not "
         "tell; write embedding<float, 3>(p, {.rows = ..., .columns = ...})");
   }
@@ -188,11 +188,11 @@ embedding(const partition<P>&, const embedding_options& = {}) -> embedding<detai
 
 /// Without a rank: a sentence.
 template <class T>
-class embedding<T, detail::rank_left_out> : public detail::no_result {
+class embedding<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit embedding(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::embedding<T, Rank>(p, options): requires an element type and the rank of the result; write "
                   "embedding<float, 3>(p, {.rows = ..., .columns = ...})");
   }

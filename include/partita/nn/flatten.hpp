@@ -51,7 +51,7 @@ class flatten {
     if (shape[0] * shape[1] != volume_of(inner_))
       objection << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
                    "layer first";
-    return detail::hooked::adjoint(
+    return detail::kernel_access::adjoint(
         gather_, objection.empty() ? reshaped<T, rank>(block, inner_) : uninitialised<T, rank>(inner_), objection);
   }
 
@@ -81,11 +81,11 @@ class flatten {
 
 /// Of anything else than two partitions: a sentence.
 template <>
-class flatten<detail::nothing_given, detail::nothing_given> : public detail::no_result {
+class flatten<detail::nothing_given, detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit flatten(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::flatten(p_x, p_y): requires two partitions, that of x and one of rank 2 for the result");
   }
 };

@@ -119,11 +119,11 @@ class group_norm : public detail::scale_and_shift<T, 1> {
 
 /// Without a rank: a sentence.
 template <class T>
-class group_norm<T, detail::rank_left_out> : public detail::no_result {
+class group_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit group_norm(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::group_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
                   "group_norm<float, 4>(p, {.groups = ..., .channels = ...})");
   }

@@ -95,7 +95,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     return chosen;
   }
   static decomposition<K> cuts_for(const std::array<std::size_t, Rank>& grid, const layer_norm_options<K>& options) {
-    expect_countable(options.shape, "a shape", name);
+    require_no_overflow(options.shape, "a shape", name);
     std::array<std::size_t, K> parts{};
     for (std::size_t d = 0; d < K; ++d) parts[d] = grid[Rank - K + d];
     if (options.cuts && (options.cuts->parts() != parts || options.cuts->extents() != options.shape))
@@ -153,11 +153,11 @@ class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
 };
 /// Without a rank: a sentence.
 template <class T>
-class layer_norm<T, detail::rank_left_out> : public detail::no_result {
+class layer_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit layer_norm(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::layer_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
                   "layer_norm<float, 3>(p, {.shape = {512}})");
   }
@@ -175,11 +175,11 @@ class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
 };
 /// Without a rank: a sentence.
 template <class T>
-class rms_norm<T, detail::rank_left_out> : public detail::no_result {
+class rms_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit rms_norm(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::rms_norm<T, Rank>(p, options): requires an element type and the rank of x; write "
                   "rms_norm<float, 3>(p, {.shape = {512}})");
   }

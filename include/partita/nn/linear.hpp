@@ -87,14 +87,14 @@ class linear {
   template <class X, class Y, class W, class A, class... More>
     requires(!std::is_same_v<A, linear_options> || sizeof...(More) > 0)
   linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&, const More&...) {
-    static_assert(detail::asked_for_nothing<A>,
+    static_assert(detail::dependent_false<A>,
                   "partita::linear<T>(p_x, p_y, p_w, options): requires options that say their names; write "
                   "{.in_features = ..., .out_features = ...}");
   }
 
   template <class... Given>
   explicit linear(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::linear<T>(p_x, p_y, p_w, options): requires three partitions, then options");
   }
   template <class A, class B>
@@ -149,7 +149,7 @@ class linear {
     else
       static_assert(std::is_same_v<element_of<X>, T>,
                     "partita::linear<T>(x): requires elements of type T; cast x first");
-    return detail::no_result{};
+    return detail::rejected_call{};
   }
 
   /// From dy, shaped as the last result, the gradient with respect to the last x; adds those of the weights and the
@@ -262,7 +262,7 @@ class linear<detail::element_type_left_out, Algorithm> {
   }
   template <class X, class Y, class W, class... A>
   linear(const partition<X>&, const partition<Y>&, const partition<W>&, const A&...) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::linear(p_x, p_y, p_w, options): requires an element type and options that say their names; "
                   "write linear<float>(p_x, p_y, p_w, {.in_features = ..., .out_features = ...})");
   }

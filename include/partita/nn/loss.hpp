@@ -53,7 +53,7 @@ class sums_over_world {
   std::array<double, N> operator()(const std::array<double, N>& mine, const text& objection) const {
     auto given = uninitialised<Sum, 1>({N});
     std::copy(mine.begin(), mine.end(), given.begin());
-    const auto all = hooked::call(sum_, given, objection);
+    const auto all = kernel_access::call(sum_, given, objection);
     std::array<double, N> sums{};
     std::copy(all.begin(), all.end(), sums.begin());
     return sums;

@@ -51,7 +51,7 @@ class sgd : public detail::optimiser_of_layers<T, sgd_options> {
   explicit sgd(std::vector<parameter<T>> parameters) : sgd(std::move(parameters), sgd_options()) {}
   template <class... A>
   explicit sgd(const A&...) : sgd(std::vector<parameter<T>>(), sgd_options()) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::sgd<T>(parameters, options): requires the parameters of layers and options; write "
                   "sgd<float>(layer.parameters(), {.learning_rate = ...})");
   }
@@ -66,7 +66,7 @@ class adam : public detail::optimiser_of_layers<T, adam_options> {
   explicit adam(std::vector<parameter<T>> parameters) : adam(std::move(parameters), adam_options()) {}
   template <class... A>
   explicit adam(const A&...) : adam(std::vector<parameter<T>>(), adam_options()) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::adam<T>(parameters, options): requires the parameters of layers and options; write "
                   "adam<float>(layer.parameters(), {.learning_rate = ...})");
   }
@@ -81,7 +81,7 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
   explicit adamw(std::vector<parameter<T>> parameters) : adamw(std::move(parameters), adamw_options()) {}
   template <class... A>
   explicit adamw(const A&...) : adamw(std::vector<parameter<T>>(), adamw_options()) {
-    static_assert(detail::asked_for_nothing<A...>,
+    static_assert(detail::dependent_false<A...>,
                   "partita::adamw<T>(parameters, options): requires the parameters of layers and options; write "
                   "adamw<float>(layer.parameters(), {.learning_rate = ...})");
   }
@@ -89,11 +89,11 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
 
 /// Of anything else: a sentence.
 template <>
-class sgd<detail::element_type_left_out> : public detail::no_result {
+class sgd<detail::element_type_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit sgd(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::sgd(parameters, options): requires the parameters of layers, and options that say their "
                   "names; write sgd(layer.parameters(), {.learning_rate = 0.01})");
   }
@@ -103,11 +103,11 @@ sgd(const Given&...) -> sgd<detail::element_type_left_out>;
 
 /// Of anything else: a sentence.
 template <>
-class adam<detail::element_type_left_out> : public detail::no_result {
+class adam<detail::element_type_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit adam(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::adam(parameters, options): requires the parameters of layers, and options that say their "
                   "names; write adam(layer.parameters(), {.learning_rate = 0.01})");
   }
@@ -117,11 +117,11 @@ adam(const Given&...) -> adam<detail::element_type_left_out>;
 
 /// Of anything else: a sentence.
 template <>
-class adamw<detail::element_type_left_out> : public detail::no_result {
+class adamw<detail::element_type_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit adamw(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::adamw(parameters, options): requires the parameters of layers, and options that say their "
                   "names; write adamw(layer.parameters(), {.learning_rate = 0.01})");
   }

@@ -39,12 +39,12 @@ namespace detail {
 
 /// Windows that slide over the features; batch and channels stay.
 template <std::size_t Rank>
-class sliding_rule {
+class window_geometry {
   static constexpr std::size_t d_features = features_of_rank<Rank>;
 
  public:
   template <class Options>
-  sliding_rule(const char* name, const Options& options) : name_(name) {
+  window_geometry(const char* name, const Options& options) : name_(name) {
     for (std::size_t d = 0; d < d_features; ++d) {
       sliding& s = kernels_[d];
       s = {.kernel = options.kernel[d],
@@ -152,17 +152,17 @@ class adaptive_rule {
 /// Adjoint:  each element of dy goes to the x that was chosen at the last call.
 template <class Extents>
 class max_pooling
-    : public detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::largest_of_taps> {
+    : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::largest_of_taps> {
   static_assert(Extents::rank() >= 3, "partita::max_pooling(p, options): requires p = batch x channels x features");
   using options_type = max_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   max_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::largest_of_taps>(
+      : detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::largest_of_taps>(
             p, {"partita::max_pooling(p, options)", options}) {}
   template <class E = Extents>
   explicit max_pooling(const partition<Extents>& p) : max_pooling(p, options_type{}) {
-    static_assert(detail::asked_for_nothing<E>,
+    static_assert(detail::dependent_false<E>,
                   "partita::max_pooling(p, options): requires options; say at least {.kernel = {2, 2}}");
   }
 };
@@ -171,17 +171,17 @@ class max_pooling
 /// max_pooling. Adjoint: each element of dy, divided, to all elements under its window.
 template <class Extents>
 class average_pooling
-    : public detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::weighted_taps> {
+    : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3, "partita::average_pooling(p, options): requires p = batch x channels x features");
   using options_type = average_pooling_options<detail::features_of_rank<Extents::rank()>>;
 
  public:
   average_pooling(const partition<Extents>& p, const options_type& options)
-      : detail::windowed_layer<detail::sliding_rule<Extents::rank()>, Extents, detail::weighted_taps>(
+      : detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::average_pooling(p, options)", options}) {}
   template <class E = Extents>
   explicit average_pooling(const partition<Extents>& p) : average_pooling(p, options_type{}) {
-    static_assert(detail::asked_for_nothing<E>,
+    static_assert(detail::dependent_false<E>,
                   "partita::average_pooling(p, options): requires options; say at least {.kernel = {2, 2}}");
   }
 };
@@ -201,7 +201,7 @@ class adaptive_average_pooling
             p, {"partita::adaptive_average_pooling(p, options)", options}) {}
   template <class E = Extents>
   explicit adaptive_average_pooling(const partition<Extents>& p) : adaptive_average_pooling(p, options_type{}) {
-    static_assert(detail::asked_for_nothing<E>,
+    static_assert(detail::dependent_false<E>,
                   "partita::adaptive_average_pooling(p, options): requires options; say at least {.size = {1, 1}}");
   }
 };
@@ -218,18 +218,18 @@ class adaptive_max_pooling
             p, {"partita::adaptive_max_pooling(p, options)", options}) {}
   template <class E = Extents>
   explicit adaptive_max_pooling(const partition<Extents>& p) : adaptive_max_pooling(p, options_type{}) {
-    static_assert(detail::asked_for_nothing<E>,
+    static_assert(detail::dependent_false<E>,
                   "partita::adaptive_max_pooling(p, options): requires options; say at least {.size = {1, 1}}");
   }
 };
 
 /// Of anything else: a sentence.
 template <>
-class max_pooling<detail::nothing_given> : public detail::no_result {
+class max_pooling<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit max_pooling(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::max_pooling(p, options): requires a partition, and options that say their names; write "
                   "max_pooling(p, {.kernel = {2, 2}})");
   }
@@ -239,11 +239,11 @@ max_pooling(const Given&...) -> max_pooling<detail::nothing_given>;
 
 /// Of anything else: a sentence.
 template <>
-class average_pooling<detail::nothing_given> : public detail::no_result {
+class average_pooling<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit average_pooling(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::average_pooling(p, options): requires a partition, and options that say their names; write "
                   "average_pooling(p, {.kernel = {2, 2}})");
   }
@@ -253,11 +253,11 @@ average_pooling(const Given&...) -> average_pooling<detail::nothing_given>;
 
 /// Of anything else: a sentence.
 template <>
-class adaptive_average_pooling<detail::nothing_given> : public detail::no_result {
+class adaptive_average_pooling<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit adaptive_average_pooling(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::adaptive_average_pooling(p, options): requires a partition, and options that say their "
                   "names; write adaptive_average_pooling(p, {.size = {1, 1}})");
   }
@@ -267,11 +267,11 @@ adaptive_average_pooling(const Given&...) -> adaptive_average_pooling<detail::no
 
 /// Of anything else: a sentence.
 template <>
-class adaptive_max_pooling<detail::nothing_given> : public detail::no_result {
+class adaptive_max_pooling<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit adaptive_max_pooling(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::adaptive_max_pooling(p, options): requires a partition, and options that say their names; "
                   "write adaptive_max_pooling(p, {.size = {1, 1}})");
   }

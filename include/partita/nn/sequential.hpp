@@ -50,7 +50,7 @@ class sequential {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
     });
   }
-  /// Layers that act otherwise in evaluation than in training (norms, dropout) are told; the others are left alone.
+  /// Layers that act otherwise in evaluation than in training (norms, dropout) are switched; the others are left alone.
   void train() {
     each([](auto& layer) {
       if constexpr (requires { layer.train(); }) layer.train();

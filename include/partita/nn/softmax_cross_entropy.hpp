@@ -179,11 +179,11 @@ class softmax_cross_entropy {
 
 /// Of anything else: a sentence.
 template <>
-class softmax_cross_entropy<detail::element_type_left_out> : public detail::no_result {
+class softmax_cross_entropy<detail::element_type_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit softmax_cross_entropy(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::softmax_cross_entropy<T>(p): requires an element type and a partition of rank 2; write "
                   "softmax_cross_entropy<float>(p)");
   }

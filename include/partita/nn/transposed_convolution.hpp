@@ -210,12 +210,12 @@ class transposed_convolution {
 
 /// Without a rank: a sentence.
 template <class T>
-class convolution<T, detail::rank_left_out> : public detail::no_result {
+class convolution<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit convolution(const Given&...) {
     static_assert(
-        detail::asked_for_nothing<Given...>,
+        detail::dependent_false<Given...>,
         "partita::convolution<T, Features>: requires an element type and how many dimensions of features there are; "
         "write convolution<float, 2>(p, {.in_channels = ..., .out_channels = ..., .kernel = {3, 3}})");
   }
@@ -227,11 +227,11 @@ convolution(const Given&...) -> convolution<detail::element_type_left_out, detai
 
 /// Without a rank: a sentence.
 template <class T>
-class transposed_convolution<T, detail::rank_left_out> : public detail::no_result {
+class transposed_convolution<T, detail::rank_left_out> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit transposed_convolution(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::transposed_convolution<T, Features>: requires an element type and how many dimensions of "
                   "features there are; write transposed_convolution<float, 2>(p, {.in_channels = ..., .out_channels = "
                   "..., .kernel = {2, 2}})");

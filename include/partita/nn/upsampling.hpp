@@ -110,11 +110,11 @@ class upsampling
 
 /// Of anything else: a sentence.
 template <>
-class upsampling<detail::nothing_given> : public detail::no_result {
+class upsampling<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit upsampling(const Given&...) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::upsampling(p, options): requires a partition, and options that say their names; write "
                   "upsampling(p, {.scale = 2})");
   }

@@ -271,7 +271,7 @@ class completer {
           note(v, d, a, o, giver(g_.operation(o), t, d, a));
   }
   void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
-    if (from.lies_as(to)) return;
+    if (from.same_layout(to)) return;
     out_.reshards.push_back(
         {static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
   }

@@ -63,8 +63,8 @@ constexpr index<Rank> middle() {
   return i;
 }
 
-/// How one box of two blocks is told: its indices, where it starts in this side's block and in the other's, and the
-/// shape of the other's block.
+/// How one box of two blocks is described: its indices, where it starts in this side's block and in the other's, and
+/// the shape of the other's block.
 template <std::size_t Rank>
 struct meeting {
   box<Rank> where{};

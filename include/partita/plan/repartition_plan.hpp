@@ -120,7 +120,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
       if (!turned) return;
-      for (transfer<Rank>& t : plan.receives) {  // what lies in the result is told in its dimensions
+      for (transfer<Rank>& t : plan.receives) {  // what lies in the result is given in its dimensions
         t.where = in_result_order(t.where, axes);
         t.at = in_result_order(t.at, axes);
       }

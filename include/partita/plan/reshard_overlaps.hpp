@@ -1,4 +1,4 @@
-// The one exchange that brings a tensor from one sharding to another: who gives which box to whom.
+// The one exchange that brings a tensor from one sharding to another: which worker sends which box to which.
 //
 // Every place takes each index from the place that differs from it in the axes that cut the source and in nothing else:
 // from itself where it can, and no place is asked by more places than it has copies to serve.

@@ -21,7 +21,7 @@ class move_prices {
     std::size_t k = key_of(from, to, shape) % table_.size();
     while (table_[k] != 0) {
       const entry& one = known_[table_[k] - 1];
-      if (one.shape == shape && one.from.lies_as(from) && one.to.lies_as(to)) return one.price;
+      if (one.shape == shape && one.from.same_layout(from) && one.to.same_layout(to)) return one.price;
       k = (k + 1) % table_.size();
     }
     const reshard_plan plan = plan_reshard(m_, from, to, shape, model_.links, model_.element_bytes);
@@ -102,7 +102,7 @@ class search_judge {
     const std::vector<sharding> states = states_cut(done);
     std::vector<std::pair<value, sharding>> all;
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (g_[value{v}].is_parameter && !states[v].lies_as(done[value{v}])) all.push_back({value{v}, states[v]});
+      if (g_[value{v}].is_parameter && !states[v].same_layout(done[value{v}])) all.push_back({value{v}, states[v]});
     return all;
   }
 
@@ -153,7 +153,7 @@ class search_judge {
   const step_model& model_;
   policy by_;
   std::size_t memory_;
-  step_facts<Graph> facts_;
+  step_estimate<Graph> facts_;
   move_prices prices_;
 };
 

@@ -46,7 +46,7 @@ step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model
     return detail::move_price{plan.seconds(), detail::starting_seconds(plan, model.links), plan.bytes()};
   };
   const auto note = [&](const step_event& one) { out.events.push_back(one); };
-  const detail::step_facts<Graph> facts(g);
+  const detail::step_estimate<Graph> facts(g);
   out.cost = detail::step_walk(done, facts, model, states, price, note).run();
   return out;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <partita/plan/complete.hpp>
 #include <partita/plan/step_cost.hpp>
-#include <partita/plan/step_facts.hpp>
+#include <partita/plan/step_estimate.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -16,7 +16,7 @@ struct move_price {
   std::size_t bytes = 0;
 };
 
-/// `Prices` gives the price of a move between two shardings of a shape, `Note` is told each event.
+/// `Prices` gives the price of a move between two shardings of a shape, `Note` is called for each event.
 ///
 /// Backward, an operation reads its operands as they lay forward. Its gradients lie as its rule leaves them, are added
 /// while they lie alike, and are brought to the cotangent's sharding where the value was made: forward moves and the
@@ -25,7 +25,7 @@ struct move_price {
 template <class Graph, class Prices, class Note>
 class step_walk {
  public:
-  step_walk(const completion_of<Graph>& done, const step_facts<Graph>& facts, const step_model& model,
+  step_walk(const completion_of<Graph>& done, const step_estimate<Graph>& facts, const step_model& model,
             const std::vector<sharding>& states, Prices& prices, Note& note)
       : done_(done), g_(*done.program), facts_(facts), model_(model), states_(states), prices_(prices), note_(note) {}
 
@@ -100,7 +100,7 @@ class step_walk {
   }
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
-    if (from.lies_as(to)) return;
+    if (from.same_layout(to)) return;
     const move_price price = prices_(from, to, g_[value{of}].shape);
     cost_.moving += price.seconds;
     cost_.starting += price.starting;
@@ -184,7 +184,7 @@ class step_walk {
       now = {layout, true};
       return hold(bytes_of(v, layout));
     }
-    if (now.layout.lies_as(layout)) return;
+    if (now.layout.same_layout(layout)) return;
     const sharding meet = cotangent_of(done_[v]);
     move(true, o, v.number, true, now.layout, meet);
     move(true, o, v.number, true, layout, meet);
@@ -256,7 +256,7 @@ class step_walk {
 
   const completion_of<Graph>& done_;
   const Graph& g_;
-  const step_facts<Graph>& facts_;
+  const step_estimate<Graph>& facts_;
   const step_model& model_;
   const std::vector<sharding>& states_;
   Prices& prices_;

@@ -42,7 +42,7 @@ template <std::size_t... D>
 inline constexpr bool named_dimensions<dimensions_t<D...>> = true;
 template <std::size_t... D>
 inline constexpr bool named_dimensions<all_dimensions_but_t<D...>> = true;
-/// The first of what a kernel along dimensions is told does not name them.
+/// The first of the arguments of a kernel along dimensions does not name them.
 template <class... Other>
 inline constexpr bool no_dimensions = true;
 template <class First, class... Other>

@@ -173,7 +173,7 @@ class bound_program {
     detail::agree_if_checked(*on_->everyone().state(), all.value(), wrong, [&] { return text(call); });
   }
   void take(input& one, const sharded_tensor<T>& x) {
-    one.block = x.layout().lies_as(one.layout) ? x.state()->block : reshard(x, one.layout).state()->block;
+    one.block = x.layout().same_layout(one.layout) ? x.state()->block : reshard(x, one.layout).state()->block;
     steps_.set_memory(one.number, one.block.data());
   }
   /// Memory to write in, which nobody else reads.

@@ -180,7 +180,7 @@ constexpr bool is_typed_along_cuts() {
 template <class Op, auto... Layout>
 consteval bool is_laid_alike() {
   if constexpr (requires { Op::of_elements; })
-    return (layout_named<Layout>.lies_as(inferred<Op, Layout...>.result) && ...);
+    return (layout_named<Layout>.same_layout(inferred<Op, Layout...>.result) && ...);
   else return false;
 }
 
@@ -221,7 +221,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
       const auto& layouts = inferred<Op, Layout...>;
       auto y = run_operation<element>(bound_operation<sizeof...(T)>(op, operands), operands,
                                       {layouts.operands.data(), &layouts.result});
-      if (!y.layout().lies_as(layouts.result)) y = reshard(y, layouts.result);
+      if (!y.layout().same_layout(layouts.result)) y = reshard(y, layouts.result);
       return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
     }
   }

@@ -60,9 +60,9 @@ auto cast(const typed_sharded<T, Layout>& x) {
 }
 template <class To>
 auto cast(const traced&) {
-  static_assert(detail::asked_for_nothing<To>,
+  static_assert(detail::dependent_false<To>,
                 "partita::cast<T>(x): a traced program has one element type; cast what is given to it before");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -26,10 +26,10 @@ auto clip(X&& x, Low&& lowest, High&& highest) {
 template <class X, class... Given>
   requires(detail::tensor_value<X> && !(sizeof...(Given) == 2 && (std::is_arithmetic_v<Given> && ...)))
 auto clip(const X&, const Given&...) {
-  static_assert(detail::asked_for_nothing<X>,
+  static_assert(detail::dependent_false<X>,
                 "partita::clip(x, low, high): requires a tensor or an array of a known rank, and two numbers; of "
                 "tensors take maximum and minimum");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -94,18 +94,18 @@ auto einsum(const X&... x) {
 template <detail::einsum_notation Notation, class... X>
   requires(!(detail::any_tensor<X> && ...))
 auto einsum(const X&...) {
-  static_assert(detail::asked_for_nothing<X...>,
+  static_assert(detail::dependent_false<X...>,
                 "partita::einsum<notation>(x...): requires tensors or arrays of a known rank; multiply(x, number) is "
                 "for numbers");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 /// With a notation that is no part of the type: a sentence.
 template <std::size_t N, class... X>
 auto einsum(const char (&)[N], const X&...) {
-  static_assert(detail::asked_for_nothing<X...>,
+  static_assert(detail::dependent_false<X...>,
                 "partita::einsum<notation>(x...): requires the notation as part of the type; write "
                 "einsum<\"bmk,kn->bmn\">(x, w)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -77,7 +77,7 @@ auto elements_of_two(const L& l, const R& r) {
                 "partita: requires one entry of broadcast_dimensions for each dimension of the smaller operand, below "
                 "the rank of the larger one and in rising order");
   if constexpr (verdict) return call(elements_op<F, 2, D...>{}, l, r);
-  else return no_result{};
+  else return rejected_call{};
 }
 
 template <class X, class Y>

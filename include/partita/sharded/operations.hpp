@@ -56,7 +56,7 @@ auto reduced(const X& x) {
                 "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
                 "count them from 0");
   if constexpr (has_dimensions<X, D...>) return call(reduction_op<Kind, false, static_cast<std::ptrdiff_t>(D)...>{}, x);
-  else return no_result{};
+  else return rejected_call{};
 }
 
 template <class X>
@@ -143,7 +143,7 @@ auto where(C&& condition, A&& a, B&& b) {
   static_assert(one_rank,
                 "partita::where(condition, a, b): requires operands of one rank, or scalars; reshape(x, extents) gives "
                 "the smaller one extents of 1");
-  if constexpr (!one_rank) return detail::no_result{};
+  if constexpr (!one_rank) return detail::rejected_call{};
   else if constexpr (!detail::any_tensor<A>)
     return detail::call(detail::elements_op<e::unless_number, 2>{static_cast<double>(a)}, condition, b);
   else if constexpr (!detail::any_tensor<B>)
@@ -164,9 +164,9 @@ template <class A, class B>
   requires(!detail::any_tensor<A> || !detail::any_tensor<B>)
 auto matmul(const A&, const B&) {
   static_assert(
-      detail::asked_for_nothing<A, B>,
+      detail::dependent_false<A, B>,
       "partita::matmul(a, b): requires two tensors or arrays of a known rank; multiply(x, number) is for numbers");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 /// The dimensions in the opposite order, or in the order that `permute<...>` says.
 template <class X>
@@ -182,7 +182,7 @@ auto transpose(X&& x, permute_t<P...>) {
                 "transposes a matrix");
   if constexpr (detail::orders_dimensions<X, P...>)
     return detail::call(detail::transpose_op<static_cast<std::ptrdiff_t>(P)...>{}, x);
-  else return detail::no_result{};
+  else return detail::rejected_call{};
 }
 
 namespace detail {
@@ -260,9 +260,9 @@ template <class X, class A>
   requires(detail::tensor_value<X> && std::is_arithmetic_v<A>)
 auto sum(const X&, A) {
   static_assert(
-      detail::asked_for_nothing<X>,
+      detail::dependent_false<X>,
       "partita::sum(x, dimensions<...>): requires dimensions as part of the type; write sum(x, dimensions<0>)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 /// The mean over dimensions or over all of them, however unevenly they are cut.
 template <class X>

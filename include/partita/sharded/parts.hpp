@@ -274,7 +274,7 @@ auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
                         << D << " of " << whole << ", but they have " << sum << " elements together");
     return detail::parts_of<D>(x, all);
   } else {
-    return detail::no_result{};
+    return detail::rejected_call{};
   }
 }
 template <std::size_t N, class X, std::size_t D>
@@ -289,7 +289,7 @@ auto split(const X& x, dimensions_t<D>) {
     for (std::size_t k = 0; k < N; ++k) parts[k] = balanced_part(n, N, k).size();
     return detail::parts_of<D>(x, parts);
   } else {
-    return detail::no_result{};
+    return detail::rejected_call{};
   }
 }
 

@@ -40,7 +40,7 @@ auto max_pool(const X& x, const max_pooling_options<D>& options) {
   static_assert(fits, "partita::max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
     return detail::sampled<detail::largest_operation, D>(
-        detail::sliding_rule<D + 2>("partita::max_pool<D>(x, options)", options), x);
+        detail::window_geometry<D + 2>("partita::max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, class X>
   requires detail::any_tensor<X>
@@ -49,7 +49,7 @@ auto average_pool(const X& x, const average_pooling_options<D>& options) {
   static_assert(fits, "partita::average_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
     return detail::sampled<detail::sample_operation, D>(
-        detail::sliding_rule<D + 2>("partita::average_pool<D>(x, options)", options), x);
+        detail::window_geometry<D + 2>("partita::average_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, class X>
   requires detail::any_tensor<X>

@@ -10,14 +10,14 @@
 namespace partita {
 namespace detail {
 
-/// An argument of a segment as it is kept: untaped, its block shared.
+/// An argument of a segment as it is kept: detached, its block shared.
 template <class T, auto Layout>
 typed_sharded<T, Layout> as_kept(const typed_sharded<T, Layout>& x) {
-  return typed_sharded<T, Layout>(untaped(x.at_run_time()));
+  return typed_sharded<T, Layout>(detached(x.at_run_time()));
 }
 template <class T>
 sharded_tensor<T> as_kept(const sharded_tensor<T>& x) {
-  return untaped(x);
+  return detached(x);
 }
 template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> as_kept(const X& x) {

@@ -36,7 +36,7 @@ class typed_sharded {
   typed_sharded() = default;
   /// From one whose layout is known at run time. Requires that layout [partition_error].
   explicit typed_sharded(sharded_tensor<T> value) : value_(std::move(value)) {
-    if (!value_.layout().lies_as(layout()))
+    if (!value_.layout().same_layout(layout()))
       throw partition_error(text("partita::sharded: requires a tensor that lies as the type says, ")
                             << "" << layout() << ", but it lies " << value_.layout() << "; reshard it first");
   }
@@ -101,22 +101,22 @@ auto shard(const world& everyone, const X& x) {
   static_assert(of_bytes,
                 "partita::shard<layout>(everyone, x): requires elements that are trivially copyable, as numbers are");
   if constexpr (S.rank() == rank_of<X> && of_bytes) return sharded<element_of<X>, S>(shard(everyone, S, x));
-  else return detail::no_result{};
+  else return detail::rejected_call{};
 }
 /// Without a layout, or without a world: a sentence.
 template <ranked_array X>
 auto shard(const world&, const X&) {
-  static_assert(detail::asked_for_nothing<X>,
+  static_assert(detail::dependent_false<X>,
                 "partita::shard<layout>(everyone, x): requires a layout; write shard<m.layout(\"data\", "
                 "\"\")>(everyone, x) or shard(everyone, m.layout(\"data\", \"\"), x)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 template <sharding S, ranked_array X>
 auto shard(const X&) {
-  static_assert(detail::asked_for_nothing<X>,
+  static_assert(detail::dependent_false<X>,
                 "partita::shard<layout>(everyone, x): requires the world whose workers hold the tensor; write "
                 "shard<layout>(everyone, x)");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 /// The same of a function of the global index: nobody ever holds the whole tensor. `f(index)` takes a list of numbers.
 template <sharding S, class T, class F>

@@ -103,7 +103,7 @@ class sharded_optimiser {
   template <class... Given>
     requires(sizeof...(Given) > 0)
   explicit sharded_optimiser(const Given&...) : sharded_optimiser(std::vector<trained<T>>(), Options()) {
-    static_assert(detail::asked_for_nothing<Given...>,
+    static_assert(detail::dependent_false<Given...>,
                   "partita::sharded_optimiser: requires its parameters in braces, then options that name their values; "
                   "write sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
   }
@@ -111,7 +111,7 @@ class sharded_optimiser {
     requires(!std::is_convertible_v<const Given&, Options>)
   sharded_optimiser(std::initializer_list<trained<T>> parameters, const Given&, const More&...)
       : sharded_optimiser(parameters) {
-    static_assert(detail::asked_for_nothing<Given>,
+    static_assert(detail::dependent_false<Given>,
                   "partita::sharded_optimiser: requires options that name their values after the parameters; write "
                   "sharded_adam<float> optimiser({w1, w2}, {.learning_rate = 0.001})");
   }
@@ -146,7 +146,7 @@ class sharded_optimiser {
   std::size_t states_of_parameter() const { return state_.empty() ? 0 : states; }
   /// Sets what was saved; see load_optimiser. Requires a tensor that lies as that state does [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
-    if (!(value.extents() == state(p, s).extents()) || !value.layout().lies_as(layouts_[p]))
+    if (!(value.extents() == state(p, s).extents()) || !value.layout().same_layout(layouts_[p]))
       throw partition_error(text("partita::sharded_optimiser::restore: requires a tensor that lies as the state, ")
                             << "" << layouts_[p] << " of " << state(p, s).extents() << ", got " << value.layout()
                             << " of " << value.extents() << "; reshard it before");
@@ -202,7 +202,7 @@ class sharded_optimiser {
         throw partition_error(text("partita::sharded_optimiser::step: requires for parameter ")
                               << p << " a gradient on its mesh; make both from one mesh");
     }
-    for (std::size_t p = 0; p < all.size(); ++p) all[p] = reshard(detail::untaped(all[p]), layouts_[p]);
+    for (std::size_t p = 0; p < all.size(); ++p) all[p] = reshard(detail::detached(all[p]), layouts_[p]);
     return all;
   }
 

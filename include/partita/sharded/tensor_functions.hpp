@@ -96,11 +96,11 @@ std::shared_ptr<const std::vector<std::size_t>> labels_below(std::size_t n, cons
 /// The value, of which no gradient is asked.
 template <class T, auto Layout>
 typed_sharded<T, Layout> stop_gradient(const typed_sharded<T, Layout>& x) {
-  return typed_sharded<T, Layout>(detail::untaped(x.at_run_time()));
+  return typed_sharded<T, Layout>(detail::detached(x.at_run_time()));
 }
 template <class T>
 sharded_tensor<T> stop_gradient(const sharded_tensor<T>& x) {
-  return detail::untaped(x);
+  return detail::detached(x);
 }
 template <ranked_array X>
 const X& stop_gradient(const X& x) {
@@ -158,8 +158,8 @@ auto softmax(const X& given) {
 template <class X>
   requires(!detail::any_tensor<X>)
 auto softmax(const X&) {
-  static_assert(detail::asked_for_nothing<X>, "partita::softmax(x): requires a tensor or an array of a known rank");
-  return detail::no_result{};
+  static_assert(detail::dependent_false<X>, "partita::softmax(x): requires a tensor or an array of a known rank");
+  return detail::rejected_call{};
 }
 template <class X>
   requires detail::any_tensor<X>
@@ -202,7 +202,7 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
     const auto all = log(sum(exp(moved), dimensions<1>));
     return multiply(subtract(sum(all), sum(picked)), rows == 0 ? 0.0 : 1.0 / static_cast<double>(rows));
   };
-  if constexpr (!are_integers) return detail::no_result{};
+  if constexpr (!are_integers) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
   else return loss(detail::finished_value(given));
 }
@@ -221,19 +221,19 @@ auto lookup(const Table& table, const Labels& labels) {
     return detail::call(
         detail::lookup_op<rank_of<Labels>>{detail::labels_below(x.extents()[0], "lookup", labels), extents}, x);
   };
-  if constexpr (!are_integers) return detail::no_result{};
+  if constexpr (!are_integers) return detail::rejected_call{};
   else if constexpr (detail::tensor_kind<Table> == 0)
     return detail::as_array<rank_of<Labels> + 1>(go(detail::as_run_time(table)));
   else return go(table);
 }
 
 template <>
-class relu<detail::nothing_given> : public detail::no_result {
+class relu<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit relu(const Given&...) {
     static_assert(
-        detail::asked_for_nothing<Given...>,
+        detail::dependent_false<Given...>,
         "partita::relu: requires a tensor or an array, relu(x), or as a layer an element type, relu<float>()");
   }
 };
@@ -241,12 +241,12 @@ template <class... Given>
 relu(const Given&...) -> relu<detail::nothing_given>;
 
 template <>
-class sigmoid<detail::nothing_given> : public detail::no_result {
+class sigmoid<detail::nothing_given> : public detail::rejected_call {
  public:
   template <class... Given>
   explicit sigmoid(const Given&...) {
     static_assert(
-        detail::asked_for_nothing<Given...>,
+        detail::dependent_false<Given...>,
         "partita::sigmoid: requires a tensor or an array, sigmoid(x), or as a layer an element type, sigmoid<float>()");
   }
 };

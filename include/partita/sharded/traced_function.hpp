@@ -272,7 +272,7 @@ class traced_function {
       for (std::size_t i = 0; i < node.operands; ++i) {
         const value v = operations().operand(node, i);
         const bool stopped = (program_->stopped[o] >> i & 1U) != 0;
-        operands.push_back(stopped ? detail::untaped(values[v.number]) : values[v.number]);
+        operands.push_back(stopped ? detail::detached(values[v.number]) : values[v.number]);
         needs.push_back(laid(done[v]));
       }
       const value y = operations().of(node, node.operands);

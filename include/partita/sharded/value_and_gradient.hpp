@@ -116,7 +116,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
         },
         leaves);
   } else {
-    return detail::no_result{};
+    return detail::rejected_call{};
   }
 }
 /// Of something else: a sentence.
@@ -125,10 +125,10 @@ template <class F, class... P>
 auto value_and_gradient(const F&, const P&...) {
   constexpr bool no_function = detail::any_tensor<F>;
   static_assert(!no_function, "partita::value_and_gradient(f, parameters...): requires a function first");
-  static_assert(no_function || detail::asked_for_nothing<P...>,
+  static_assert(no_function || detail::dependent_false<P...>,
                 "partita::value_and_gradient(f, parameters...): requires parameters that are tensors or arrays; let f "
                 "hold the numbers that are constant");
-  return detail::no_result{};
+  return detail::rejected_call{};
 }
 
 }  // namespace partita

@@ -18,8 +18,8 @@ void agree(const world& everyone) { detail::agree_if_checked(*everyone.state(), 
 /// Waits are long after so many seconds, while it lives.
 class patience {
  public:
-  explicit patience(double seconds) { detail::roll_call::patience = seconds; }
-  ~patience() { detail::roll_call::patience = 10; }
+  explicit patience(double seconds) { detail::hang_report::patience = seconds; }
+  ~patience() { detail::hang_report::patience = 10; }
 };
 
 void wait_for(double seconds) {

@@ -1,4 +1,4 @@
-// Threads: each with a world of its own works, two in one world are told apart from one.
+// Threads: each with a world of its own works, two in one world are distinguished from one.
 #include "mpi_test.hpp"
 
 #include <atomic>

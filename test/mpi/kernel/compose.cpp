@@ -1,5 +1,5 @@
 // A chain of kernels takes one agreement, not one for each of them, once all of them know what moves; who calls
-// something else is told so, and the chain goes on.
+// something else gets an error, and the chain goes on.
 #include "../support/message_count.hpp"
 #include "mpi_test.hpp"
 #include "pretended.hpp"

@@ -1,5 +1,5 @@
-// A worker that calls with elements of another type, also one of the same size, is told so, and so are all others: for
-// every kernel in every direction, before it has cached anything and after.
+// A worker that calls with elements of another type, also one of the same size, gets an error, and so do all others:
+// for every kernel in every direction, before it has cached anything and after.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 

@@ -1,4 +1,4 @@
-// A wrong call is the same error on every worker, and never a hang: what is told apart is who could see the mistake.
+// A wrong call is the same error on every worker, and never a hang: what differs is who could see the mistake.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_sum_reduce.hpp>
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_apart, *test::at_least(2)) {
 BOOST_AUTO_TEST_CASE(memory_that_is_missing_on_one_worker_while_a_structure_is_worked_out) {
   const world everyone(test::workers());
   expect_error_on_all<communication_error>("worker 0 has no memory to prepare", [&] {
-    detail::structure_cache<int> cache;
+    detail::plan_cache<int> cache;
     const detail::complaint none;
     detail::agreed_structure(
         *everyone.state(), cache, {77, none}, [](int) { return true; },
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_left, *test::at_least(2)) {
     const auto p = everyone->partition(extents(everyone->size()));
     const all_sum_reduce a(p, dimensions<0>);
     if (!leaves) said = thrown_by([&] { a(ones(2, 3)); });
-    if (!leaves) said_again = thrown_by([&] { a(ones(2, 3)); });  // whoever goes on is told again, at once
+    if (!leaves) said_again = thrown_by([&] { a(ones(2, 3)); });  // a worker that goes on gets it again, at once
   }
   everyone.reset();
   BOOST_TEST((leaves || said.find("has left the world") != std::string::npos), "it said: " << said);

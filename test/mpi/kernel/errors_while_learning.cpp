@@ -3,7 +3,7 @@
 
 #include <new>
 #include <partita/kernel/all_sum_reduce.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -17,7 +17,7 @@ using test::refused;
 /// A call that learns what `learn` says on the last worker, and nothing on the others.
 template <class Learn>
 void learn_on_the_last(const world& everyone, Learn learn, bool blindly = false) {
-  detail::structure_cache<int> cache;
+  detail::plan_cache<int> cache;
   const detail::complaint none;
   detail::agreed_structure(
       *everyone.state(), cache, {17, none, blindly}, [](int) { return false; },

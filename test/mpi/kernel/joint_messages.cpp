@@ -54,7 +54,7 @@ bool same(const A& a, const B& b) {
   return a.shape()[0] == b.shape()[0] && a.shape()[1] == b.shape()[1] && std::equal(a.begin(), a.end(), b.begin());
 }
 
-/// There and back, at once, begun and ended, and into a view, of blocks on the heap and in shared memory.
+/// There and back, blocking, non-blocking, and into a view, of blocks on the heap and in shared memory.
 template <class T, class Kernel>
 void expect_moved(const Kernel& kernel, const partition<grid_shape>& p_x, const partition<grid_shape>& p_y,
                   const xt::xtensor<T, 2>& x, const xt::xtensor<T, 2>& y) {

@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_box_leaves_before_other_nodes_agree, *test::at_least(2)) 
   }
 }
 
-// Who is asked first sends at once; what announces our messages would wait in the card for all that has left by then.
+// Who is asked first sends at once; what announces our messages would wait in the NIC for all that has left by then.
 BOOST_AUTO_TEST_CASE(long_messages_are_announced_before_those_of_others_are_asked_for, *test::at_least(2)) {
   const test::pretended apart("PARTITA_NODES", std::to_string(test::number_of_workers()).c_str());
   const world everyone(test::workers());
@@ -193,10 +193,10 @@ BOOST_AUTO_TEST_CASE(what_left_for_a_call_that_fails_is_not_taken_for_another, *
       const std::size_t odd = trial % P;  // who errs
       const vector x = numbers(n, 100 + me);
       BOOST_CHECK_THROW(me == odd ? other(x) : a(x), disagreement_error);
-      BOOST_CHECK_THROW(a(me == odd ? numbers(n + 1, 7) : x), shape_error);  // found out when shapes are told
+      BOOST_CHECK_THROW(a(me == odd ? numbers(n + 1, 7) : x), shape_error);  // found out when shapes are exchanged
       if (me == odd) BOOST_CHECK_THROW(s(x), disagreement_error);
       else BOOST_CHECK_THROW(b(me == 0 ? x : none), disagreement_error);
-      vector view = vector::from_shape({me == odd ? n + 1 : n});  // again found out when shapes are told
+      vector view = vector::from_shape({me == odd ? n + 1 : n});  // again found out when shapes are exchanged
       BOOST_CHECK_THROW(b.into(me == 0 ? x : none, view), shape_error);
       for (std::size_t call = 0; call < trial; ++call) right(trial + call);
     }

@@ -130,7 +130,7 @@ class run {
     judge(same(y, expected), what);
   }
 
-  /// k(x) in one of the ways that there are: of a tensor or a view, into a view, begun and ended later.
+  /// k(x) in one of the ways that there are: of a tensor or a view, into a view, non-blocking.
   template <class Kernel>
   void forward(const std::shared_ptr<Kernel>& k, const block& x, const block& y, const std::string& what) {
     const std::size_t way = choose.below(5), nap = choose.below(200);

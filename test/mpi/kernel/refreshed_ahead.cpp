@@ -1,6 +1,6 @@
 // A refresh begins while the workers are still asked whether they agree to it: calls that are refused leave nothing
-// behind, tensors whose blocks look alike on some workers are told apart, and who runs ahead or lets a kernel go writes
-// into nobody's ghosts.
+// behind, tensors whose blocks look alike on some workers are distinguished, and who runs ahead or lets a kernel go
+// writes into nobody's ghosts.
 #include "mpi_test.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"

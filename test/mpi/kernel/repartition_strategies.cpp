@@ -1,4 +1,4 @@
-// Whatever strategy a repartition is told, and whatever the machine has, its result is the same; and what it sends is
+// Whatever strategy a repartition gets, and whatever the machine has, its result is the same; and what it sends is
 // what its plan says.
 #include "../support/agreement_messages.hpp"
 #include "../support/allocation_count.hpp"
@@ -62,7 +62,7 @@ struct rows {
   }
 };
 
-/// Forward, adjoint, permuted, begun and ended apart, and into a view, by every strategy and form.
+/// Forward, adjoint, permuted, non-blocking, and into a view, by every strategy and form.
 template <class T>
 void every_way_gives_the_same() {
   const rows c;

@@ -1,4 +1,4 @@
-// Repartition by whatever way its workers can reach each other, begun and ended apart, into blocks of the caller, and
+// Repartition by whatever way its workers can reach each other, non-blocking, into blocks of the caller, and
 // in a steady loop.
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"

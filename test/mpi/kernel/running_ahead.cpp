@@ -47,7 +47,7 @@ void take_and_write(const world& everyone, std::size_t n) {
 /// Calls a kernel many times. Each worker fills x with at(worker, turn) and its pieces, calls, and overwrites x and the
 /// result at once, and takes shared memory and writes there; workers sleep in turn. Every element of the result has to
 /// be expected(element, turn). Once x lies on the heap, once it is a result and lies where the others may read it; once
-/// it fills a tensor on the heap, once the call is begun and ended.
+/// it fills a tensor on the heap, once the call is finished.
 template <class Kernel, class At, class Expected>
 void expect_reuse(const world& everyone, const char* name, const Kernel& kernel, bool gives, std::size_t n, At at,
                   Expected expected) {

@@ -1,5 +1,5 @@
 // The second call on a structure that is known: a view of another shape is refused by every kernel as it is at the
-// first, on all workers, and nothing is written; blocks of other shapes get structures of their own, however many.
+// first, on all workers, and nothing is written; blocks of different shapes get plans of their own, however many.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 

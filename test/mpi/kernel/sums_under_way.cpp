@@ -23,7 +23,7 @@
 namespace {
 
 using namespace partita;
-using partita::detail::hooked;
+using partita::detail::kernel_access;
 using test::hears_from;
 using test::refused;
 using test::same_bits;
@@ -228,14 +228,14 @@ BOOST_AUTO_TEST_CASE(outlive_their_kernel_and_end_when_their_elements_cannot_be_
       if (k.me == k.P - 1) throw std::string("out of numbers");
     };
     try {
-      auto never = hooked::start_adjoint(k.from_last, x, {}, failing);
+      auto never = kernel_access::start_adjoint(k.from_last, x, {}, failing);
       never.finish();
       BOOST_TEST(k.me != k.P - 1);
     } catch (const std::string&) {
       BOOST_TEST(k.me == k.P - 1);
     }
     try {
-      auto never = hooked::start_adjoint(k.whole, x, {}, failing);
+      auto never = kernel_access::start_adjoint(k.whole, x, {}, failing);
       never.finish();
     } catch (const std::string&) {
     }
@@ -266,10 +266,12 @@ BOOST_AUTO_TEST_CASE(are_refused_at_their_start_and_nothing_is_under_way_then) {
                }).find("type double (8 bytes), by start; every worker") != std::string::npos);
   }
   const text objection = last ? "the last worker will not" : "";
-  BOOST_TEST(refused<shape_error>([&] { hooked::start_adjoint(k.from_last, x, objection, [&] { filled = true; }); }) ==
-             "the last worker will not");
-  BOOST_TEST(refused<shape_error>([&] { hooked::start_adjoint(k.whole, x, objection, [&] { filled = true; }); }) ==
-             "the last worker will not");
+  BOOST_TEST(refused<shape_error>([&] {
+               kernel_access::start_adjoint(k.from_last, x, objection, [&] { filled = true; });
+             }) == "the last worker will not");
+  BOOST_TEST(refused<shape_error>([&] {
+               kernel_access::start_adjoint(k.whole, x, objection, [&] { filled = true; });
+             }) == "the last worker will not");
   BOOST_TEST(!filled);
   const auto total = k.total(x);
   auto later = k.total.start(x);
@@ -308,14 +310,14 @@ BOOST_AUTO_TEST_CASE(wait_for_nobodys_elements_once_all_have_agreed, *test::at_l
     const auto expected = k.from_last.adjoint(x), part = k.parts(x);
     for (int early = 0; early < outside.size(); ++early) {
       dy.fill(0);
-      auto later = hooked::start_adjoint(k.from_last, dy, {}, [&] {
+      auto later = kernel_access::start_adjoint(k.from_last, dy, {}, [&] {
         if (me != early && !hears_from(outside, early))
           BOOST_TEST(false, "worker " << early << " waits for the elements of others");
         std::copy(x.begin(), x.end(), dy.begin());
       });
       if (me == early) tell_all(outside);
       BOOST_TEST(same_bits(later.finish(), expected));
-      auto part_later = hooked::start_adjoint(k.whole, dy, {}, [&] {
+      auto part_later = kernel_access::start_adjoint(k.whole, dy, {}, [&] {
         if (me != early && !hears_from(outside, early))
           BOOST_TEST(false, "worker " << early << " waits for the elements of others");
       });
@@ -343,7 +345,7 @@ BOOST_AUTO_TEST_CASE(are_on_their_way_by_message_when_they_have_begun, *test::at
       auto beside = a.start(x);
       BOOST_TEST(same_bits(plain(x), sum));  // whose messages do not meet the others
       if (me == 1 - root && !hears_from(outside, static_cast<int>(root)))
-        BOOST_TEST(false, "the root waits for the end of who gives");
+        BOOST_TEST(false, "the root waits for the end of a contributor");
       BOOST_TEST(same_bits(later.finish(), y));
       if (me == root) outside.send(static_cast<int>(1 - root), 1);
       BOOST_TEST(same_bits(beside.finish(), sum));

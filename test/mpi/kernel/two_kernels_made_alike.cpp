@@ -1,5 +1,5 @@
-// Two kernels that were made alike are two: a worker that calls the one while the others call the other is told so. It
-// hung where the calls had found their ways before.
+// Two kernels that were made alike are two: a worker that calls the one while the others call the other gets an error.
+// It hung where the calls had found their ways before.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_gather.hpp>

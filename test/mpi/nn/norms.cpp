@@ -29,7 +29,7 @@ struct twin {
     cube y, dx;
     std::vector<double> dgamma, dbeta, mean, unbiased;
   };
-  /// The derivative of y_j by x_i is told by its formula and summed over all pairs.
+  /// The derivative of y_j by x_i is computed by its formula and summed over all pairs.
   result operator()(const cube& x, const cube& dy, std::size_t statistics) const {
     result r{cube(x.extents),
              cube(x.extents),

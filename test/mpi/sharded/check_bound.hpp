@@ -20,13 +20,13 @@ inline sharded_tensor<double> made(const world& everyone, const sharding& layout
                        [=](const auto& index) { return static_cast<double>(numbered(index, salt) * 7 % 13 - 6) / 8; });
 }
 inline bool same_blocks(const sharded_tensor<double>& a, const sharded_tensor<double>& b) {
-  bool all = a.layout().lies_as(b.layout()) && a.size() == b.size();
+  bool all = a.layout().same_layout(b.layout()) && a.size() == b.size();
   for (std::size_t k = 0; all && a.state()->active() && k < a.size(); ++k) all = a.data()[k] == b.data()[k];
   return all;
 }
 
 /// Calls of all worlds that this worker has come to, each after one agreement.
-inline std::uint64_t calls() { return detail::worker_pages::instance().own().calls; }
+inline std::uint64_t calls() { return detail::status_slots::instance().own().calls; }
 
 /// An argument, where completion has it.
 inline sharded_tensor<double> argument(const world& everyone, const traced_function& program, std::size_t k) {

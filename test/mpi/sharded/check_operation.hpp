@@ -31,7 +31,7 @@ inline tensor leaf(const tensor& x) {
 }
 /// Whether x, brought together, is the plain y.
 inline bool same(const tensor& x, const tensor& y) {
-  const auto all = reshard(detail::untaped(x), sharding(x.layout().on, x.rank()));
+  const auto all = reshard(detail::detached(x), sharding(x.layout().on, x.rank()));
   bool equal = all.extents() == y.extents();
   if (!equal || !all.state()->on->active()) return equal;
   for (std::size_t k = 0; k < y.size(); ++k) equal = equal && all.data()[k] == y.data()[k];
@@ -76,7 +76,7 @@ void check(const world& everyone, const char* name, std::mt19937& random, const 
     const tensor d = parts[i].state()->node->cotangent;
     BOOST_TEST((d.state() == nullptr) == (whole[i].state()->node->cotangent.state() == nullptr), how);
     if (d.state() == nullptr) continue;  // nothing goes back there
-    BOOST_TEST(d.layout().lies_as(cotangent(parts[i].layout())), how);
+    BOOST_TEST(d.layout().same_layout(cotangent(parts[i].layout())), how);
     BOOST_TEST(same(d, whole[i].state()->node->cotangent), (text() << how << " gradient " << i));
   }
 }

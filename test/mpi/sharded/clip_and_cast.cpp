@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(cast_converts_each_element_wherever_it_lies) {
   const mesh line{axis{"data", everyone.size()}};
   const auto X = shard(everyone, line.layout("data", ""), x);
   const sharded_tensor<float> F = cast<float>(X);
-  BOOST_TEST(F.layout().lies_as(X.layout()));
+  BOOST_TEST(F.layout().same_layout(X.layout()));
   BOOST_TEST((reshard(F, line.layout("", "")).whole<2>() == f));
   const auto total = cast<int>(sum(X, dimensions<0>));  // 2, 5.5, -6.5: summed first, then cut off
   BOOST_TEST((reshard(total, line.layout("")).whole<1>() == xt::xtensor<int, 1>{2, 5, -6}));

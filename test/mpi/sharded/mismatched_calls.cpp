@@ -33,7 +33,7 @@ struct calls {
   sharded_tensor<double> whole() const { return tensor(m.layout("", ""), {2 * n, 6}); }
 };
 
-/// What all workers do but one, which is told that it is the odd one. Each ends in an agreement.
+/// What all workers do but one, which is passed that it is the odd one. Each ends in an agreement.
 struct mismatch {
   const char* name;
   std::function<void(const calls&, bool odd)> call;

@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(a_megatron_block_gathers_twice_and_reduce_scatters_twice_ea
   std::size_t gathers[2] = {}, reduce_scatters[2] = {}, others = 0, bytes = 0;
   for (const movement& one : all) {
     bytes += one.bytes;
-    if (one.from.lies_as(block.tokens) && one.to.lies_as(block.whole)) ++gathers[one.backward];
-    else if (one.from.is_partial() && one.to.lies_as(block.tokens)) ++reduce_scatters[one.backward];
+    if (one.from.same_layout(block.tokens) && one.to.same_layout(block.whole)) ++gathers[one.backward];
+    else if (one.from.is_partial() && one.to.same_layout(block.tokens)) ++reduce_scatters[one.backward];
     else ++others;
   }
   for (const int way : {0, 1}) {

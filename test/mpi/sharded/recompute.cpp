@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(their_gradients_are_those_of_kept_ones_wherever_tensors_lie
   std::mt19937 random(9);
   const matrix x = numbers(7, 5, 1), u = numbers(5, 5, 2), v = numbers(5, 5, 3);
   const auto expect_equal = [](const auto& one, const auto& other, bool here) {
-    BOOST_TEST(one.layout().lies_as(other.layout()));
+    BOOST_TEST(one.layout().same_layout(other.layout()));
     BOOST_TEST(
         (one.size() == other.size() && (!here || std::equal(one.data(), one.data() + one.size(), other.data()))));
   };

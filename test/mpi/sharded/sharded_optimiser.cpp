@@ -73,8 +73,8 @@ void expect_the_sequential_one(const Options& options) {
       du = whole_integers<2>(wide, 10 + step), dc = whole_integers<1>(narrow, 20 + step);
       truth.step();
     }
-    BOOST_TEST(w.layout().lies_as(own));
-    BOOST_TEST(optimiser.state_layout(0).lies_as(there));
+    BOOST_TEST(w.layout().same_layout(own));
+    BOOST_TEST(optimiser.state_layout(0).same_layout(there));
     BOOST_TEST(optimiser.steps() == 3U);
     const matrix now = w.whole<2>();
     const vector then = b.whole<1>();

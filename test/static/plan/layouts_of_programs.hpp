@@ -107,7 +107,7 @@ class program {
  private:
   constexpr void say(const char* who, std::size_t number, const sharding& from, const sharding& to,
                      const shape_list& shape) {
-    if (bare(from).lies_as(bare(to))) return;
+    if (bare(from).same_layout(bare(to))) return;
     bool said = false;
     for (const reshard_step& one : plan_reshard(m, bare(from), bare(to), shape, mesh_links{}, 4)) {
       if (one.done == reshard_step::what::slice || one.done == reshard_step::what::owe) continue;

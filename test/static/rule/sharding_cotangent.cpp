@@ -42,7 +42,7 @@ constexpr bool cotangents_of_cotangents() {
 static_assert(cotangents_of_cotangents());
 
 // saying that a value is reduced moves nothing; what it saves is the all-reduce of its cotangent
-static_assert(moved_bytes(whole, reduced, shape, 4) == 0 && whole.lies_as(reduced));
+static_assert(moved_bytes(whole, reduced, shape, 4) == 0 && whole.same_layout(reduced));
 static_assert(plan_reshard(m, whole, reduced, shape).empty() && plan_reshard(m, reduced, whole, shape).empty());
 static_assert(plan_reshard(m, cotangent(reduced), cotangent(whole), shape)[0].done == reshard_step::what::all_reduce ||
               plan_reshard(m, cotangent(reduced), cotangent(whole), shape).size() > 1);

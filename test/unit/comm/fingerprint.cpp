@@ -1,4 +1,4 @@
-// A struct's fingerprint is one of all its members in order; types and their names are told apart.
+// A struct's fingerprint is one of all its members in order; types and their names are distinguished.
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <cstdint>

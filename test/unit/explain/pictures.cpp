@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(the_tree_of_a_group_has_an_edge_to_every_member_but_the_roo
 }
 
 BOOST_AUTO_TEST_CASE(every_rank_shape_and_cut_stays_inside_the_view) {
-  const auto inside = [](const prose& svg) { return parse(svg).inside; };
+  const auto inside = [](const long_text& svg) { return parse(svg).inside; };
   BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<>{}), grid(extents<>{}, workers{1}), extents<>{}), 0)));
   BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<1>{}), grid(extents<4>{}), extents<1000003>{}), 0)));
   BOOST_TEST(inside(to_svg(repartition_picture(grid(extents<4>{}), grid(extents<3>{}), extents<2>{}), 0)));

@@ -1,4 +1,4 @@
-// The model of a cluster: no faster than its cards, exact where it can be worked out by hand, and a repartition of a
+// The model of a cluster: no faster than its NICs, exact where it can be worked out by hand, and a repartition of a
 // million workers within twice what the bytes of a node take.
 #include "../../../bench/cluster_model.hpp"
 #include <partita/plan/repartition_plan.hpp>

@@ -25,7 +25,7 @@ static_assert(!choose(wide, 4, 4, 4, {.memory = 1000}).possible);
 static_assert(choose(narrow, 1, 1, 1).algorithm == column_parallel && choose(narrow, 1, 1, 1).cost.sent == 0);
 
 std::string words(const auto& what) {
-  const prose all = to_text(what);
+  const long_text all = to_text(what);
   return std::string(all.begin(), all.end());
 }
 

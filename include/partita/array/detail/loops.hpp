@@ -124,7 +124,7 @@ void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::
   PARTITA_CHOOSE(set, add_exactly_run(sum, lost, gone, from, n));
 }
 
-/// One run past the cache. To be followed by finish_streaming() before anybody is told.
+/// One run past the cache. To be followed by finish_streaming() before any worker is signalled.
 template <class = void>
 inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
   PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));

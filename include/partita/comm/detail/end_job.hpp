@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdlib>
-#include <partita/comm/detail/flight_record.hpp>
+#include <partita/comm/detail/call_log.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/core/error.hpp>
 

@@ -1,8 +1,8 @@
-// Waiting for a collective that is under way.
+// Waiting for a pending collective.
 #pragma once
 
 #include <memory>
-#include <partita/comm/detail/keep_for_good.hpp>
+#include <partita/comm/detail/leak_on_purpose.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/mpi.hpp>
@@ -20,7 +20,7 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
       if (done != 0) return;
     }
   } catch (...) {
-    keep_for_good(std::move(held));
+    leak_on_purpose(std::move(held));
     throw;
   }
 }

@@ -97,14 +97,14 @@ class basic_joint_messages : public carrier {
     if (stage_ == stage::collected) leave();
     else write(x);
   }
-  void give_ahead(const block_memory& x) override {
+  void send_speculatively(const block_memory& x) override {
     begin_to_collect();
     write(x);
     collect();
-    leaving_->give_ahead({leaving_area_, nullptr});
+    leaving_->send_speculatively({leaving_area_, nullptr});
   }
-  void take_back() override {
-    leaving_->take_back();
+  void roll_back() override {
+    leaving_->roll_back();
     release();
     stage_ = stage::arrived;
   }

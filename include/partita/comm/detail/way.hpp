@@ -35,15 +35,15 @@ class carrier {
   virtual void expect(const block_memory& y) = 0;
   /// Whether an exchange may begin while the workers are still asked whether they agree to it, and be taken back if
   /// they do not. Then it is expected, and x is packed as far as that waits for nobody.
-  virtual bool begins_ahead() const { return false; }
+  virtual bool sends_speculatively() const { return false; }
   virtual void begin_ahead(const block_memory&, const block_memory& y) { expect(y); }
   /// Begins to carry x; may wait until the receivers expect.
   virtual void give(const block_memory& x) = 0;
   /// Before all workers agree on the exchange, but all of this node do, who come here together: what leaves for other
-  /// nodes at once may leave. What follows is expect and give of the same x, or take_back.
-  virtual void give_ahead(const block_memory&) {}
+  /// nodes at once may leave. What follows is expect and give of the same x, or roll_back.
+  virtual void send_speculatively(const block_memory&) {}
   /// Of what has begun, or left, before all agreed.
-  virtual void take_back() {}
+  virtual void roll_back() {}
   /// Moves on what can move without waiting; true when nothing is left to do here.
   virtual bool advance() = 0;
   /// After the last advance: y is complete when it returns, and x may change.

@@ -10,21 +10,21 @@
 #include <memory>
 #include <new>
 #include <partita/comm/checks.hpp>
-#include <partita/comm/detail/agreed_steps.hpp>
-#include <partita/comm/detail/ahead_of_agreement.hpp>
+#include <partita/comm/detail/and_allreduce.hpp>
 #include <partita/comm/detail/call_description.hpp>
-#include <partita/comm/detail/common_words.hpp>
 #include <partita/comm/detail/disagreement.hpp>
 #include <partita/comm/detail/failure.hpp>
 #include <partita/comm/detail/finish_collective.hpp>
-#include <partita/comm/detail/keep_for_good.hpp>
+#include <partita/comm/detail/hang_report.hpp>
 #include <partita/comm/detail/kept_buffers.hpp>
+#include <partita/comm/detail/leak_on_purpose.hpp>
 #include <partita/comm/detail/local_operations.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/one_thread.hpp>
 #include <partita/comm/detail/part_communicator.hpp>
 #include <partita/comm/detail/process.hpp>
-#include <partita/comm/detail/roll_call.hpp>
+#include <partita/comm/detail/recorded_agreements.hpp>
+#include <partita/comm/detail/speculative_send.hpp>
 #include <partita/comm/detail/trace.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/comm/pending_operation.hpp>
@@ -52,21 +52,22 @@ class basic_world_state {
     int provided = 0;
     MPI_Query_thread(&provided);
     any_thread_ = provided == MPI_THREAD_MULTIPLE;
-    roll_ = std::make_unique<roll_call>(id_, size_, given);
-    watcher = roll_.get();
+    hang_report_ = std::make_unique<hang_report>(id_, size_, given);
+    watcher = hang_report_.get();
     communicator_ = takes_over ? given : private_duplicate(given);
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
-    common_ = common_words(communicator_, size_);
+    common_ = and_allreduce(communicator_, size_);
     introduce();
   }
   basic_world_state(const basic_world_state&) = delete;
   basic_world_state& operator=(const basic_world_state&) = delete;
-  /// Tells the others that this worker has left: whoever still waits for it in a call is told so instead of hanging.
+  /// Tells the others that this worker has left: a worker that still waits for it in a call gets an error instead of
+  /// hanging.
   ~basic_world_state() {
     trace::leave();
     watcher = nullptr;  // whose sentences nobody would catch here
     const bool kept = !process::is_worker() || lost_ || (level_ != checks::local && !taken_leave());
-    roll_->leave();
+    hang_report_->leave();
     if (kept) common_.keep_flags();
     else if (!has_unread_messages()) MPI_Comm_free(&communicator_);
   }
@@ -86,12 +87,12 @@ class basic_world_state {
   /// choices of which the common ones are returned. `describe()` is called only if there is something to tell. Throws
   /// the same error on all workers. Cost: on one node a look at one cache line of each worker; between N nodes besides
   /// one to log2 N rounds of messages of 32 bytes; at the first call, and where nodes do not share memory, one
-  /// MPI_Iallreduce of 32 bytes. What is under way ends first. Where nodes are several, `ahead` may begin what comes
-  /// after, if no worker of this one fails and they have a choice in common; on one node, what a worker can take back
-  /// alone.
+  /// MPI_Iallreduce of 32 bytes. A pending operation is finished first. Where nodes are several, `ahead` may begin what
+  /// comes after, if no worker of this one fails and they have a choice in common; on one node, what a worker can take
+  /// back alone.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, const Describe& describe,
-                      ahead_of_agreement* ahead = nullptr) {
+                      speculative_send* ahead = nullptr) {
     return agree_on(fingerprint, choices, kind, call_description(describe), ahead);
   }
   /// Notes an operation that needs no message, which all workers make: the next agreement compares what they noted.
@@ -101,14 +102,14 @@ class basic_world_state {
   }
   std::uint64_t local_history() const { return local_.history(); }
   /// From now on agreements are the steps of a chain of calls; null: they are not.
-  void follow_steps(agreed_steps* steps) { steps_ = steps; }
+  void follow_steps(recorded_agreements* steps) { steps_ = steps; }
   bool follows_steps() const { return steps_ != nullptr; }
   /// The tag of blocks that may be sent before all agree: another one after each call that failed meanwhile, so that
   /// nobody takes what was sent for nothing.
   int tag_of_blocks() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
   /// The agreement found no choice in common, and what was sent ahead of it was sent by choice.
-  void chose_for_nothing() {
-    if (std::exchange(began_before_, false)) sent_for_nothing();
+  void discard_without_choice() {
+    if (std::exchange(began_before_, false)) discard_sent();
   }
 
   /// A communicator of the workers of this one that are chosen, in that order, for a world_state to take over. Only
@@ -118,9 +119,9 @@ class basic_world_state {
     const one_thread here(caller(), describe);
     begin_call(fingerprint_of_part(chosen), describe, &chosen);
     struct scope {
-      roll_call& roll;
-      ~scope() { roll.no_longer_among(); }
-    } const now{*roll_};
+      hang_report& report;
+      ~scope() { report.no_longer_among(); }
+    } const now{*hang_report_};
     return part_communicator(communicator_, id_, chosen);
   }
 
@@ -130,24 +131,25 @@ class basic_world_state {
   void begin_call(std::uint64_t fingerprint, Describe describe, const workers* chosen = nullptr) {
     if (!process::is_untraced_worker()) {
       process::expect_worker(text(describe()).c_str());
-      roll_->trace_call(fingerprint, describe);
+      hang_report_->trace_call(fingerprint, describe);
     }
     if (!any_thread_ && std::this_thread::get_id() != maker_)
       throw communication_error(text(describe())
                                 << ": requires MPI_THREAD_MULTIPLE, because another thread than this one made the "
                                    "world; ask for it: boost::mpi::environment(argc, argv, "
                                    "boost::mpi::threading::multiple)");
-    watcher = roll_.get();
-    if (chosen != nullptr) roll_->note_among(*chosen, fingerprint, describe);
-    else roll_->note(fingerprint, describe);
+    watcher = hang_report_.get();
+    if (chosen != nullptr) hang_report_->note_among(*chosen, fingerprint, describe);
+    else hang_report_->note(fingerprint, describe);
   }
-  roll_call& roll() { return *roll_; }
+  hang_report& report() { return *hang_report_; }
   /// Memory for a call of all workers is missing here: see one_call. Returns if there is nobody else.
   [[gnu::noinline]] void lacks_memory() {
     if (size_ == 1 || lost_) return;
-    if (level_ == checks::local || roll_->in_call() == roll_call::progress::committed) roll_->lacks_memory_amid_call();
+    if (level_ == checks::local || hang_report_->in_call() == hang_report::progress::committed)
+      hang_report_->lacks_memory_amid_call();
     fail_at_next_agreement(text("partita: worker ")
-                           << id_ << " has no memory for a call that begins after " << roll_->name()
+                           << id_ << " has no memory for a call that begins after " << hang_report_->name()
                            << "; give each worker smaller blocks, or more memory");
   }
 
@@ -155,13 +157,13 @@ class basic_world_state {
   /// it to the next communicator of that number, which then waits for ever, so this one is kept until the process ends.
   void leave_messages_unread() {
     leaves_messages_ = true;
-    roll_->fails_in_call();
+    hang_report_->fails_in_call();
   }
 
   /// For one_thread: who is in a call; null where MPI allows for one thread only.
   std::atomic<std::thread::id>* caller() { return any_thread_ ? &caller_ : nullptr; }
 
-  /// What a kernel leaves under way. If the workers agree on calls, the next agreement ends it first: a worker that
+  /// What a kernel leaves pending. If the workers agree on calls, the next agreement ends it first: a worker that
   /// ends it sooner, or in another place than the others, would else wait for those that wait for it in a later call.
   /// So does the next call at any level, if others need this worker to end it.
   void leave_under_way(const std::shared_ptr<pending_operation>& left, bool needed = false) {
@@ -175,7 +177,7 @@ class basic_world_state {
   void all_and(const std::uint64_t* mine, std::uint64_t* all) {
     words own{}, common{};
     for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
-    common_.meet(own, common);
+    common_.all_and(own, common);
     for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
   }
 
@@ -183,17 +185,17 @@ class basic_world_state {
   /// all throw that. Cost: that of an agreement.
   bool on_all(bool here) {
     constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
-    const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | ahead_of_agreement::nothing, any}, nullptr);
+    const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
     if (agree(all)) return (all[2] & 1U) != 0;
-    if (began_ahead(all)) sent_for_nothing();
+    if (began_ahead(all)) discard_sent();
     report(fingerprint, have_one_call(all), failure::none, "a comparison of blocks");
   }
 
  private:
-  using words = common_words::words;
+  using words = and_allreduce::words;
 
   std::uint64_t agree_on(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
-                         const call_description& describe, ahead_of_agreement* ahead) {
+                         const call_description& describe, speculative_send* ahead) {
     const one_thread here(caller(), describe);
     begin_call(fingerprint, describe);
     if (lost_)
@@ -206,56 +208,57 @@ class basic_world_state {
     if (several_nodes && tags_->is_last_round()) ahead = nullptr;
     const bool begins_for_all = several_nodes && ahead != nullptr;
     const std::uint64_t history = local_.history(), compared = hasher(fingerprint).mix(history).value();
-    const words mine{compared, ~compared, begins_for_all ? choices : choices | ahead_of_agreement::nothing,
+    const words mine{compared, ~compared, begins_for_all ? choices : choices | speculative_send::nothing,
                      kind == failure::none ? ~std::uint64_t{0} : 0};
     try {
       const words all = meet(mine, ahead);
-      const std::uint64_t common = all[2] & ~ahead_of_agreement::nothing;
+      const std::uint64_t common = all[2] & ~speculative_send::nothing;
       const bool began = began_ahead(all);
       if (!agree(all)) {
         if (trace::on()) trace::end_call();
-        if (began) sent_for_nothing();
+        if (began) discard_sent();
         report(fingerprint, have_one_call(all), kind, describe());
       }
-      roll_->have_agreed();
+      hang_report_->have_agreed();
       local_.were_agreed_on();
       if (!ends_plainly_) end_agreement();
       began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
       if (steps_ != nullptr) steps_->write_down(fingerprint, common);
       return common;
     } catch (const std::bad_alloc&) {  // the others go on
-      roll_->lacks_memory_amid_call();
+      hang_report_->lacks_memory_amid_call();
       throw;
     }
   }
-  words meet(const words& mine, ahead_of_agreement* ahead) {
+  words meet(const words& mine, speculative_send* ahead) {
     words all{};
     try {
-      common_.meet(mine, all, ahead);
+      common_.all_and(mine, all, ahead);
     } catch (const communication_error&) {
       lost_ = true;  // an operation that nobody ended is still on its way
       if (trace::on()) trace::end_call();
       throw;
     }
-    roll_->was_heard();
+    hang_report_->was_heard();
     return all;
   }
   static bool have_one_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
   static bool agree(const words& all) { return have_one_call(all) && all[3] != 0; }
   bool began_ahead(const words& all) {
     const bool before = std::exchange(began_before_, false);
-    return common_.by_flags() && ((all[2] & ahead_of_agreement::nothing) == 0 || before);
+    return common_.by_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
   }
   /// Takes part in the agreement that the others come to, on whatever call, with an error that all throw.
   [[noreturn]] void fail_at_next_agreement(const text& sentence) {
-    roll_->note(0x6d656d6f7279ULL, [] { return text("a call for which memory is missing"); });  // the others count it
+    hang_report_->note(0x6d656d6f7279ULL,
+                       [] { return text("a call for which memory is missing"); });  // the others count it
     end_under_way();
     constexpr std::uint64_t any = ~std::uint64_t{0};
     const words all = meet({any, any, any, 0}, nullptr);
-    if (began_ahead(all)) sent_for_nothing();
+    if (began_ahead(all)) discard_sent();
     report(0, have_one_call(all), failure::memory, sentence);
   }
-  void sent_for_nothing() {
+  void discard_sent() {
     tags_->next_round();
     leave_messages_unread();
   }
@@ -263,9 +266,9 @@ class basic_world_state {
 
   /// All workers learn who the others are, and that they mean the same level of checks.
   void introduce() {
-    using introduction = roll_call::introduction;
+    using introduction = hang_report::introduction;
     auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
-    said->back() = roll_->own_introduction(static_cast<std::uint64_t>(level_));
+    said->back() = hang_report_->own_introduction(static_cast<std::uint64_t>(level_));
     constexpr auto bytes = static_cast<int>(sizeof(introduction));
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallgather(&said->back(), bytes, MPI_BYTE, said->data(), bytes, MPI_BYTE, communicator_, &request),
@@ -273,19 +276,19 @@ class basic_world_state {
     finish_collective(request, said);
     std::vector<introduction>& all = *said;
     all.pop_back();
-    roll_->meet(all);
+    hang_report_->meet(all);
     for (std::size_t k = 1; k < size_; ++k) {
       if (all[k].level == all[0].level) continue;
       MPI_Comm_free(&communicator_);
       throw disagreement_error(two_levels(all[0].level, k, all[k].level));
     }
   }
-  bool has_unread_messages() const { return leaves_messages_ || roll_->gave_up(); }
+  bool has_unread_messages() const { return leaves_messages_ || hang_report_->gave_up(); }
 
   /// An agreement that was made with the chain it is a step of.
   std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                           const call_description& describe) {
-    roll_->was_heard();
+    hang_report_->was_heard();
     if (trace::on()) trace::end_call();
     const std::uint64_t common = steps_->next(fingerprint, choices, kind);
     if (common != 0) return common;
@@ -306,7 +309,7 @@ class basic_world_state {
   bool taken_leave() {
     if (size_ == 1) return true;
     words all{};
-    if (!common_.meet_for_the_last_time({gone, ~gone, 0, ~std::uint64_t{0}}, all, roll_call::longest_wait())) {
+    if (!common_.all_and_within({gone, ~gone, 0, ~std::uint64_t{0}}, all, hang_report::longest_wait())) {
       lost_ = true;
       return false;
     }
@@ -333,10 +336,10 @@ class basic_world_state {
     const auto bytes = static_cast<int>(sizeof(letter));
     if (MPI_Iallgather(&own, bytes, MPI_BYTE, letters->data(), bytes, MPI_BYTE, communicator_, &request) != MPI_SUCCESS)
       return {};
-    const ending how = finish_in_time(request, roll_call::longest_wait());
+    const ending how = finish_in_time(request, hang_report::longest_wait());
     if (how == ending::in_time) return std::move(*letters);
     lost_ = lost_ || how == ending::late;
-    keep_for_good(std::move(letters));  // MPI may still write there
+    leak_on_purpose(std::move(letters));  // MPI may still write there
     return {};
   }
 
@@ -369,7 +372,7 @@ class basic_world_state {
   }
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
-  std::unique_ptr<roll_call> roll_;
+  std::unique_ptr<hang_report> hang_report_;
   bool any_thread_ = false;              // MPI gives MPI_THREAD_MULTIPLE
   std::atomic<std::thread::id> caller_;  // who is in a call
   std::size_t size_ = 0;
@@ -381,8 +384,8 @@ class basic_world_state {
   bool began_before_ = false;  // the last agreement let something begin, and the call needs another one
   own_node* tags_ = nullptr;
   bool sought_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
-  common_words common_;
-  agreed_steps* steps_ = nullptr;
+  and_allreduce common_;
+  recorded_agreements* steps_ = nullptr;
   local_operations local_;
   std::shared_ptr<pending_operation> under_way_;  // the last; those before it have ended
   kept_buffers buffers_;

@@ -134,7 +134,7 @@ class basic_checkpoint_in_writing {
       if (std::binary_search(there.steps.begin(), there.steps.end(), step_)) trouble = taken(path);
     }
     call_.settle(trouble);
-    temporary_ = temporary_name(path, call_.word_of(call_.leader(), word));
+    temporary_ = temporary_name(path, call_.broadcast_word(call_.leader(), word));
   }
   /// Takes a tensor as it is now; if it does not copy, as it is when it is written. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>

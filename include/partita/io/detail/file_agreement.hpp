@@ -74,7 +74,7 @@ class file_call {
   }
   /// The word of one worker, given to all.
   template <class = void>
-  std::uint64_t word_of(std::size_t who, std::uint64_t mine) const {
+  std::uint64_t broadcast_word(std::size_t who, std::uint64_t mine) const {
     return common(world_.id() == who ? mine : ~std::uint64_t{0});
   }
   /// The bytes of one worker, given to all.

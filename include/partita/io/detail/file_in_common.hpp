@@ -28,7 +28,7 @@ class file_in_common {
   /// Reports to all which file the leader has opened. Collective.
   template <class = void>
   void agree() {
-    wanted_ = call_.word_of(call_.leader(), wanted_);
+    wanted_ = call_.broadcast_word(call_.leader(), wanted_);
   }
   /// Whether each worker that has opened it has the leader's file, and nobody has written to it since; throws on all
   /// workers what goes wrong on one. Collective.

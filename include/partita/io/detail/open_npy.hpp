@@ -89,12 +89,12 @@ npy_facts<Rank> open_npy(const file_call& call, file_in_common& source) {
   source.agree();
   npy_facts<Rank> facts;
   const std::uint64_t marks =
-      call.word_of(call.leader(), (front.header.fortran_order ? 1U : 0U) |
-                                      (sizeof(T) > 1 && front.header.byte_order != native_byte_order ? 2U : 0U));
+      call.broadcast_word(call.leader(), (front.header.fortran_order ? 1U : 0U) |
+                                             (sizeof(T) > 1 && front.header.byte_order != native_byte_order ? 2U : 0U));
   facts.fortran_order = Rank >= 2 && (marks & 1U) != 0;
   facts.foreign_bytes = (marks & 2U) != 0;
-  facts.data_at = call.word_of(call.leader(), front.header.data_at);
-  for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.word_of(call.leader(), front.header.extents[d]);
+  facts.data_at = call.broadcast_word(call.leader(), front.header.data_at);
+  for (std::size_t d = 0; d < Rank; ++d) facts.extents[d] = call.broadcast_word(call.leader(), front.header.extents[d]);
   return facts;
 }
 

@@ -8,9 +8,9 @@
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/untyped_block.hpp>
-#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -19,7 +19,7 @@ namespace partita::detail {
 /// K's blocks have shapes that follow from those it is given, and K agrees on nothing but its structures.
 template <class K>
 concept identified = requires(const K& k) {
-  { hooked::identity(k) } -> std::same_as<kernel_identity>;
+  { kernel_access::identity(k) } -> std::same_as<kernel_identity>;
 };
 
 template <class X>
@@ -85,7 +85,7 @@ class chained_calls {
                     failure::none, describe);
     agreed_call fresh;
     agreed_call& now = set != 0 ? calls_.last_used(set) : fresh;
-    if (set != 0) now.steps.answer_from_now_on();
+    if (set != 0) now.steps.replay();
     auto result = followed(world, now.steps, run);
     if (set == 0 && made() == known && fresh.steps.can_be_repeated()) {
       fresh.key = call.key();
@@ -97,12 +97,12 @@ class chained_calls {
   struct agreed_call {
     structure_key key;
     std::size_t made = 0;
-    agreed_steps steps;
+    recorded_agreements steps;
   };
   template <class Run>
-  static auto followed(world_state& world, agreed_steps& steps, Run run) {
+  static auto followed(world_state& world, recorded_agreements& steps, Run run) {
     struct scope {
-      scope(world_state& of, agreed_steps& followed) : world(&of) { world->follow_steps(&followed); }
+      scope(world_state& of, recorded_agreements& followed) : world(&of) { world->follow_steps(&followed); }
       scope(const scope&) = delete;
       scope& operator=(const scope&) = delete;
       ~scope() { world->follow_steps(nullptr); }
@@ -111,7 +111,7 @@ class chained_calls {
     return run();
   }
 
-  structure_cache<agreed_call> calls_;
+  plan_cache<agreed_call> calls_;
 };
 
 }  // namespace partita::detail

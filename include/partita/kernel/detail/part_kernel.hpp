@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/part_movement.hpp>
-#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
 
 /// A kernel on the blocks of a partition. `Kernel` says by `takes`, `takes_back` and `fills` what it refuses, and by
-/// `go(movement, ...)` and `come_back(movement, ...)` which movement its call and its adjoint are.
+/// `forward(movement, ...)` and `backward(movement, ...)` which movement its call and its adjoint are.
 template <class Kernel, class Movement>
 class part_kernel {
  public:
@@ -19,14 +19,14 @@ class part_kernel {
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, text());
-    else return no_result{};
+    else return rejected_call{};
   }
   /// Begins and returns what will give the result: `auto later = k.start(x); …; auto y = later.finish();`. Until then x
   /// must stay as it is. The next call of a kernel on this world ends it first.
   template <class X>
   auto start(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return begin_forward_(x, text());
-    else return no_result{};
+    else return rejected_call{};
   }
   /// The result into a caller's array or view, which must have its shape and share no memory with x [shape_error, on
   /// all workers].
@@ -39,7 +39,7 @@ class part_kernel {
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, text());
-    else return no_result{};
+    else return rejected_call{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -48,7 +48,7 @@ class part_kernel {
   template <class Y>
   auto start_adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return begin_backward_(dy, text(), [] {});
-    else return no_result{};
+    else return rejected_call{};
   }
 
   /// The memory that results come from; null before the first call.
@@ -66,7 +66,7 @@ class part_kernel {
   mutable Movement movement_;
 
  private:
-  friend struct hooked;
+  friend struct kernel_access;
 
   auto identity_() const
     requires requires(const Movement& movement) { movement.identity(); }
@@ -78,15 +78,15 @@ class part_kernel {
   auto forward_(const X& x, const text& objection) const {
     return movement_.one_call([&] {
       const block_argument<X> argument(x);
-      return Kernel::go(movement_, argument.block(), {}, "(x)", complaint(objection), [] {}).finish();
+      return Kernel::forward(movement_, argument.block(), {}, "(x)", complaint(objection), [] {}).finish();
     });
   }
   template <class X, class View>
   void forward_(const X& x, View& view, const text& objection) const {
     return movement_.one_call([&] {
       const block_argument<X> argument(x);
-      Kernel::go(movement_, argument.block(), target_of<element_of<X>, rank_of<X>>(view), "(x)", complaint(objection),
-                 [] {})
+      Kernel::forward(movement_, argument.block(), target_of<element_of<X>, rank_of<X>>(view), "(x)",
+                      complaint(objection), [] {})
           .finish();
     });
   }
@@ -94,7 +94,7 @@ class part_kernel {
   auto begin_forward_(const X& x, const text& objection) const {
     return begun(x, [&](const auto& block) {
       return movement_.one_call([&] {
-        auto later = Kernel::go(movement_, block, {}, ".start(x)", complaint(objection), [] {});
+        auto later = Kernel::forward(movement_, block, {}, ".start(x)", complaint(objection), [] {});
         movement_.leave_under_way();
         return later;
       });
@@ -104,15 +104,15 @@ class part_kernel {
   auto backward_(const Y& dy, const text& objection) const {
     return movement_.one_call([&] {
       const block_argument<Y> argument(dy);
-      return Kernel::come_back(movement_, argument.block(), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
+      return Kernel::backward(movement_, argument.block(), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
     });
   }
   template <class Y, class View>
   void backward_(const Y& dy, View& view, const text& objection) const {
     return movement_.one_call([&] {
       const block_argument<Y> argument(dy);
-      Kernel::come_back(movement_, argument.block(), target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)",
-                        complaint(objection), [] {})
+      Kernel::backward(movement_, argument.block(), target_of<element_of<Y>, rank_of<Y>>(view), ".adjoint(dy)",
+                       complaint(objection), [] {})
           .finish();
     });
   }
@@ -120,7 +120,7 @@ class part_kernel {
   auto begin_backward_(const Y& dy, const text& objection, Fill fill) const {
     return begun(dy, [&](const auto& block) {
       return movement_.one_call([&] {
-        auto later = Kernel::come_back(movement_, block, {}, ".start_adjoint(dy)", complaint(objection), fill);
+        auto later = Kernel::backward(movement_, block, {}, ".start_adjoint(dy)", complaint(objection), fill);
         movement_.leave_under_way();
         return later;
       });

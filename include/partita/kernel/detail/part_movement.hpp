@@ -12,9 +12,9 @@
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/described.hpp>
-#include <partita/kernel/detail/forgotten.hpp>
+#include <partita/kernel/detail/evicted_plans.hpp>
 #include <partita/kernel/detail/pending.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/detail/wholes_by_node.hpp>
 #include <partita/kernel/kernel_counts.hpp>
@@ -70,7 +70,7 @@ class part_movement {
                                          const char* direction, const complaint& before) {
     operation().wait();
     const auto kind = element_kind::moved<T>();
-    exchange_ahead ahead(x.data, x.strides.data(), structures_, &structure::gathering, kind);
+    speculative_exchange ahead(x.data, x.strides.data(), structures_, &structure::gathering, kind);
     const bool gives_ahead = ways_ && ways_->members().is_one_of_many();
     structure& s =
         agreed_structure(
@@ -107,7 +107,7 @@ class part_movement {
                                           const char* direction, const complaint& before, Fill fill) {
     operation().wait();
     const auto kind = element_kind::summed<T>();
-    exchange_ahead ahead(x.data, x.strides.data(), structures_, &structure::scattering, kind);
+    speculative_exchange ahead(x.data, x.strides.data(), structures_, &structure::scattering, kind);
     const bool gives_ahead = std::is_empty_v<Fill> && ways_ && ways_->members().is_one_of_many();
     structure& s = agreed_structure(
         state(), structures_,
@@ -127,7 +127,7 @@ class part_movement {
                   << group_.members[0] << " and " << shapes[k] << " on worker " << group_.members[k]
                   << "; give every worker of a sum a block of the same shape";
           if (!trouble.any() && group_.active() && forgotten_->know(x.shape))
-            trouble = complaint(forgotten_cuts::objection((call() << direction).c_str()));
+            trouble = complaint(evicted_plans::objection((call() << direction).c_str()));
           structure fresh = group_.active() ? learnt(balanced_parts(x.shape, group_.shape)) : learnt({});
           if (!trouble.any())
             expect_shape(wanted, group_.active() ? fresh.back.destination_shape : x.shape, name_, trouble);
@@ -144,7 +144,7 @@ class part_movement {
     parted_tensor<rank> tensor{};
     exchanges_by_kind gathering{}, scattering{};
     bool follows = true;  ///< the parts are those of the balanced cut
-    std::shared_ptr<forgotten_cuts> forgotten{};
+    std::shared_ptr<evicted_plans> forgotten{};
 
     /// It makes room for another.
     void forget() const {
@@ -256,10 +256,10 @@ class part_movement {
   const char* name_;
   known_cuts cuts_;
   std::uint64_t fingerprint_;
-  structure_cache<structure> structures_;
+  plan_cache<structure> structures_;
   std::shared_ptr<transport> ways_;
   std::shared_ptr<box_exchange> last_;
-  std::shared_ptr<forgotten_cuts> forgotten_ = std::make_shared<forgotten_cuts>();
+  std::shared_ptr<evicted_plans> forgotten_ = std::make_shared<evicted_plans>();
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 

@@ -74,11 +74,11 @@ std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>&
           [ways, world = std::move(world)](box_exchange* it) { delete it; }};
 }
 
-/// The exchange of a kernel that is under way.
+/// The pending exchange of a kernel.
 class exchange_operation : public pending_operation {
  public:
-  /// Ends what is under way and begins; the elements of x are there when `fill()` returns. The others know by then
-  /// where y is. Strides are in the order of the source's dimensions. Returns the number of the operation.
+  /// Finishes the pending exchange and starts; the elements of x are there when `fill()` returns. The others know by
+  /// then where y is. Strides are in the order of the source's dimensions. Returns the number of the operation.
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
@@ -94,13 +94,13 @@ class exchange_operation : public pending_operation {
     exchange->give(x, x_strides);
     return number;
   }
-  /// The second half of one that begun_ahead has begun.
+  /// The second half of one that speculative_start has begun.
   std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides) {
     const std::uint64_t number = start(exchange);
     exchange->give(x, x_strides);
     return number;
   }
-  /// What is done while an exchange is under way; if it throws, the exchange ends first.
+  /// What is done while an exchange is pending; if it throws, the exchange ends first.
   template <class F>
   void also(F f) {
     try {
@@ -116,30 +116,30 @@ class exchange_operation : public pending_operation {
 /// latency instead of two. It is the one for this kind of elements among `exchanges` of the structure that the workers
 /// of this node mean.
 template <class Structures, class Structure>
-class exchange_ahead final : public ahead_of_agreement {
+class speculative_exchange final : public speculative_send {
  public:
-  exchange_ahead(const void* x, const std::ptrdiff_t* x_strides, Structures& structures,
-                 exchanges_by_kind Structure::*exchanges, const element_kind& kind)
+  speculative_exchange(const void* x, const std::ptrdiff_t* x_strides, Structures& structures,
+                       exchanges_by_kind Structure::*exchanges, const element_kind& kind)
       : x_(x), x_strides_(x_strides), structures_(structures), exchanges_(exchanges), kind_(kind) {}
-  exchange_ahead(const exchange_ahead&) = delete;
-  exchange_ahead& operator=(const exchange_ahead&) = delete;
-  ~exchange_ahead() { take_back_unless(nullptr); }
+  speculative_exchange(const speculative_exchange&) = delete;
+  speculative_exchange& operator=(const speculative_exchange&) = delete;
+  ~speculative_exchange() { roll_back_unless(nullptr); }
 
   /// All have agreed on this structure.
-  void agreed_on(const Structure& s) { take_back_unless((s.*exchanges_).made(kind_)); }
+  void agreed_on(const Structure& s) { roll_back_unless((s.*exchanges_).made(kind_)); }
 
  private:
   void begin(std::uint64_t choices) override {
     const Structure* const known = structures_.only(choices);
     given_ = known == nullptr ? nullptr : (known->*exchanges_).made(kind_);
-    if (given_ != nullptr) given_->give_ahead(x_, x_strides_);
+    if (given_ != nullptr) given_->send_speculatively(x_, x_strides_);
   }
   void begin_alone() override {}
-  void take_back_unless(const box_exchange* meant) {
+  void roll_back_unless(const box_exchange* meant) {
     box_exchange* const given = std::exchange(given_, nullptr);
     if (given == nullptr || given == meant) return;
     try {
-      given->take_back();
+      given->roll_back();
     } catch (const communication_error&) {  // there is one on its way already
     }
   }
@@ -154,30 +154,30 @@ class exchange_ahead final : public ahead_of_agreement {
 
 /// An exchange that has begun while the workers are still asked whether they agree to it; taken back if they do not.
 template <class = void>
-class basic_begun_ahead {
+class basic_speculative_start {
  public:
-  basic_begun_ahead() = default;
-  basic_begun_ahead(const basic_begun_ahead&) = delete;
-  basic_begun_ahead& operator=(const basic_begun_ahead&) = delete;
-  ~basic_begun_ahead() {
-    if (exchange_ != nullptr) exchange_->take_back();
+  basic_speculative_start() = default;
+  basic_speculative_start(const basic_speculative_start&) = delete;
+  basic_speculative_start& operator=(const basic_speculative_start&) = delete;
+  ~basic_speculative_start() {
+    if (exchange_ != nullptr) exchange_->roll_back();
   }
   void begin(box_exchange& exchange, const void* x, const std::ptrdiff_t* x_strides, void* y,
              const std::ptrdiff_t* y_strides) {
-    if (!exchange.begins_ahead()) return;
+    if (!exchange.sends_speculatively()) return;
     exchange.begin_ahead(x, x_strides, y, y_strides);
     exchange_ = &exchange;
   }
   /// All agree to this exchange. Whether it is that which has begun; another is taken back.
   bool is_agreed(const box_exchange& exchange) {
-    if (exchange_ != nullptr && exchange_ != &exchange) exchange_->take_back();
+    if (exchange_ != nullptr && exchange_ != &exchange) exchange_->roll_back();
     return std::exchange(exchange_, nullptr) == &exchange;
   }
 
  private:
   box_exchange* exchange_ = nullptr;
 };
-using begun_ahead = basic_begun_ahead<>;
+using speculative_start = basic_speculative_start<>;
 
 /// The name of a call in sentences.
 struct named_call {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <partita/comm/element.hpp>
-#include <partita/kernel/detail/group_kernel.hpp>
+#include <partita/kernel/detail/collective_kernel.hpp>
 #include <partita/rule/reduction.hpp>
 
 namespace partita::detail {
@@ -15,7 +15,7 @@ text reduction_text() {
   else return named << type_name<R>();
 }
 
-/// The members by which a group_kernel knows a reduction R that goes `There`, and its adjoint `Back`.
+/// The members by which a collective_kernel knows a reduction R that goes `There`, and its adjoint `Back`.
 template <class R, group_direction There, group_direction Back, bool Shares, bool Exact>
 struct reduction_checks {
   static_assert(std::is_empty_v<R> && std::is_default_constructible_v<R>,

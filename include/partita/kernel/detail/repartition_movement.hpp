@@ -11,8 +11,8 @@
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/repartition_planner.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/kernel_counts.hpp>
 #include <partita/rule/kernel_policy.hpp>
@@ -85,8 +85,8 @@ class repartition_movement {
     state();
     operation_->wait();
     const auto kind = element_kind::moved<T>();
-    exchange_ahead ahead(block.data, block.strides.data(), structures_,
-                         Forward ? &structure::going : &structure::coming, kind);
+    speculative_exchange ahead(block.data, block.strides.data(), structures_,
+                               Forward ? &structure::going : &structure::coming, kind);
     const bool gives_ahead = std::is_empty_v<Fill> && ways_ && ways_->members().is_one_of_many();
     structure& s = agreed_structure(
         state(), structures_,
@@ -159,7 +159,7 @@ class repartition_movement {
   }
 
   planner_type planner_;
-  structure_cache<structure> structures_;
+  plan_cache<structure> structures_;
   std::shared_ptr<transport> ways_;  // made with the first structure, by all workers together
   std::shared_ptr<box_exchange> last_;
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();

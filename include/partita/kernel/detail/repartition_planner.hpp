@@ -13,10 +13,10 @@
 #include <partita/comm/transport.hpp>
 #include <partita/kernel/detail/cut_of_blocks.hpp>
 #include <partita/kernel/detail/described.hpp>
-#include <partita/kernel/detail/forgotten.hpp>
+#include <partita/kernel/detail/evicted_plans.hpp>
 #include <partita/kernel/detail/pending.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/repartition_cuts.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/plan/repartition_plan.hpp>
 #include <partita/rule/transport_choice.hpp>
@@ -33,7 +33,7 @@ struct repartition_structure {
   std::vector<box<Rank>> boxes{};                     ///< the boxes of all workers of p_x, if x is not cut by lines
   exchanges_by_kind going{}, coming{};
   bool follows = true;  ///< the cut of x follows from its extents: as given, or in balance
-  std::shared_ptr<forgotten_cuts> forgotten{};
+  std::shared_ptr<evicted_plans> forgotten{};
 
   /// The plan of that direction.
   template <bool Forward>
@@ -135,7 +135,7 @@ class repartition_planner {
     const shape_type global = cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, mine));
     if (object(global, trouble)) return {};
     if (forgotten_->know(global)) {
-      complain(trouble, forgotten_cuts::objection((text(name_) << ".adjoint(dy)").c_str()));
+      complain(trouble, evicted_plans::objection((text(name_) << ".adjoint(dy)").c_str()));
       return {};
     }
     const auto of_y = cuts_.of_y(global);
@@ -214,7 +214,7 @@ class repartition_planner {
   strategy strategy_ = strategy::mixed;
   messages messages_ = messages::by_size;
   std::uint64_t fingerprint_;
-  std::shared_ptr<forgotten_cuts> forgotten_ = std::make_shared<forgotten_cuts>();
+  std::shared_ptr<evicted_plans> forgotten_ = std::make_shared<evicted_plans>();
 };
 
 }  // namespace partita::detail

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/broadcast.hpp>
-#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 #include <partita/plan/linear_plan.hpp>
@@ -138,23 +138,23 @@ class linear_movements<T, weight_stationary> {
   arena* memory() const { return spread_.memory(); }
   template <class X>
   auto bring(const X& x, const text& objection) {
-    return hooked::call(spread_, x, objection);
+    return kernel_access::call(spread_, x, objection);
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
     if (!lands_at_home(collect_.plan())) return collect_(product);
-    hooked::into(collect_, product, product, {});
+    kernel_access::into(collect_, product, product, {});
     return std::move(product);
   }
   template <class Y>
   auto bring_back(const Y& dy, const text& objection) {
-    return arrived<T, rank_of<Y>>(hooked::adjoint(collect_, dy, objection));
+    return arrived<T, rank_of<Y>>(kernel_access::adjoint(collect_, dy, objection));
   }
   template <std::size_t Rank, class Fill>
   departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text& objection, Fill fill) {
     const bool in_place = lands_at_home(spread_.plan());
-    auto later = in_place ? hooked::start_adjoint_into(spread_, product, product, objection, fill)
-                          : hooked::start_adjoint(spread_, product, objection, fill);
+    auto later = in_place ? kernel_access::start_adjoint_into(spread_, product, product, objection, fill)
+                          : kernel_access::start_adjoint(spread_, product, objection, fill);
     return {std::move(product), in_place, std::move(later)};
   }
   void describe(linear_plan& plan) const {
@@ -186,7 +186,7 @@ class linear_movements<T, column_parallel> {
   template <class X>
   auto bring(const X& x, const text& objection) {
     const dense_argument<X> argument(x);
-    return with_batch(hooked::call(gather_, argument.matrix(), objection), argument.shape());
+    return with_batch(kernel_access::call(gather_, argument.matrix(), objection), argument.shape());
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text&) {
@@ -205,7 +205,7 @@ class linear_movements<T, column_parallel> {
     };
     const auto shape = as_array<Rank>(product.shape());
     auto rows = matrix_of(std::move(product));
-    auto later = hooked::start_adjoint(gather_, rows, objection, fill);
+    auto later = kernel_access::start_adjoint(gather_, rows, objection, fill);
     return with_its_batch{departed<T, 2>(std::move(rows), false, std::move(later)), shape};
   }
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
@@ -234,13 +234,13 @@ class linear_movements<T, row_parallel> {
   template <std::size_t Rank>
   pooled_tensor<T, Rank> deliver(pooled_tensor<T, Rank>&& product, const text& objection) {
     const auto shape = as_array<Rank>(product.shape());
-    return with_batch(hooked::call(scatter_, matrix_of(std::move(product)), objection), shape);
+    return with_batch(kernel_access::call(scatter_, matrix_of(std::move(product)), objection), shape);
   }
   template <class Y>
   auto bring_back(const Y& dy, const text& objection) {
     const dense_argument<Y> argument(dy);
     return arrived<T, rank_of<Y>>(
-        with_batch(hooked::adjoint(scatter_, argument.matrix(), objection), argument.shape()));
+        with_batch(kernel_access::adjoint(scatter_, argument.matrix(), objection), argument.shape()));
   }
   template <std::size_t Rank, class Fill>
   departed<T, Rank> start_back(pooled_tensor<T, Rank>&& product, const text&, Fill fill) {

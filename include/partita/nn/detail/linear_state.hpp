@@ -37,8 +37,8 @@ struct linear_state {
     if (o.initial == initial_values::uniform) set_uniform();
   }
   static const linear_options& checked(const linear_options& o) {
-    expect_countable(std::array{o.out_features, o.in_features}, "out_features x in_features",
-                     "partita::linear(p_x, p_y, p_w, options)");
+    require_no_overflow(std::array{o.out_features, o.in_features}, "out_features x in_features",
+                        "partita::linear(p_x, p_y, p_w, options)");
     return o;
   }
   std::array<std::size_t, 2> weight_shape() const { return {rows.size(), columns.size()}; }

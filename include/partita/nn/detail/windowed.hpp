@@ -243,7 +243,7 @@ class windowed_layer {
   template <class X>
   auto operator()(const X& x) {
     if constexpr (takes_block<X, rank>()) return taken(x);
-    else return no_result{};
+    else return rejected_call{};
   }
   template <class X>
   auto forward(const X& x) {
@@ -252,7 +252,7 @@ class windowed_layer {
   template <class Y>
   auto adjoint(const Y& dy) {
     if constexpr (takes_block_back<Y, rank>()) return taken_back(dy);
-    else return no_result{};
+    else return rejected_call{};
   }
 
  protected:

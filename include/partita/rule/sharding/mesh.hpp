@@ -64,7 +64,7 @@ struct mesh {
     requires(sizeof...(Other) > 0 && sizeof...(Other) <= most_axes && !(std::is_same_v<Other, axis> && ...))
   constexpr explicit mesh(const Other&...) {
     static_assert(
-        detail::asked_for_nothing<Other...>,
+        detail::dependent_false<Other...>,
         "partita::mesh{axes...}: requires axes with names; write mesh{axis{\"data\", 2}, axis{\"model\", 4}}, "
         "or mesh::of_shape(sizes)");
   }

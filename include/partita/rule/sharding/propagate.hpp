@@ -118,7 +118,7 @@ struct conclusion {
     out.results.push_back(left);
   }
   constexpr void move(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
-    if (from.lies_as(to)) return;
+    if (from.same_layout(to)) return;
     const std::size_t bytes = moved_bytes(from, to, of.shape, of.element_bytes);
     if (s.by.moves == policy::reshard::forbid && bytes > 0) refuse_move(s.r, t, from, to, of.shape);
     out.reshards.push_back({static_cast<std::uint8_t>(t), bytes});

@@ -54,7 +54,7 @@ struct sharding {
     return false;
   }
   /// Whether both say the same of where each element is and what is owed, open or not.
-  constexpr bool lies_as(const sharding& other) const {
+  constexpr bool same_layout(const sharding& other) const {
     bool same = dimensions == other.dimensions;
     for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
     for (std::size_t a = 0; a < most_axes; ++a) same = same && owed[a] == other.owed[a];

@@ -1,4 +1,4 @@
-// What propagation is told of one tensor: its shape, and how it lies on the mesh if that is known.
+// What propagation knows of one tensor: its shape, and how it lies on the mesh if that is known.
 #pragma once
 
 #include <cstddef>

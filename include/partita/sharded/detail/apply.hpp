@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <partita/sharded/detail/block_product.hpp>
 #include <partita/sharded/detail/by_label.hpp>
+#include <partita/sharded/detail/custom_op.hpp>
 #include <partita/sharded/detail/element_function.hpp>
 #include <partita/sharded/detail/operation_number.hpp>
-#include <partita/sharded/detail/own_work.hpp>
 #include <partita/sharded/detail/read_by_adjoint.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <type_traits>
@@ -105,7 +105,7 @@ inline bool are_moves_written(const sharding& s) {
 template <class = void>
 inline void require_in_place(const rule& how, std::size_t i, const sharding& from, const sharding& to,
                              const shape_list& extents, std::size_t element_bytes) {
-  if (!are_moves_written(from) || from.lies_as(to)) return;
+  if (!are_moves_written(from) || from.same_layout(to)) return;
   const std::size_t bytes = moved_bytes(from, to, extents, element_bytes);
   if (bytes > 0)
     throw partition_error(text("partita::") << how.name() << ": requires operands that need not be moved, but operand "
@@ -164,7 +164,7 @@ sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector
     kept.push_back(tensor_of<T>(on, on ? needs[i] : operands[i].layout(), operands[i].extents(),
                                 reads(i) ? blocks[i] : without_elements(blocks[i]), operands[i].state()->number));
   const auto result =
-      reads(n) ? untaped(y)
+      reads(n) ? detached(y)
                : tensor_of<T>(on, y.layout(), y.extents(), without_elements(y.state()->block), y.state()->number);
   auto recorded_y = recorded<T>(sharded_tensor<T>(std::make_shared<tensor_state<T>>(*y.state())), operands,
                                 [&] { return adjoint_of(op, kept, result); });

@@ -85,7 +85,7 @@ class basic_bound_mesh {
     agree_if_checked(*world_.state(), number, wrong, [&] {
       text all(call);
       all << " from " << from;
-      if (!from.lies_as(to)) all << " to " << to;
+      if (!from.same_layout(to)) all << " to " << to;
       return all << " of extents " << extents << " and elements of " << type_name<T>();
     });
   }
@@ -164,7 +164,7 @@ class basic_bound_mesh {
     try {
       return f();
     } catch (const std::bad_alloc&) {
-      world_.state()->roll().lacks_memory_amid_call();
+      world_.state()->report().lacks_memory_amid_call();
       throw;
     }
   }

@@ -24,7 +24,7 @@ enum class block_work : std::uint8_t {
   own       ///< what the operation itself declares
 };
 
-struct own_work;
+struct custom_op;
 
 /// An operation as data: the rule, bound to the shapes, and what is done on blocks.
 struct applied_operation {
@@ -34,7 +34,7 @@ struct applied_operation {
   double number = 0;
   owed_reduction kind = owed_reduction::sum;  ///< of a map
   std::shared_ptr<const std::vector<std::size_t>> labels{};
-  std::shared_ptr<const own_work> own{};
+  std::shared_ptr<const custom_op> own{};
   std::uint32_t adjoint_reads = ~std::uint32_t{0};  ///< of an own one: a bit for each operand, the next for the result
 };
 

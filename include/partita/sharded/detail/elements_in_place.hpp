@@ -29,7 +29,7 @@ bool lie_alike(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;
   if (first.open != 0 || first.kept_whole != 0 || first.is_partial()) return false;
   for (std::size_t i = 1; i < N; ++i)
-    if (x[i]->layout.open != 0 || x[i]->layout.kept_whole != 0 || !x[i]->layout.lies_as(first)) return false;
+    if (x[i]->layout.open != 0 || x[i]->layout.kept_whole != 0 || !x[i]->layout.same_layout(first)) return false;
   for (std::size_t d = 0; d < x[0]->extents.size(); ++d)
     if (x[0]->extents[d] == 1 && !first.cuts[d].empty()) return false;
   return true;

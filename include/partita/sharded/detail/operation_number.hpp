@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <partita/comm/fingerprint.hpp>
 #include <partita/sharded/detail/by_label.hpp>
+#include <partita/sharded/detail/custom_op.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
-#include <partita/sharded/detail/own_work.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
 
 namespace partita::detail {

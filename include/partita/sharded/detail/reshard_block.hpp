@@ -34,7 +34,7 @@ inline sharding without_single_axes(const sharding& s) {
 
 /// Whether each worker's blocks under both are the same elements.
 inline bool is_one_block(const sharding& a, const sharding& b) {
-  return a.lies_as(b) || without_single_axes(bare(a)).lies_as(without_single_axes(bare(b)));
+  return a.same_layout(b) || without_single_axes(bare(a)).same_layout(without_single_axes(bare(b)));
 }
 
 /// One leg of a way between shardings: a single exchange, or nothing but local work.

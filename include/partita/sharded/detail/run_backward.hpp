@@ -21,11 +21,11 @@ sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) 
 template <class T>
 void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
   for (sharded_tensor<T>& one : node.contributions)
-    if (one.layout().lies_as(dx.layout())) {
-      one = added(one, untaped(dx));
+    if (one.layout().same_layout(dx.layout())) {
+      one = added(one, detached(dx));
       return;
     }
-  node.contributions.push_back(untaped(dx));
+  node.contributions.push_back(detached(dx));
 }
 /// All contributions are there: their sum, where the value's layout says that cotangents are.
 template <class T>

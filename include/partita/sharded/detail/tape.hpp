@@ -48,7 +48,7 @@ std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
 
 /// The same block as a value that no tape knows.
 template <class T>
-sharded_tensor<T> untaped(const sharded_tensor<T>& x) {
+sharded_tensor<T> detached(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
   auto state = std::make_shared<tensor_state<T>>(*x.state());
   state->node = nullptr;

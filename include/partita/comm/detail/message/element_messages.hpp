@@ -75,7 +75,7 @@ class basic_element_messages {
     if (me == 0 || route == block_route::along_tree) send_below(under_way, group, route, data, n);
     under_way.wait();
   }
-  /// The root's part of that, left under way.
+  /// The root's part of that, left pending.
   void spread_ahead(posted_messages& sent, const worker_group& group, const char* data, std::size_t n) const {
     const block_routes routes = routes_of(group, n);
     const block_route route = routes.spread();
@@ -132,7 +132,7 @@ class basic_element_messages {
     }
   }
 
-  /// The messages of that which need nothing from others, left under way, for a block of one piece.
+  /// The messages of that which need nothing from others, left pending, for a block of one piece.
   void give_to_all(const worker_group& group, const char* mine, std::size_t n, posted_messages& sent) const {
     const std::size_t size = group.members.size();
     const block_route route = routes_of(group, n).sum_to_all();

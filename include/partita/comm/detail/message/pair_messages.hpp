@@ -37,8 +37,8 @@ class basic_pair_messages : public carrier {
   void expect(const block_memory& y) override { y_ = y; }
   /// Receives are posted, messages leave. Waits for nobody but at the first exchange of a pair whose messages are
   /// measured. Messages that MPI announces and sends when asked are started before receives: a receive asks, its
-  /// message comes at once, and what announces ours would stand behind all bytes in the card of whoever came first (35
-  /// to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1 Gbit).
+  /// message comes at once, and what announces ours would stand behind all bytes in the NIC of the rank that came first
+  /// (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1 Gbit).
   void give(const block_memory& x) override {
     if (to_measure_) measure(x);
     const bool announced = among_ != nullptr && among_->is_one_of_many() && !leaves_at_once();
@@ -46,12 +46,12 @@ class basic_pair_messages : public carrier {
     if (!std::exchange(is_given_, false)) outgoing_->start(comm_, tag(), x);
     if (announced) incoming_->start(comm_, tag(), y_);
   }
-  void give_ahead(const block_memory& x) override {
+  void send_speculatively(const block_memory& x) override {
     if (to_measure_ || among_ == nullptr || !leaves_at_once()) return;
     outgoing_->start(comm_, tag(), x);
     is_given_ = true;
   }
-  void take_back() override {
+  void roll_back() override {
     if (std::exchange(is_given_, false)) outgoing_->give_up();
   }
   bool advance() override {

@@ -243,7 +243,7 @@ class basic_persistent_messages {
   std::vector<std::size_t> before_;  // the message that had the slot before, or nobody
   std::vector<char> arrived_;
   std::vector<int> finished_;
-  std::size_t first_ = 0, next_ = 0;  // [first_, next_) are under way
+  std::size_t first_ = 0, next_ = 0;  // [first_, next_) are pending
   char* buffer_ = nullptr;
   std::size_t buffer_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Messages of elements whose type is known at run time only, several of them under way at once.
+// Messages of elements whose type is known at run time only, several of them pending at once.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_byte
     f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
 }
 
-/// Messages that are under way: they have left and need not have arrived, or are awaited.
+/// Pending messages: they have left and need not have arrived, or are awaited.
 class posted_messages {
  public:
   template <class = void>

@@ -89,7 +89,7 @@ class basic_node_channel {
     return at;
   }
   /// As if it had not been announced. Requires a sender who has not looked yet.
-  void take_back(std::size_t from) {
+  void roll_back(std::size_t from) {
     pair& p = pairs_[from];
     p.there->ready.epoch.store(--p.announced, std::memory_order_release);
   }

@@ -75,16 +75,16 @@ class basic_memory_carrier : public carrier {
     for (origin& o : origins_)
       if (!o.staged) announce(o);
   }
-  bool begins_ahead() const override { return !plan_.accumulate && (found_ || !some_staged_); }
+  bool sends_speculatively() const override { return !plan_.accumulate && (found_ || !some_staged_); }
   void begin_ahead(const block_memory& x, const block_memory& y) override {
     expect(y);
     pack(x);
     is_ahead_ = true;
   }
-  void take_back() override {
+  void roll_back() override {
     if (!std::exchange(is_ahead_, false)) return;
     for (const origin& o : origins_)
-      if (!o.staged) channel_->take_back(o.ring.place());
+      if (!o.staged) channel_->roll_back(o.ring.place());
     for (target& t : targets_)
       if (t.staged) t.stage.was_not_packed(exchange_);
     if (some_staged_) --exchange_, packed_ = false;
@@ -144,7 +144,7 @@ class basic_memory_carrier : public carrier {
     o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
   }
 
-  /// In the first exchange receivers are told where boxes will be packed for them; where there is no room for it, they
+  /// In the first exchange receivers learn where boxes will be packed for them; where there is no room for it, they
   /// announce their blocks as ever.
   void find_stages() {
     for (target& t : targets_) {

@@ -35,7 +35,7 @@ class basic_node_group : private node_sum {
                                       : take(y, bytes, e);
   }
 
-  /// The root's part of spread, left under way: it waits for nobody, and x stays as it is till finish_spread. The
+  /// The root's part of spread, left pending: it waits for no rank, and x stays as it is till finish_spread. The
   /// others call spread.
   void start_spread(const char* x, char* y, std::size_t bytes) {
     const std::uint64_t e = ++call_;
@@ -63,7 +63,7 @@ class basic_node_group : private node_sum {
     return true;
   }
   /// Somebody did not agree.
-  void take_back() {
+  void roll_back() {
     ready(me_, call_).post(call_ - 1);
     --call_;
   }

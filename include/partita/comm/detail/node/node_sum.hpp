@@ -66,7 +66,7 @@ class basic_node_sum : protected group_meeting {
   }
 
  protected:
-  std::optional<arena_block> staging_;  // of what is under way
+  std::optional<arena_block> staging_;  // of the pending operation
 
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
@@ -210,7 +210,7 @@ class basic_node_sum : protected group_meeting {
   std::vector<source> sources_;  // of the call that is made
   std::vector<char*> results_;
   std::vector<const char*> blocks_;
-  std::optional<arena_block> landing_;  // of the sum under way
+  std::optional<arena_block> landing_;  // of the pending sum
 };
 using node_sum = basic_node_sum<>;
 

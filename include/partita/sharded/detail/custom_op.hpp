@@ -29,8 +29,8 @@ struct tensor_part {
 
 namespace detail {
 
-struct own_work {
-  virtual ~own_work() = default;
+struct custom_op {
+  virtual ~custom_op() = default;
   /// A number that equal operations share, on all workers.
   virtual std::uint64_t fingerprint() const = 0;
 };
@@ -43,8 +43,8 @@ std::uint64_t number_of_operation(const Op& op) {
   else return type_number<Op>();
 }
 template <class T>
-struct own_work_on {
-  virtual ~own_work_on() = default;
+struct custom_op_on {
+  virtual ~custom_op_on() = default;
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
   /// The same, many times, for blocks whose memory comes with each call: what depends on no element is worked out now.
   virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
@@ -70,7 +70,7 @@ concept has_adjoint_of_list =
     };
 
 template <class Op, std::size_t Operands, class T>
-struct own_step : own_work_on<T> {
+struct own_step : custom_op_on<T> {
   using tensor = sharded_tensor<T>;
   Op op;
 
@@ -115,7 +115,7 @@ struct own_step : own_work_on<T> {
   }
 };
 template <class Op, std::size_t Operands, class... T>
-struct own_work_of final : own_work, own_step<Op, Operands, T>... {
+struct own_work_of final : custom_op, own_step<Op, Operands, T>... {
   explicit own_work_of(const Op& declared)
       : own_step<Op, Operands, T>(declared)..., fingerprint_(number_of_operation(declared)) {}
   std::uint64_t fingerprint() const override { return fingerprint_; }
@@ -125,15 +125,15 @@ struct own_work_of final : own_work, own_step<Op, Operands, T>... {
 };
 
 template <class T>
-const own_work_on<T>& own_work_for(const own_work& own, const char* name) {
-  if (const auto* found = dynamic_cast<const own_work_on<T>*>(&own)) return *found;
+const custom_op_on<T>& own_work_for(const custom_op& own, const char* name) {
+  if (const auto* found = dynamic_cast<const custom_op_on<T>*>(&own)) return *found;
   throw error(text("partita: requires elements of float or double to run ")
               << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
 }
 
 /// The cotangent of operand i as the operation's own adjoint makes it: none where it gives an empty tensor.
 template <class T>
-pull_back<T> own_adjoint(const own_work& own, const char* name, const std::vector<sharded_tensor<T>>& x,
+pull_back<T> own_adjoint(const custom_op& own, const char* name, const std::vector<sharded_tensor<T>>& x,
                          const sharded_tensor<T>& y) {
   auto back = own_work_for<T>(own, name).adjoint(x, y);
   const text called(name);

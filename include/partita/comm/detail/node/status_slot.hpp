@@ -24,7 +24,7 @@
 
 namespace partita::detail {
 
-struct worker_page {
+struct status_slot {
   enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, told_to_end };
   static constexpr std::size_t kept = 64;             // calls: what fits on half a page
   static constexpr std::size_t sets = 256, ways = 4;  // sentences: more than a program has kernels and directions
@@ -49,7 +49,7 @@ struct worker_page {
   std::atomic<bool> finalizes;  ///< it has called MPI_Finalize
   std::atomic<std::uint64_t> known[sets][ways];
   char sentences[sets][ways][longest_sentence];
-  char last_words[1024];  ///< of a worker that failed: the exception that nobody caught
+  char final_message[1024];  ///< of a worker that failed: the exception that nobody caught
 
   /// Notes a call. `describe()` is asked when this call was not made before. Cost: four stores and a look at one line.
   template <class Describe>
@@ -116,24 +116,24 @@ struct worker_page {
 };
 
 /// Where another process finds a page.
-struct page_address {
+struct slot_address {
   std::uint64_t machine = 0, process = 0, file = 0, secret = 0;
 };
 
 /// The page of this process, and those of others that were found. Nothing is ever unmapped: a page tells most when its
 /// writer is gone.
-class worker_pages {
+class status_slots {
  public:
-  static worker_pages& instance() {
-    static worker_pages& it = *new worker_pages;
+  static status_slots& instance() {
+    static status_slots& it = *new status_slots;
     return it;
   }
-  worker_page& own() { return *own_; }
-  const page_address& address() const { return address_; }
+  status_slot& own() { return *own_; }
+  const slot_address& address() const { return address_; }
 
   /// The page of a process of this machine; null if it cannot be seen (elsewhere, or in another container).
   template <class = void>
-  const worker_page* find(const page_address& where) {
+  const status_slot* find(const slot_address& where) {
     if (where.machine != address_.machine || where.file == 0) return nullptr;
     const std::lock_guard<spin_lock> only(lock_);
     for (const seen_page* known = newest(); known != nullptr; known = known->older)
@@ -144,13 +144,13 @@ class worker_pages {
     const int file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return nullptr;
     struct stat state {};
-    const bool whole = ::fstat(file, &state) == 0 && state.st_size == static_cast<off_t>(sizeof(worker_page));
-    void* const mapped = whole ? ::mmap(nullptr, sizeof(worker_page), PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
+    const bool whole = ::fstat(file, &state) == 0 && state.st_size == static_cast<off_t>(sizeof(status_slot));
+    void* const mapped = whole ? ::mmap(nullptr, sizeof(status_slot), PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
     ::close(file);
     if (mapped == MAP_FAILED) return nullptr;
-    const auto* const found = static_cast<const worker_page*>(mapped);
+    const auto* const found = static_cast<const status_slot*>(mapped);
     if (found->secret != where.secret) {  // the number of a process means another one in another container
-      ::munmap(mapped, sizeof(worker_page));
+      ::munmap(mapped, sizeof(status_slot));
       return nullptr;
     }
     newest_.store(new seen_page{where.secret, found, newest()}, std::memory_order_release);
@@ -160,14 +160,14 @@ class worker_pages {
   /// A page that was ever found. None is forgotten, so that a handler of signals can go through them without a lock.
   struct seen_page {
     std::uint64_t secret;
-    const worker_page* page;
+    const status_slot* page;
     const seen_page* older;
   };
   const seen_page* newest() const { return newest_.load(std::memory_order_acquire); }
   /// Whether a worker that was ever found waits in a call.
   bool any_waits() const {
     for (const seen_page* known = newest(); known != nullptr; known = known->older)
-      if (known->page->stands == worker_page::standing::waits) return true;
+      if (known->page->stands == status_slot::standing::waits) return true;
     return false;
   }
   /// Whether a process has ended, and be it that its parent has not taken notice yet.
@@ -184,35 +184,35 @@ class worker_pages {
   }
 
  private:
-  worker_pages() {
+  status_slots() {
     char host[256] = {};
     ::gethostname(host, sizeof host - 1);
     address_.machine = std::hash<std::string_view>{}(host);
     address_.process = static_cast<std::uint64_t>(::getpid());
-    address_.secret = (address_.process << 40U) ^ worker_page::nanoseconds();
+    address_.secret = (address_.process << 40U) ^ status_slot::nanoseconds();
     const file_size_errors no_signal;
     const int file = ::memfd_create("partita worker", MFD_CLOEXEC);
     void* mapped = MAP_FAILED;
-    if (file >= 0 && ::ftruncate(file, sizeof(worker_page)) == 0)
-      mapped = ::mmap(nullptr, sizeof(worker_page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file >= 0 && ::ftruncate(file, sizeof(status_slot)) == 0)
+      mapped = ::mmap(nullptr, sizeof(status_slot), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped != MAP_FAILED) {
       address_.file = static_cast<std::uint64_t>(file);  // stays open: others open it by this number
-      own_ = static_cast<worker_page*>(mapped);
+      own_ = static_cast<status_slot*>(mapped);
     } else {
       if (file >= 0) ::close(file);
-      own_ = static_cast<worker_page*>(std::calloc(1, sizeof(worker_page)));  // for this process alone
+      own_ = static_cast<status_slot*>(std::calloc(1, sizeof(status_slot)));  // for this process alone
       if (own_ == nullptr) throw std::bad_alloc();
     }
     own_->secret = address_.secret;
     own_->process = address_.process;
     process::at_finalize() = [] { instance().own().finalizes = true; };
     std::atexit([] {
-      if (!process::is_forked()) instance().own().stand(worker_page::standing::ended);
+      if (!process::is_forked()) instance().own().stand(status_slot::standing::ended);
     });
   }
 
-  worker_page* own_ = nullptr;
-  page_address address_;
+  status_slot* own_ = nullptr;
+  slot_address address_;
   spin_lock lock_;
   std::atomic<const seen_page*> newest_{nullptr};
 };

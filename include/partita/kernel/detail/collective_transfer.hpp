@@ -1,11 +1,11 @@
-// What one worker does at a call that spreads or reduces blocks in groups: begun and ended in every group that it
+// What one worker does at a call that spreads or reduces blocks in groups: started and finished in every group that it
 // gives its block to or gets one from. Compiled once, for all element types, ranks and reductions.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <partita/comm/group_ways.hpp>
+#include <partita/comm/collective_channels.hpp>
 #include <partita/kernel/detail/untyped_block.hpp>
 #include <utility>
 
@@ -18,24 +18,24 @@ enum class group_direction {
   to_all    ///< those of the large workers, as one, to all of them
 };
 
-class group_transfer;
+class collective_transfer;
 
 /// What a transfer does in a group only for a reduction. A spread names none: who only spreads does not compile it.
 struct group_sums {
-  using step = void (*)(group_transfer&, const worker_group&, group_way&);
+  using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
   step begin_ahead, start, finish;
 };
 
 /// The blocks of a call on this worker and what is done with them. They are the caller's: a block knows up to 16
 /// dimensions, and copies of it would take longer than a small one's elements.
-struct group_job {
+struct collective_job {
   group_direction where = group_direction::spread;
   const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction
   const group_sums* sums = nullptr;        ///< of a reduction
   const untyped_block* x = nullptr;        ///< what it gives
   const untyped_block* y = nullptr;        ///< where it gets the result
-  const char* dense_x = nullptr;           ///< the elements of x side by side, for who gives
+  const char* dense_x = nullptr;           ///< the elements of x side by side, for a rank that contributes
   std::size_t parts = 0;   ///< the reduction is completed before a spread, as one of so many blocks (0: it is not)
   bool completed = false;  ///< it is: dense_x is what everybody gets, this worker too
 
@@ -55,28 +55,28 @@ struct group_job {
   }
 };
 
-class group_transfer {
+class collective_transfer {
  public:
   /// All blocks, and the job, stay where they are to the end. A transfer that stays `under_way` sends messages that no
   /// other overtakes or is taken for.
-  group_transfer(world_state& world, group_ways& ways, const group_job& job, bool under_way)
+  collective_transfer(world_state& world, collective_channels& ways, const collective_job& job, bool under_way)
       : world_(&world), ways_(&ways), job_(&job), dense_y_(job.y != nullptr && job.y->dense()), under_way_(under_way) {}
 
   /// The steps of reductions.
   template <class = void>
   static const group_sums* sums() {
     static constexpr group_sums all{
-        [](group_transfer& t, const worker_group& g, group_way& way) { t.begin_sum_ahead(g, way); },
-        [](group_transfer& t, const worker_group& g, group_way& way) { t.start_sum(g, way); },
-        [](group_transfer& t, const worker_group& g, group_way& way) { t.finish_sum(g, way); }};
+        [](collective_transfer& t, const worker_group& g, collective_channel& way) { t.begin_sum_ahead(g, way); },
+        [](collective_transfer& t, const worker_group& g, collective_channel& way) { t.start_sum(g, way); },
+        [](collective_transfer& t, const worker_group& g, collective_channel& way) { t.finish_sum(g, way); }};
     return &all;
   }
 
   /// What can be done before all workers agree on the call, once those of this node do.
   template <class = void>
   void begin_ahead() {
-    ways_->begins_ahead();
-    for_each_group([&](const worker_group& g, group_way& way) {
+    ways_->sends_speculatively();
+    for_each_group([&](const worker_group& g, collective_channel& way) {
       if (job_->where == group_direction::spread) way.spread_ahead(messages(way), {given(g), nullptr, job_->x->size()});
       else job_->sums->begin_ahead(*this, g, way);
     });
@@ -84,7 +84,7 @@ class group_transfer {
   /// What a worker can do alone before anybody agrees on the call.
   template <class = void>
   void show_ahead() {
-    for_each_group([&](const worker_group& g, group_way& way) {
+    for_each_group([&](const worker_group& g, collective_channel& way) {
       if (g.position == 0) way.show_ahead(messages(way), {job_->dense_x, nullptr, job_->x->size()});
     });
   }
@@ -92,7 +92,7 @@ class group_transfer {
   template <class = void>
   void start() {
     ways_->begins_to_move();
-    for_each_group([&](const worker_group& g, group_way& way) {
+    for_each_group([&](const worker_group& g, collective_channel& way) {
       if (g.members.size() == 1) return;
       if (job_->where != group_direction::spread) return job_->sums->start(*this, g, way);
       if (!under_way_ || g.position != 0) return;
@@ -101,7 +101,7 @@ class group_transfer {
   }
   template <class = void>
   void finish() {
-    for_each_group([&](const worker_group& g, group_way& way) {
+    for_each_group([&](const worker_group& g, collective_channel& way) {
       if (job_->where == group_direction::spread) finish_spread(g, way);
       else job_->sums->finish(*this, g, way);
     });
@@ -117,7 +117,7 @@ class group_transfer {
     const group_plan& plan = ways_->plan();
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], ways_->way(k));
   }
-  element_messages messages(const group_way& way) {
+  element_messages messages(const collective_channel& way) {
     return {*world_, *job_->of, under_way_ ? way.ahead : static_cast<tag>(world_->tag_of_blocks()), ways_->moved(),
             ways_->link()};
   }
@@ -127,7 +127,7 @@ class group_transfer {
   }
 
   template <class = void>
-  void finish_spread(const worker_group& g, group_way& way) {
+  void finish_spread(const worker_group& g, collective_channel& way) {
     const bool root = g.position == 0;
     if (root && g.members.size() == 1) return job_->copy_to_own_result();
     if (root) {
@@ -142,13 +142,13 @@ class group_transfer {
   }
 
   template <class = void>
-  void begin_sum_ahead(const worker_group& g, group_way& way) {
+  void begin_sum_ahead(const worker_group& g, collective_channel& way) {
     if (!g.root_is_large) return;  // so that all members know how long blocks are
     way.sum_to_other_nodes_ahead(messages(way), *job_->how, {given(g), nullptr, job_->x->size()},
                                  job_->where == group_direction::to_all);
   }
   template <class = void>
-  void start_sum(const worker_group& g, group_way& way) {
+  void start_sum(const worker_group& g, collective_channel& way) {
     if (way.is_ahead) return;
     const group_blocks b{given(g), gets(g) && dense_y_ ? job_->y->data : nullptr, elements(g)};
     const bool to_all = job_->where == group_direction::to_all;
@@ -156,7 +156,7 @@ class group_transfer {
     if (under_way_) way.send_ahead(messages(way), *job_->how, b, to_all);
   }
   template <class = void>
-  void finish_sum(const worker_group& g, group_way& way) {
+  void finish_sum(const worker_group& g, collective_channel& way) {
     const std::size_t n = elements(g);
     const element_operation& how = *job_->how;
     const auto incoming = [&](std::size_t elements_there) { return buffer(2, elements_there); };
@@ -187,20 +187,20 @@ class group_transfer {
   }
 
   world_state* world_;
-  group_ways* ways_;
-  const group_job* job_;
+  collective_channels* ways_;
+  const collective_job* job_;
   bool dense_y_, under_way_;
 };
 
-/// One that is under way: what its start and its end need lives as long as it does.
+/// A pending one: what its start and its end need lives as long as it does.
 template <class = void>
 class basic_started_transfer {
  public:
-  basic_started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<group_ways> ways)
+  basic_started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> ways)
       : world_(std::move(world)), ways_(std::move(ways)) {}
 
   /// `gives`: x is a block that others get or that is summed.
-  void start(const group_job& job, bool gives) {
+  void start(const collective_job& job, bool gives) {
     x_ = *job.x, y_ = *job.y;
     job_ = job;
     job_.x = &x_, job_.y = &y_, job_.dense_x = x_.data;
@@ -219,11 +219,11 @@ class basic_started_transfer {
 
  private:
   std::shared_ptr<world_state> world_;
-  std::shared_ptr<group_ways> ways_;
+  std::shared_ptr<collective_channels> ways_;
   untyped_block x_, y_;
-  group_job job_;
+  collective_job job_;
   std::optional<arena_block> packed_;
-  std::optional<group_transfer> transfer_;
+  std::optional<collective_transfer> transfer_;
 };
 using started_transfer = basic_started_transfer<>;
 

@@ -25,14 +25,14 @@ struct group_blocks {
 
 /// One worker's way to the others of one group.
 template <class = void>
-struct basic_group_way {
+struct basic_collective_channel {
   const worker_group* all = nullptr;
   worker_group within;  ///< the members on this worker's node, its leader first
   worker_group across;  ///< the leaders of all nodes, the root first; of this worker only if it is a leader
   std::unique_ptr<node_group> shared;  ///< how the members within reach each other, if there is memory for it
   bool leads = true;
   bool on_one_node = true;  ///< all members are within
-  tag ahead = tag::block;   ///< of the messages of what is under way, which others' may overtake
+  tag ahead = tag::block;   ///< of the messages of a pending operation, which others' may overtake
   posted_messages sent;
   std::vector<const char*> blocks;          ///< where those of the members are, while they are combined
   exact_collection exact;                   ///< of sums that are rounded once, between nodes
@@ -51,7 +51,7 @@ struct basic_group_way {
     }
     spread_within(by_message, b, root && started);
   }
-  /// The root's part of that, left under way: waits for nobody, and x stays as it is till spread.
+  /// The root's part of that, left pending: it waits for no rank, and x stays as it is till spread.
   void start_spread(const element_messages& by_message, const group_blocks& b) {
     if (!is_root()) return;
     if (across.members.size() > 1) by_message.spread_ahead(sent, across, b.x, b.n);
@@ -124,7 +124,7 @@ struct basic_group_way {
   /// They did not agree: what was sent is nobody's.
   void began_for_nothing() {
     if (!std::exchange(is_ahead, false)) return;
-    if (on_one_node) shared->take_back();
+    if (on_one_node) shared->roll_back();
     else sent.give_up();
   }
 
@@ -134,8 +134,8 @@ struct basic_group_way {
   void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
     if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
   }
-  /// After that, for a sum that will be under way for a while: who only gives sends at once. Other messages wait for
-  /// the end.
+  /// After that, for a sum that stays pending for a while: a rank that only contributes sends at once. Other messages
+  /// wait for the end.
   void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                   bool to_all) {
     const bool alone = within.members.size() == 1;
@@ -264,6 +264,6 @@ struct basic_group_way {
     else if (given.blocks_are_sent) exact_collection::send_block(by_message, b.x, b.n, within.members[0]);
   }
 };
-using group_way = basic_group_way<>;
+using collective_channel = basic_collective_channel<>;
 
 }  // namespace partita::detail

@@ -1,4 +1,4 @@
-// Who is missing: what a worker that waits for long finds out about the others, and says in one line.
+// The hang report: one line that a worker prints after a long wait, which says where each worker of its world waits.
 //
 // A worker that computes for an hour cannot be told from one that hangs, so a long wait ends nothing: the lowest of the
 // workers that wait prints where each stands, once. PARTITA_PATIENCE=seconds in the environment makes it an error.
@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <partita/comm/detail/call_log.hpp>
 #include <partita/comm/detail/end_job.hpp>
 #include <partita/comm/detail/environment.hpp>
-#include <partita/comm/detail/flight_record.hpp>
 #include <partita/comm/detail/node/flag.hpp>
-#include <partita/comm/detail/node/worker_page.hpp>
+#include <partita/comm/detail/node/status_slot.hpp>
 #include <partita/comm/detail/trace.hpp>
 #include <partita/core/error.hpp>
 #include <partita/plan/workers.hpp>
@@ -24,12 +24,12 @@ namespace partita::detail {
 
 /// The workers of one world as far as they can be seen from here, and what is said of them.
 template <class = void>
-class basic_roll_call final : public wait_watcher {
+class basic_hang_report final : public wait_watcher {
  public:
   /// What each worker tells of itself when a world is made.
   struct introduction {
     std::uint64_t level = 0, worlds = 0;
-    page_address page;
+    slot_address page;
   };
 
   /// Seconds until a line is printed; chosen, and changed only by tests. Shorter would be noise where a worker reads
@@ -48,18 +48,18 @@ class basic_roll_call final : public wait_watcher {
     return known;
   }
 
-  basic_roll_call(std::size_t id, std::size_t size, MPI_Comm given)
-      : own_(&worker_pages::instance().own()), given_(given), id_(id), size_(size) {
+  basic_hang_report(std::size_t id, std::size_t size, MPI_Comm given)
+      : own_(&status_slots::instance().own()), given_(given), id_(id), size_(size) {
     int among_all = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &among_all);
     own_->worker = static_cast<std::uint64_t>(among_all);
-    flight_record::keep();
+    call_log::keep();
     trace::begin();
     fingerprint_ = mixed_in(size);
     own_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
   }
   introduction own_introduction(std::uint64_t level) const {
-    return {level, worlds(), worker_pages::instance().address()};
+    return {level, worlds(), status_slots::instance().address()};
   }
   /// Now the world is made, and has a number.
   void meet(const std::vector<introduction>& all) {
@@ -68,7 +68,7 @@ class basic_roll_call final : public wait_watcher {
     for (std::uint64_t known = worlds(); known < number_ && !worlds().compare_exchange_weak(known, number_);) continue;
     for (std::size_t k = 0; k < all.size(); ++k)
       if (k != id_)
-        if (const worker_page* const found = worker_pages::instance().find(all[k].page))
+        if (const status_slot* const found = status_slots::instance().find(all[k].page))
           seen_.push_back({k, all[k].page.process, found});
   }
 
@@ -110,19 +110,19 @@ class basic_roll_call final : public wait_watcher {
     if (number_ != 0) own_->leave(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
   }
   /// This worker has something to say that ends the job if the others do not come to hear it.
-  void last_words(const text& sentence) { last_words_ = sentence, has_last_words_ = true; }
-  void was_heard() { has_last_words_ = false; }
+  void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
+  void was_heard() { has_final_message_ = false; }
 
   void still_waits(double seconds) override {
     if (stands_ != waiting()) own_->stand(stands_ = waiting());
     for (const worker& w : seen_) {
-      if (w.page->stands == standing::failed) give_up(text(w.page->last_words));
-      if (w.page->stands != standing::ended && !worker_pages::has_ended(w.process)) continue;
-      flight_record::print_of_the_gone(*w.page);
+      if (w.page->stands == standing::failed) give_up(text(w.page->final_message));
+      if (w.page->stands != standing::ended && !status_slots::has_ended(w.process)) continue;
+      call_log::print_of_the_gone(*w.page);
       give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
                                        << ", and worker " << id_ << " waits for it in " << name());
     }
-    if (has_last_words_ && seconds > patience) end_job(last_words_);
+    if (has_final_message_ && seconds > patience) end_job(final_message_);
     if (seconds > patience) expect_all_to_come();
     if (const double most = seconds_to_an_error(); most > 0) {
       if (seconds > most)
@@ -133,11 +133,11 @@ class basic_roll_call final : public wait_watcher {
       print_line(whole(seconds));
       std::size_t told = 0;
       for (const worker& w : seen_)
-        if (number_ != 0 && w.page->stands == standing::computes && ++told <= 2) flight_record::print(*w.page);
+        if (number_ != 0 && w.page->stands == standing::computes && ++told <= 2) call_log::print(*w.page);
     }
   }
   void waits_no_more() noexcept override {
-    own_->stand(stands_ = worker_page::standing::computes);
+    own_->stand(stands_ = status_slot::standing::computes);
     said_ = false;
   }
   void lacks_memory(std::size_t bytes) noexcept override {
@@ -176,7 +176,7 @@ class basic_roll_call final : public wait_watcher {
     MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
     MPI_Comm_group(given_, &here);
     MPI_Comm_group(MPI_COMM_WORLD, &all);
-    const auto* known = worker_pages::instance().newest();
+    const auto* known = status_slots::instance().newest();
     int place = MPI_UNDEFINED;
     for (; known != nullptr && place == MPI_UNDEFINED; known = known->older) {
       if (!known->page->finalizes) continue;
@@ -193,9 +193,9 @@ class basic_roll_call final : public wait_watcher {
   struct worker {
     std::size_t id;
     std::uint64_t process;
-    const worker_page* page;
+    const status_slot* page;
   };
-  using standing = worker_page::standing;
+  using standing = status_slot::standing;
 
   /// Workers that do the same: told in one sentence.
   struct alike {
@@ -214,20 +214,20 @@ class basic_roll_call final : public wait_watcher {
 
   /// Of those that wait in a call it is the lowest that speaks; who makes a world only if nobody else does.
   bool is_lowest() const {
-    if (number_ == 0) return !worker_pages::instance().any_waits();
+    if (number_ == 0) return !status_slots::instance().any_waits();
     for (const worker& w : seen_)
       if (w.id < id_ && w.page->stands == standing::waits) return false;
     return true;
   }
-  static const worker_page::call& last_of(const worker_page& of) { return of.last[(of.calls - 1) % worker_page::kept]; }
+  static const status_slot::call& last_of(const status_slot& of) { return of.last[(of.calls - 1) % status_slot::kept]; }
   bool waits_here(const worker& w) const {
-    const worker_page::call& last = last_of(*w.page);
+    const status_slot::call& last = last_of(*w.page);
     return w.page->stands == standing::waits && last.world == number_ && last.number == calls_ &&
            last.fingerprint == fingerprint_;
   }
   static text last_call_of(const worker& w) {
     if (w.page->calls == 0) return "has made no call";
-    const worker_page::call& last = last_of(*w.page);
+    const status_slot::call& last = last_of(*w.page);
     return text("made call ") << last.number.load() << " of world " << last.world.load() << " last, "
                               << w.page->name_of(last.fingerprint);
   }
@@ -254,7 +254,7 @@ class basic_roll_call final : public wait_watcher {
     for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
       const worker& w = *others[k].first;
       all << "; worker " << w.id << " (process " << w.process << ")";
-      const double since = static_cast<double>(worker_page::nanoseconds() - w.page->since) * 1e-9;
+      const double since = static_cast<double>(status_slot::nanoseconds() - w.page->since) * 1e-9;
       switch (others[k].stands) {
         case standing::makes_a_world:
         case standing::waits:
@@ -275,19 +275,19 @@ class basic_roll_call final : public wait_watcher {
 
   [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(given_, sentence); }
 
-  worker_page* own_;
+  status_slot* own_;
   MPI_Comm given_;
   std::size_t id_, size_;
   std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
   std::vector<worker> seen_;
   standing stands_ = standing::computes;
-  bool said_ = false, learning_ = false, has_last_words_ = false;
+  bool said_ = false, learning_ = false, has_final_message_ = false;
   bool gave_up_ = false;
   progress progress_ = progress::outside;
   const workers* among_ = nullptr;
   std::uint64_t failed_call_ = 0;
-  text last_words_;
+  text final_message_;
 };
-using roll_call = basic_roll_call<>;
+using hang_report = basic_hang_report<>;
 
 }  // namespace partita::detail

@@ -9,10 +9,10 @@
 namespace partita {
 
 /// Characters of any number. Converts to std::string, and is written to any stream.
-class prose {
+class long_text {
  public:
-  prose() = default;
-  prose(const char* characters) { *this << characters; }  // NOLINT: a literal is prose
+  long_text() = default;
+  long_text(const char* characters) { *this << characters; }  // NOLINT: a literal is a long text
 
   std::size_t size() const { return characters_.size() - 1; }
   bool empty() const { return size() == 0; }
@@ -20,27 +20,27 @@ class prose {
   const char* begin() const { return characters_.data(); }
   const char* end() const { return characters_.data() + size(); }
 
-  prose& operator<<(char c) {
+  long_text& operator<<(char c) {
     characters_.back() = c;
     characters_.push_back('\0');
     return *this;
   }
-  prose& operator<<(const char* characters) {
+  long_text& operator<<(const char* characters) {
     while (*characters != '\0') *this << *characters++;
     return *this;
   }
-  prose& operator<<(const prose& other) {
+  long_text& operator<<(const long_text& other) {
     characters_.reserve(characters_.size() + other.size());
     for (std::size_t k = 0, n = other.size(); k < n; ++k) *this << other.characters_[k];
     return *this;
   }
   template <std::size_t Capacity>
-  prose& operator<<(const basic_text<Capacity>& sentence) {
+  long_text& operator<<(const basic_text<Capacity>& sentence) {
     return *this << sentence.c_str();
   }
   template <class Integer>
     requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> && !std::is_same_v<Integer, bool>)
-  prose& operator<<(Integer value) {
+  long_text& operator<<(Integer value) {
     return *this << (basic_text<24>() << value);
   }
 
@@ -51,7 +51,7 @@ class prose {
     return n;
   }
   /// Fills up with blanks to this many columns.
-  prose& pad(std::size_t columns_wanted) {
+  long_text& pad(std::size_t columns_wanted) {
     for (std::size_t n = columns(); n < columns_wanted; ++n) *this << ' ';
     return *this;
   }
@@ -59,20 +59,21 @@ class prose {
   /// As a std::string, or whatever else is made from a pointer and a length.
   template <class String>
     requires(std::is_constructible_v<String, const char*, std::size_t>)
-  operator String() const {  // NOLINT: prose is a string
+  operator String() const {  // NOLINT: a long text is a string
     return String(c_str(), size());
   }
 
-  friend bool operator==(const prose& a, const prose& b) { return a.characters_ == b.characters_; }
-  friend bool operator==(const prose& a, const char* b) { return a == prose(b); }
+  friend bool operator==(const long_text& a, const long_text& b) { return a.characters_ == b.characters_; }
+  friend bool operator==(const long_text& a, const char* b) { return a == long_text(b); }
 
  private:
   std::vector<char> characters_ = std::vector<char>(1, '\0');
 };
 
-/// Writes prose to a stream (any stream with `write`). Deduced, so that a literal on its way to a stream stays one.
+/// Writes a long_text to a stream (any stream with `write`). Deduced, so that a literal on its way to a stream stays
+/// one.
 template <class Stream, class Prose>
-  requires(std::is_same_v<Prose, prose> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
+  requires(std::is_same_v<Prose, long_text> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
 Stream& operator<<(Stream& stream, const Prose& written) {
   stream.write(written.c_str(), static_cast<std::ptrdiff_t>(written.size()));
   return stream;

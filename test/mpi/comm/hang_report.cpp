@@ -26,11 +26,11 @@ class patience {
   explicit patience(const char* seconds) { ::setenv("PARTITA_PATIENCE", seconds, 1); }
   ~patience() { ::unsetenv("PARTITA_PATIENCE"); }
 };
-/// How long a wait may be before it is told of, while it lives; and what is told goes to a file.
+/// How long a wait may be before it is reported, while it lives; and what is reported goes to a file.
 class told {
  public:
   explicit told(double seconds) : name_("/tmp/partita_roll_call_" + std::to_string(::getpid())) {
-    detail::roll_call::patience = seconds;
+    detail::hang_report::patience = seconds;
     before_ = ::dup(2);
     const int file = ::open(name_.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
     ::dup2(file, 2);
@@ -50,7 +50,7 @@ class told {
 
  private:
   void stop() {
-    detail::roll_call::patience = 10;
+    detail::hang_report::patience = 10;
     if (before_ < 0) return;
     ::dup2(before_, 2);
     ::close(before_);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(two_worlds_used_in_another_order_are_an_error_if_asked_for,
   BOOST_TEST(has(said, "has waited for"), said);
   BOOST_TEST(has(said, "in partita::all_sum_reduce(p, dimensions)"), said);
   BOOST_TEST(has(said, "PARTITA_PATIENCE makes this an error"), said);
-  // what is lost is told at once
+  // what is lost is reported at once
   BOOST_TEST(has(sentence_of<communication_error>([&] { (a.id() == 1 ? on_b : on_a)(x); }), "make a new world"));
   boost::mpi::communicator(test::workers()).barrier();
   expect_all_well();
@@ -154,15 +154,15 @@ BOOST_AUTO_TEST_CASE(levels_of_checks_that_differ_are_refused_when_the_world_is_
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_has_ended_is_known_before_its_parent_takes_notice) {
-  using detail::worker_pages;
-  BOOST_TEST(!worker_pages::has_ended(static_cast<std::uint64_t>(::getpid())));
+  using detail::status_slots;
+  BOOST_TEST(!status_slots::has_ended(static_cast<std::uint64_t>(::getpid())));
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   siginfo_t info{};
   ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
-  BOOST_TEST(worker_pages::has_ended(static_cast<std::uint64_t>(child)));
+  BOOST_TEST(status_slots::has_ended(static_cast<std::uint64_t>(child)));
   ::waitpid(child, nullptr, 0);
-  BOOST_TEST(worker_pages::has_ended(static_cast<std::uint64_t>(child)));
+  BOOST_TEST(status_slots::has_ended(static_cast<std::uint64_t>(child)));
 }
 
 BOOST_AUTO_TEST_CASE(a_forked_child_leaves_its_parents_world_alone_and_may_not_use_it) {

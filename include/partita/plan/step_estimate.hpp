@@ -19,14 +19,14 @@ struct operation_facts {
 
 /// Of a program. With parameters there is a backward pass; the gradient of a value is wanted if one of them is in it.
 template <class Graph>
-struct step_facts {
+struct step_estimate {
   const Graph& of;
   std::vector<operation_facts> operations{};
   std::vector<std::uint8_t> wants{};         ///< for each value
   std::vector<std::uint32_t> last_reader{};  ///< the operation, or nobody
   bool has_parameters = false;
 
-  explicit step_facts(const Graph& g) : of(g), wants(g.values(), 0), last_reader(g.values(), Graph::nobody) {
+  explicit step_estimate(const Graph& g) : of(g), wants(g.values(), 0), last_reader(g.values(), Graph::nobody) {
     for (std::uint32_t v = 0; v < g.values(); ++v) {
       wants[v] = g[value{v}].is_parameter ? 1 : 0;
       has_parameters = has_parameters || wants[v] != 0;

@@ -1,4 +1,4 @@
-// What the workers agreed on at each step of a chain of calls, kept so that the same chain need not ask again.
+// The agreements of a chain of calls, recorded once and replayed when the same chain is called again.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace partita::detail {
 
 /// The agreements of one chain, in their order: written down while the workers make them, or answered from what was
 /// written down, which all workers have agreed to do.
-class agreed_steps {
+class recorded_agreements {
  public:
   template <class = void>
   void write_down(std::uint64_t fingerprint, std::uint64_t common) {
     steps_.push_back({fingerprint, common});
   }
-  void answer_from_now_on() { answers_ = true, next_ = 0; }
+  void replay() { answers_ = true, next_ = 0; }
   bool answers() const { return answers_; }
 
   /// What the workers have in common at the next step; 0 if that is another one than was written down.

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <partita/comm/detail/group_way.hpp>
+#include <partita/comm/detail/collective_channel.hpp>
 #include <partita/comm/detail/node/node_group.hpp>
 #include <partita/comm/detail/trace.hpp>
 #include <partita/comm/transport.hpp>
@@ -24,9 +24,9 @@ namespace partita::detail {
 
 /// The ways of one worker, one for each group of its plan, and the memory in which results live. Collective to make.
 template <class = void>
-class basic_group_ways {
+class basic_collective_channels {
  public:
-  basic_group_ways(MPI_Comm everyone, group_plan plan)
+  basic_collective_channels(MPI_Comm everyone, group_plan plan)
       : plan_(std::move(plan)),
         members_(own_node::of(everyone)),
         ahead_(static_cast<tag>(own_node::of(everyone).next_tag())),
@@ -49,15 +49,15 @@ class basic_group_ways {
           "MPI_Allgather");
     for (const worker_group& g : plan_.groups) ways_.push_back(way_of(g, shown, static_cast<std::size_t>(id)));
   }
-  basic_group_ways(const basic_group_ways&) = delete;
-  basic_group_ways& operator=(const basic_group_ways&) = delete;
-  ~basic_group_ways() {
+  basic_collective_channels(const basic_collective_channels&) = delete;
+  basic_collective_channels& operator=(const basic_collective_channels&) = delete;
+  ~basic_collective_channels() {
     for (void* own : pages_)
       if (own != nullptr) memory_.release_signals(own, sizeof(group_page));
   }
 
   arena& memory() { return memory_; }
-  /// The same on all workers, and different from other group_ways and transports of the world.
+  /// The same on all workers, and different from other collective_channels and transports of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(ahead_); }
   const group_plan& plan() const { return plan_; }
   /// What this worker has moved since it was last asked to count anew.
@@ -66,7 +66,7 @@ class basic_group_ways {
     if (!std::exchange(is_ahead_, false)) moved_ = {};
   }
   /// The next call begins before all agree on it.
-  void begins_ahead() { moved_ = {}, is_ahead_ = true; }
+  void sends_speculatively() { moved_ = {}, is_ahead_ = true; }
   /// What messages between nodes take.
   const measured_link& link() const { return members_.link(); }
   /// Whether all workers live on one node, whoever is in these groups.
@@ -74,7 +74,7 @@ class basic_group_ways {
   /// They did not.
   void began_for_nothing() {
     is_ahead_ = false;
-    for (group_way& way : ways_) way.began_for_nothing();
+    for (collective_channel& way : ways_) way.began_for_nothing();
   }
   /// What is begun now ends in another call.
   void ends_later() {
@@ -88,7 +88,7 @@ class basic_group_ways {
   /// Whether there is more to do than to move the blocks of groups: there is none, or it is traced.
   bool does_more() const { return does_more_; }
   /// The way of the k-th group of the plan.
-  group_way& way(std::size_t k) { return ways_[k]; }
+  collective_channel& way(std::size_t k) { return ways_[k]; }
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
@@ -96,8 +96,8 @@ class basic_group_ways {
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};
   };
 
-  group_way way_of(const worker_group& g, const std::vector<shown_pages>& shown_by, std::size_t id) {
-    group_way way;
+  collective_channel way_of(const worker_group& g, const std::vector<shown_pages>& shown_by, std::size_t id) {
+    collective_channel way;
     way.all = &g;
     way.ahead = ahead_;
     std::vector<std::size_t> node(g.members.size()), places;
@@ -138,9 +138,9 @@ class basic_group_ways {
   traffic moved_;
   bool is_ahead_ = false;
   bool does_more_ = plan_.groups.empty() || trace::on();
-  std::size_t traced_ = ~std::size_t{0};  // which call of the trace is under way
-  std::vector<group_way> ways_;
+  std::size_t traced_ = ~std::size_t{0};  // which call of the trace is pending
+  std::vector<collective_channel> ways_;
 };
-using group_ways = basic_group_ways<>;
+using collective_channels = basic_collective_channels<>;
 
 }  // namespace partita::detail

@@ -1,4 +1,4 @@
-// Tensors whose cut a kernel has forgotten: an adjoint of theirs cannot be carried out any more, and must say so.
+// Tensors whose plans a kernel has evicted from its cache: their adjoints cannot be carried out, and are an error.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace partita::detail {
 
 /// The extents of tensors that were cut in a way that does not follow from their extents, and whose structures have
 /// made room for others. All workers note the same ones in the same order.
-class forgotten_cuts {
+class evicted_plans {
  public:
   /// A structure goes; the cut of its tensor follows from the extents, or it does not.
   template <std::size_t Rank>

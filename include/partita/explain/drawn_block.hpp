@@ -20,7 +20,7 @@ struct drawn_part {
   index<Rank> at{};
   std::array<std::size_t, Rank> shape{};
   colour painted{};
-  prose label, short_label;
+  long_text label, short_label;
 };
 
 /// How long a number of indices is on paper, along one direction.
@@ -82,7 +82,7 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
     }
     const drawing::style small{.size = 12, .at = drawing::anchor::middle, .ink = part.painted.ink, .bold = true};
     if (!labelled || height < 14) return;
-    for (const prose* label : {&part.label, &part.short_label})
+    for (const long_text* label : {&part.label, &part.short_label})
       if (drawing::width_of(*label, small) + 2 <= width)
         return on.words(left + width / 2, top + height / 2 + 4, *label, small);
   };

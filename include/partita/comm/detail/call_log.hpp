@@ -1,5 +1,5 @@
-// The last calls of a worker, printed from its page by itself or by another worker of its machine: when an exception
-// leaves main, when a process was killed, when somebody is waited for in vain.
+// The last calls of a worker, printed from its status slot by itself or by another worker of its machine: when an
+// exception leaves main, when a process was killed, or when a worker does not come to a call.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <partita/comm/detail/node/worker_page.hpp>
+#include <partita/comm/detail/node/status_slot.hpp>
 #include <partita/comm/detail/process.hpp>
 #include <partita/core/text.hpp>
 
@@ -24,23 +24,23 @@ inline void print_line(text line) {
 }
 
 /// What a page says of its worker. Nothing in it allocates or locks, so that a handler of signals may print.
-class flight_record {
+class call_log {
  public:
   /// Prints the last calls, the newest first: a line for each that differs from those after it.
   template <class = void>
-  static void print(const worker_page& of) {
-    const std::uint64_t all = of.calls, kept = all < worker_page::kept ? all : worker_page::kept;
+  static void print(const status_slot& of) {
+    const std::uint64_t all = of.calls, kept = all < status_slot::kept ? all : status_slot::kept;
     if (kept == 0) return;
     print_line(text("partita: the last ")
                << kept << (kept == 1 ? " call of " : " calls of ") << name(of) << ", the newest first:");
-    bool told[worker_page::kept] = {};
+    bool told[status_slot::kept] = {};
     for (std::uint64_t back = 1; back <= kept; ++back) {
       if (told[back - 1]) continue;
-      const worker_page::call& newest = call_of(of, all - back);
+      const status_slot::call& newest = call_of(of, all - back);
       const std::uint64_t world = newest.world, fingerprint = newest.fingerprint;
       std::size_t times = 0;
       for (std::uint64_t before = back; before <= kept; ++before) {
-        const worker_page::call& call = call_of(of, all - before);
+        const status_slot::call& call = call_of(of, all - before);
         if (call.world != world || call.fingerprint != fingerprint) continue;
         told[before - 1] = true;
         ++times;
@@ -53,13 +53,13 @@ class flight_record {
       print_line(line << ": " << (sentence.empty() ? text("a call whose name was displaced") : sentence));
     }
   }
-  static text name(const worker_page& of) {
+  static text name(const status_slot& of) {
     return text("worker ") << of.worker.load() << " (process " << of.process.load() << ")";
   }
   /// Prints the calls of a worker that is gone, unless another has done so.
   template <class = void>
-  static void print_of_the_gone(const worker_page& of) {
-    worker_pages& pages = worker_pages::instance();
+  static void print_of_the_gone(const status_slot& of) {
+    status_slots& pages = status_slots::instance();
     for (auto known = pages.newest(); known != nullptr; known = known->older)
       if (known->page->told_of == of.secret) return;
     if (pages.own().told_of.exchange(of.secret) == of.secret) return;
@@ -67,15 +67,15 @@ class flight_record {
     print(of);
   }
 
-  /// From now on an exception that nobody catches, and a death before its time, are told. Once.
+  /// From now on an exception that nobody catches, and an early death, are reported. Once.
   static void keep() {
     [[maybe_unused]] static const bool once = [] {
-      previous() = std::set_terminate(&flight_record::on_terminate);
+      previous() = std::set_terminate(&call_log::on_terminate);
       struct sigaction before {};
       if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
           before.sa_handler == SIG_DFL) {
         struct sigaction ours {};
-        ours.sa_handler = &flight_record::on_sigterm;
+        ours.sa_handler = &call_log::on_sigterm;
         ::sigaction(SIGTERM, &ours, nullptr);
       }
       return true;
@@ -83,27 +83,27 @@ class flight_record {
   }
 
  private:
-  using standing = worker_page::standing;
+  using standing = status_slot::standing;
 
   static std::terminate_handler& previous() {
     static std::terminate_handler handler = nullptr;
     return handler;
   }
-  static const worker_page::call& call_of(const worker_page& of, std::uint64_t number) {
-    return of.last[number % worker_page::kept];
+  static const status_slot::call& call_of(const status_slot& of, std::uint64_t number) {
+    return of.last[number % status_slot::kept];
   }
   /// Whether another worker ended before this one, which then has nothing of its own to tell.
   static bool follows_another() {
-    for (auto known = worker_pages::instance().newest(); known != nullptr; known = known->older)
+    for (auto known = status_slots::instance().newest(); known != nullptr; known = known->older)
       if (known->page->stands == standing::failed || is_gone(*known->page)) return true;
     return false;
   }
-  static bool is_gone(const worker_page& of) {
-    return of.stands == standing::ended || worker_pages::has_ended(of.process);
+  static bool is_gone(const status_slot& of) {
+    return of.stands == standing::ended || status_slots::has_ended(of.process);
   }
-  /// What is thrown and caught by nobody; into `last_words` as others shall quote it.
+  /// What is thrown and caught by nobody; into `final_message` as others shall quote it.
   template <class = void>
-  static void explain_end(worker_page& own, bool follows) {
+  static void explain_end(status_slot& own, bool follows) {
     text cause;
     try {
       if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -118,9 +118,9 @@ class flight_record {
     sentence << name(own) << (follows ? " ends as well: " : " ends by ") << cause;
     print_line(sentence);
     const char* const words = (follows ? cause : sentence).c_str();
-    const std::size_t length = std::strlen(words), most = sizeof own.last_words - 1;
-    std::memcpy(own.last_words, words, length < most ? length : most);
-    own.last_words[length < most ? length : most] = '\0';
+    const std::size_t length = std::strlen(words), most = sizeof own.final_message - 1;
+    std::memcpy(own.final_message, words, length < most ? length : most);
+    own.final_message[length < most ? length : most] = '\0';
     own.stand(standing::failed);
     if (!follows) print(own);
   }
@@ -128,7 +128,7 @@ class flight_record {
   [[noreturn]] static void on_terminate() {
     static std::atomic_flag began;
     if (!process::is_forked() && !began.test_and_set()) {
-      worker_pages& pages = worker_pages::instance();
+      status_slots& pages = status_slots::instance();
       const bool follows = follows_another();
       explain_end(pages.own(), follows);
       // those that wait look ten times a second; the end of the job would leave them no time. Who only follows leaves
@@ -142,12 +142,12 @@ class flight_record {
   /// mpirun tells the others of a job to end as soon as one is gone: the last moment in which they can say of whom.
   static void on_sigterm(int number) {
     if (!process::is_forked()) {
-      worker_pages& pages = worker_pages::instance();
+      status_slots& pages = status_slots::instance();
       pages.own().stand(standing::told_to_end);
       for (auto known = pages.newest(); known != nullptr; known = known->older) {
         const standing stands = known->page->stands;
         if (stands == standing::ended || stands == standing::told_to_end || stands == standing::failed) continue;
-        if (!worker_pages::has_ended(known->page->process)) continue;
+        if (!status_slots::has_ended(known->page->process)) continue;
         print_of_the_gone(*known->page);
       }
     }

@@ -4,15 +4,15 @@
 
 #include <cstddef>
 #include <memory>
+#include <partita/comm/collective_channels.hpp>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/comm/group_ways.hpp>
 #include <partita/comm/partition.hpp>
 #include <partita/comm/shared_view.hpp>
 #include <partita/comm/tree.hpp>
-#include <partita/kernel/detail/group_call.hpp>
-#include <partita/kernel/detail/group_transfer.hpp>
+#include <partita/kernel/detail/collective_call.hpp>
+#include <partita/kernel/detail/collective_transfer.hpp>
 #include <partita/kernel/detail/pending.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <partita/kernel/detail/untyped_block.hpp>
 #include <partita/kernel/kernel_counts.hpp>
@@ -22,7 +22,7 @@
 namespace partita::detail {
 
 template <class = void>
-class basic_group_movement {
+class basic_collective_movement {
  public:
   /// What a movement is of; names are literals.
   struct facts_of_kernel {
@@ -33,7 +33,7 @@ class basic_group_movement {
     bool sums_blindly = false;  ///< some worker gets a sum of blocks of which it gives none
   };
 
-  basic_group_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts)
+  basic_collective_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts)
       : world_(std::move(world)), plan_(std::move(plan)), facts_(std::move(facts)) {}
 
   const group_plan& plan() const { return plan_; }
@@ -47,9 +47,9 @@ class basic_group_movement {
   kernel_identity identity() const { return {world_.get(), mixed(facts_.fingerprint, ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
-  /// Ends what is under way, and agrees on the next call. The shape of the block that this worker gets.
+  /// Finishes the pending operation, and agrees on the next call. The shape of the block that this worker gets.
   template <bool Spreads>
-  block_shape agree(const group_call& call) {
+  block_shape agree(const collective_call& call) {
     operation_->wait();
     if (call.has_objection() || (writes(call.where) && call.overlaps()))
       return agree<Spreads>(call, call.own_complaint(facts_.name, world_->id()));
@@ -57,8 +57,8 @@ class basic_group_movement {
     return agree<Spreads>(call, none);
   }
   template <bool Spreads>
-  block_shape agree(const group_call& call, const complaint& before) {
-    begins_ahead ahead(*this, call);
+  block_shape agree(const collective_call& call, const complaint& before) {
+    sends_speculatively ahead(*this, call);
     const structure* agreed_on = nullptr;
     if constexpr (Spreads) agreed_on = &agree_on_block(call, before, ahead.if_worth_it());
     else agreed_on = &agree_on_sum(call, before, ahead.if_worth_it());
@@ -81,15 +81,15 @@ class basic_group_movement {
     agree_if_checked(*world_, mixed(facts_.fingerprint, 2), complaint(objection), [&] { return facts_.call; });
   }
   /// Moves the blocks of a call that was agreed on.
-  void carry_out(const group_call& call, const untyped_block& y) {
-    group_job job = job_of(call, &y);
+  void carry_out(const collective_call& call, const untyped_block& y) {
+    collective_job job = job_of(call, &y);
     if (gives(call.where)) make_dense(job);
-    group_transfer transfer(*world_, *ways_, job, false);
+    collective_transfer transfer(*world_, *ways_, job, false);
     transfer.start();
     transfer.finish();
   }
   /// Begins to. Who waits for the end waits for the operation of the number that is returned.
-  std::uint64_t begin(const group_call& call, const untyped_block& y) {
+  std::uint64_t begin(const collective_call& call, const untyped_block& y) {
     if (!started_) started_ = std::make_shared<started_transfer>(world_, ways_);
     started_->start(job_of(call, &y), gives(call.where));
     const std::uint64_t number = operation_->start(started_);
@@ -97,17 +97,17 @@ class basic_group_movement {
     return number;
   }
   /// Begins and ends at once, because others count on this worker.
-  void fail(const group_call& call, const untyped_block& y) {
+  void fail(const collective_call& call, const untyped_block& y) {
     begin(call, y);
     operation_->wait();
   }
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
   /// As a spread, but that the workers of a node look at one block; null where this worker gets none.
-  lent_header* share(const group_call& call, std::size_t elements) {
+  lent_header* share(const collective_call& call, std::size_t elements) {
     lent_header* block = nullptr;
     ways_->begins_to_move();
-    group_job job = job_of(call);
+    collective_job job = job_of(call);
     if (plan_.small) make_dense(job);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       const worker_group& g = plan_.groups[k];
@@ -130,19 +130,20 @@ class basic_group_movement {
  private:
   /// Small blocks leave for other nodes, or are shown to those of this one, while those are still asked for their
   /// agreement: one latency instead of two.
-  class begins_ahead final : public ahead_of_agreement {
+  class sends_speculatively final : public speculative_send {
    public:
-    begins_ahead(basic_group_movement& movement, const group_call& call) : movement_(&movement), call_(&call) {}
-    begins_ahead(const begins_ahead&) = delete;
-    begins_ahead& operator=(const begins_ahead&) = delete;
-    ~begins_ahead() {
+    sends_speculatively(basic_collective_movement& movement, const collective_call& call)
+        : movement_(&movement), call_(&call) {}
+    sends_speculatively(const sends_speculatively&) = delete;
+    sends_speculatively& operator=(const sends_speculatively&) = delete;
+    ~sends_speculatively() {
       if (!began_ || movement_ == nullptr) return;
       try {
         movement_->ways_->began_for_nothing();
       } catch (const communication_error&) {  // there is one on its way already
       }
     }
-    ahead_of_agreement* if_worth_it() {
+    speculative_send* if_worth_it() {
       if (!movement_->ways_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
       const bool alone = movement_->ways_->all_on_one_node();  // then others look at the block themselves
       if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
@@ -159,19 +160,19 @@ class basic_group_movement {
    private:
     void begin_alone() override {
       began_ = true;
-      group_job job = movement_->job_of(*call_);
+      collective_job job = movement_->job_of(*call_);
       movement_->make_dense(job);
-      group_transfer(*movement_->world_, *movement_->ways_, job, false).show_ahead();
+      collective_transfer(*movement_->world_, *movement_->ways_, job, false).show_ahead();
     }
     void begin(std::uint64_t) override {
       began_ = true;
-      group_job job = movement_->job_of(*call_);
+      collective_job job = movement_->job_of(*call_);
       movement_->make_dense(job);
-      group_transfer(*movement_->world_, *movement_->ways_, job, false).begin_ahead();
+      collective_transfer(*movement_->world_, *movement_->ways_, job, false).begin_ahead();
     }
 
-    basic_group_movement* movement_;
-    const group_call* call_;
+    basic_collective_movement* movement_;
+    const collective_call* call_;
     bool began_ = false;
   };
 
@@ -189,12 +190,12 @@ class basic_group_movement {
   bool beside() const { return !plan_.small && !plan_.large; }
   bool writes(group_direction where) const { return takes(where) || beside(); }
 
-  std::uint64_t fingerprint_of(const group_call& call) const {
+  std::uint64_t fingerprint_of(const collective_call& call) const {
     return call.fingerprint(facts_.fingerprint, ways_ ? ways_->number() : 0);
   }
 
   /// Before a block is spread: all make the same call, and receivers learn the block's shape from a header.
-  const structure& agree_on_block(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
+  const structure& agree_on_block(const collective_call& call, const complaint& before, speculative_send* ahead) {
     const worker_group* joined = plan_.joined();
     return agreed_structure(
         *world_, spread_, {fingerprint_of(call), before, true, ahead},
@@ -214,7 +215,7 @@ class basic_group_movement {
   }
 
   /// Before a reduction: all make the same call, and the blocks of a sum have one shape.
-  const structure& agree_on_sum(const group_call& call, const complaint& before, ahead_of_agreement* ahead) {
+  const structure& agree_on_sum(const collective_call& call, const complaint& before, speculative_send* ahead) {
     const bool to_all = call.where == group_direction::to_all;
     const std::size_t rank = call.x.rank;
     return agreed_structure(
@@ -265,16 +266,16 @@ class basic_group_movement {
 
   /// Once, with the first structure: all workers come here together.
   void find_ways() {
-    if (!ways_) ways_ = std::make_shared<group_ways>(world_->communicator(), plan_);
+    if (!ways_) ways_ = std::make_shared<collective_channels>(world_->communicator(), plan_);
   }
 
-  group_job job_of(const group_call& call, const untyped_block* y = nullptr) const {
-    group_job job{call.where, call.of, call.how, call.sums, &call.x, y};
+  collective_job job_of(const collective_call& call, const untyped_block* y = nullptr) const {
+    collective_job job{call.where, call.of, call.how, call.sums, &call.x, y};
     if (call.where == group_direction::spread && call.how != nullptr && plan_.small)
       job.parts = plan_.rooted()->contributors();
     return job;
   }
-  void make_dense(group_job& job) {
+  void make_dense(collective_job& job) {
     if (job.packs()) job.pack(world_->buffer_of<char>(0, job.x->size() * job.of->bytes));
     else job.dense_x = job.x->data;
   }
@@ -282,11 +283,11 @@ class basic_group_movement {
   std::shared_ptr<world_state> world_;
   group_plan plan_;
   facts_of_kernel facts_;
-  structure_cache<structure> spread_, collect_;
-  std::shared_ptr<group_ways> ways_;
+  plan_cache<structure> spread_, collect_;
+  std::shared_ptr<collective_channels> ways_;
   std::shared_ptr<started_transfer> started_;
   std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();
 };
-using group_movement = basic_group_movement<>;
+using collective_movement = basic_collective_movement<>;
 
 }  // namespace partita::detail

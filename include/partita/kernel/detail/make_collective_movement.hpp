@@ -2,7 +2,7 @@
 #pragma once
 
 #include <partita/comm/partition.hpp>
-#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/kernel/detail/collective_movement.hpp>
 #include <partita/plan/group_plan.hpp>
 #include <partita/plan/worker_groups.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
@@ -57,7 +57,7 @@ text described(const grid<Extents>& p) {
   return all << workers_of(ids);
 }
 
-/// How a kernel between a small and a large partition is called and what it is told.
+/// How a kernel between a small and a large partition is called and what its arguments are.
 struct group_kernel_choices {
   const char* name;
   text reduction{};          ///< ", " and what the call names, or nothing
@@ -69,8 +69,8 @@ struct group_kernel_choices {
 
 /// The movement between a small and a large partition, after the rule has been asked.
 template <class Small, class Large>
-group_movement make_group_movement(const partition<Small>& small, const partition<Large>& large,
-                                   const group_kernel_choices& is) {
+collective_movement make_collective_movement(const partition<Small>& small, const partition<Large>& large,
+                                             const group_kernel_choices& is) {
   text call(is.name);
   call << "(p_x, p_y" << is.reduction
        << ") with p_x = " << (is.to_root ? described(large.grid()) : described(small.grid()))
@@ -94,8 +94,8 @@ group_movement make_group_movement(const partition<Small>& small, const partitio
 
 /// The movement among the workers of a partition that agree in the kept dimensions.
 template <class Extents>
-group_movement make_sum_movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
-                                 const char* name, const text& reduction, std::uint64_t number) {
+collective_movement make_sum_movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
+                                      const char* name, const text& reduction, std::uint64_t number) {
   std::uint64_t fingerprint = mixed(p.grid().fingerprint(), number);
   for (bool k : kept) fingerprint = mixed(fingerprint, k ? 1 : 0);
   text call(name);
@@ -112,8 +112,8 @@ group_movement make_sum_movement(const partition<Extents>& p, const std::array<b
 
 /// The movement in groups that were made at run time.
 template <class = void>
-inline group_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
-                                              const group_kernel_choices& is, group_plan::kind kind) {
+inline collective_movement make_movement_in_groups(const world& everyone, const worker_groups& groups,
+                                                   const group_kernel_choices& is, group_plan::kind kind) {
   if (groups.bound() > everyone.size())
     throw partition_error(text(is.name) << "(everyone, groups" << is.reduction << "): requires workers of a world of "
                                         << everyone.size() << ", got worker " << groups.bound() - 1

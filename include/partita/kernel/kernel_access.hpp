@@ -1,5 +1,5 @@
-// What kernels offer to those that are made of them and to nobody else: an objection that all workers throw, and
-// elements that are computed when all have agreed.
+// Access to the parts of a kernel that other kernels and layers are built from, and that programs do not call: errors
+// that all workers throw together, and elements that are computed once all have agreed.
 #pragma once
 
 #include <partita/core/text.hpp>
@@ -11,7 +11,7 @@ namespace partita::detail {
 /// shape_error. The elements of dy are there when `fill()` returns, which is called once all workers have agreed: who
 /// computes longer than the others does not keep them waiting. A view may be where x or dy is, if the worker is in one
 /// group only and gives a block to it.
-struct hooked {
+struct kernel_access {
   template <class Kernel, class X>
   static auto call(const Kernel& kernel, const X& x, const text& objection) {
     return kernel.forward_(x, objection);

@@ -1,4 +1,4 @@
-// What others, or MPI, may still read and write although nobody here waits for it: kept until the process ends.
+// Memory that other workers, or MPI, may still read or write after this worker has stopped waiting: it is never freed.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace partita::detail {
 
 /// Better kept than overwritten by what comes late.
 template <class T>
-void keep_for_good(std::unique_ptr<T> it) {
+void leak_on_purpose(std::unique_ptr<T> it) {
   try {
     static auto& all = *new std::vector<std::unique_ptr<T>>;
     static spin_lock keeping;

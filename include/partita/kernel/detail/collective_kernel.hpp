@@ -7,10 +7,10 @@
 #include <partita/comm/pooled.hpp>
 #include <partita/core/left_out.hpp>
 #include <partita/kernel/detail/accepted.hpp>
-#include <partita/kernel/detail/group_call.hpp>
-#include <partita/kernel/detail/group_movement.hpp>
+#include <partita/kernel/detail/collective_call.hpp>
+#include <partita/kernel/detail/collective_movement.hpp>
 #include <partita/kernel/detail/target.hpp>
-#include <partita/kernel/hooked.hpp>
+#include <partita/kernel/kernel_access.hpp>
 #include <partita/rule/kernel_policy.hpp>
 #include <partita/rule/reduction.hpp>
 #include <type_traits>
@@ -37,13 +37,13 @@ inline const text nothing_to_object;
 ///   group_direction there, back;  bool shares, exact;  class reduction;  takes<X>(), takes_back<Y>() — which hold
 ///   static_asserts with its sentences and say whether they hold.
 template <class Kernel>
-class group_kernel {
+class collective_kernel {
  public:
   /// The result on this worker.
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, nothing_to_object);
-    else return no_result{};
+    else return rejected_call{};
   }
   /// The same into a caller's array or view, which must have the shape of the result and no memory in common with x
   /// [shape_error, on all workers]; where all members get a sum it may be x itself.
@@ -58,12 +58,12 @@ class group_kernel {
   auto start(const X& x) const {
     if constexpr (Kernel::template takes<X>())
       return begun(x, [&](const auto& block) { return begin<Kernel::there>(block, {}, nothing_to_object, [] {}); });
-    else return no_result{};
+    else return rejected_call{};
   }
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, nothing_to_object);
-    else return no_result{};
+    else return rejected_call{};
   }
   template <class Y, class View>
   void adjoint_into(const Y& dy, View&& view) const {
@@ -74,7 +74,7 @@ class group_kernel {
   auto start_adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>())
       return begun(dy, [&](const auto& block) { return begin<Kernel::back>(block, {}, nothing_to_object, [] {}); });
-    else return no_result{};
+    else return rejected_call{};
   }
 
   /// The memory that results come from; null before the first call. A block that lies there is read by the others in
@@ -88,10 +88,10 @@ class group_kernel {
   kernel_counts counts() const { return movement_.counts(); }
 
  protected:
-  explicit group_kernel(group_movement movement) : movement_(std::move(movement)) {}
+  explicit collective_kernel(collective_movement movement) : movement_(std::move(movement)) {}
 
  private:
-  friend struct hooked;
+  friend struct kernel_access;
 
   template <class View, class X>
   static consteval bool fills() {
@@ -131,15 +131,15 @@ class group_kernel {
   kernel_identity identity_() const { return movement_.identity(); }
 
   template <group_direction Where, class T, std::size_t Rank>
-  static group_call call_of(const strided<const T, Rank>& x, const text& objection) {
-    group_call call{.where = Where,
-                    .of = &kind_of<T>,
-                    .elements = &identity_of_type<T>,
-                    .x = untyped_block(x),
-                    .objection = &objection};
+  static collective_call call_of(const strided<const T, Rank>& x, const text& objection) {
+    collective_call call{.where = Where,
+                         .of = &kind_of<T>,
+                         .elements = &identity_of_type<T>,
+                         .x = untyped_block(x),
+                         .objection = &objection};
     using reduction = typename Kernel::reduction;
     if constexpr (Where != group_direction::spread)
-      call.how = &operation_of<reduction, T, Kernel::exact>, call.sums = group_transfer::sums();
+      call.how = &operation_of<reduction, T, Kernel::exact>, call.sums = collective_transfer::sums();
     else if constexpr (std::is_same_v<reduction, mean_t>) call.how = &operation_of<reduction, T>;
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
@@ -160,7 +160,7 @@ class group_kernel {
   template <group_direction Where, class T, std::size_t Rank>
   auto now(const strided<const T, Rank>& x, const text& objection) const {
     return movement_.one_call([&] {
-      const group_call call = call_of<Where>(x, objection);
+      const collective_call call = call_of<Where>(x, objection);
       const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
       if constexpr (Where == group_direction::spread && Kernel::shares) {
         return view_of<T, Rank>(movement_.share(call, elements_in(shape, Rank)), narrowed<Rank>(shape));
@@ -180,7 +180,7 @@ class group_kernel {
     if constexpr (fits_result<T, rank, View>()) {
       return movement_.one_call([&] {
         const block_argument<X> argument(x);
-        group_call call = call_of<Where>(argument.block(), objection);
+        collective_call call = call_of<Where>(argument.block(), objection);
         call.shares = false;
         const untyped_block wanted(block_of(view));
         call.view = &wanted;
@@ -207,7 +207,7 @@ class group_kernel {
       return pending<shared_view_of<T, Rank>>(now<Where>(x, objection), nullptr, 0);  // it is there at once
     } else {
       return movement_.one_call([&] {
-        group_call call = call_of<Where>(x, objection);
+        collective_call call = call_of<Where>(x, objection);
         call.later = true;
         call.in_place = true;
         const untyped_block view(wanted.block);
@@ -229,7 +229,7 @@ class group_kernel {
     }
   }
 
-  mutable group_movement movement_;
+  mutable collective_movement movement_;
 };
 
 }  // namespace partita::detail

@@ -1,18 +1,18 @@
-// A call of a kernel that moves blocks in groups, on one worker: its blocks, and how it is told from other calls, by
-// numbers and in sentences. Compiled once, for all element types and ranks.
+// A call of a kernel that moves blocks in groups, on one worker: its blocks, and how it is distinguished from other
+// calls, by numbers and in sentences. Compiled once, for all element types and ranks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/fingerprint.hpp>
-#include <partita/kernel/detail/group_transfer.hpp>
-#include <partita/kernel/detail/structure_cache.hpp>
+#include <partita/kernel/detail/collective_transfer.hpp>
+#include <partita/kernel/detail/plan_cache.hpp>
 #include <partita/kernel/detail/untyped_block.hpp>
 
 namespace partita::detail {
 
-/// How the elements of a call are told from others.
+/// How the elements of a call are distinguished from others.
 struct element_identity {
   std::uint64_t number = 0;
   text (*name)() = nullptr;
@@ -27,7 +27,7 @@ inline text shape_text(const block_shape& shape, std::size_t rank) {
 }
 
 /// A call of a movement, on this worker.
-struct group_call {
+struct collective_call {
   group_direction where = group_direction::spread;
   const element_kind* of = nullptr;
   const element_operation* how = nullptr;  ///< of a reduction

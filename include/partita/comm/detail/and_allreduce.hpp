@@ -1,31 +1,31 @@
-// What all workers of a world have in common of four words that each of them says: how they meet. Through shared flags
-// once those have been made, by one collective of MPI before and where nodes do not share memory.
+// The bitwise AND of four words over all workers of a world: through shared flags once those have been made, by one MPI
+// collective before that and where nodes do not share memory.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <partita/comm/detail/ahead_of_agreement.hpp>
 #include <partita/comm/detail/finish_collective.hpp>
-#include <partita/comm/detail/keep_for_good.hpp>
+#include <partita/comm/detail/leak_on_purpose.hpp>
 #include <partita/comm/detail/mpi_call.hpp>
 #include <partita/comm/detail/node/shared_flags.hpp>
+#include <partita/comm/detail/speculative_send.hpp>
 #include <partita/comm/mpi.hpp>
 #include <utility>
 
 namespace partita::detail {
 
 template <class = void>
-class basic_common_words {
+class basic_and_allreduce {
  public:
   using words = shared_flags::words;
 
-  basic_common_words() = default;
-  basic_common_words(MPI_Comm everyone, std::size_t size)
+  basic_and_allreduce() = default;
+  basic_and_allreduce(MPI_Comm everyone, std::size_t size)
       : everyone_(everyone), size_(size), said_(std::make_unique<std::array<words, 2>>()) {}
 
-  /// Once, by all workers together: from now on they meet through shared flags, where there is memory for them.
+  /// Once, by all workers together: from now on the words pass through shared flags, where there is memory for them.
   void make_flags() {
     const own_node& members = own_node::of(everyone_);
     flags_ = std::make_unique<shared_flags>(everyone_, members, arena::of_environment(members));
@@ -35,10 +35,10 @@ class basic_common_words {
   /// Whether there are flags, of workers on several nodes; the same on all of them.
   bool by_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
   /// Somebody may still come and look at the flags.
-  void keep_flags() { keep_for_good(std::move(flags_)); }
+  void keep_flags() { leak_on_purpose(std::move(flags_)); }
 
   /// Gives every worker the bitwise and of the words of all.
-  void meet(const words& mine, words& all, ahead_of_agreement* ahead = nullptr) {
+  void all_and(const words& mine, words& all, speculative_send* ahead = nullptr) {
     if (size_ == 1) {
       all = mine;
     } else if (flags_) {
@@ -46,13 +46,13 @@ class basic_common_words {
     } else {
       MPI_Request request = MPI_REQUEST_NULL;
       (*said_)[0] = mine;
-      check(begin_to_meet((*said_)[0], (*said_)[1], request), "MPI_Iallreduce");
+      check(start_allreduce((*said_)[0], (*said_)[1], request), "MPI_Iallreduce");
       finish_collective(request, said_);
       all = (*said_)[1];
     }
   }
   /// The same with workers who may never come; false if they did not in time. Nobody meets here after that.
-  bool meet_for_the_last_time(const words& mine, words& all, double most_seconds) {
+  bool all_and_within(const words& mine, words& all, double most_seconds) {
     if (!said_) return false;
     (*said_)[0] = mine;
     bool met = false;
@@ -60,16 +60,16 @@ class basic_common_words {
       met = flags_->all_and((*said_)[0], (*said_)[1], most_seconds);
     } else {
       MPI_Request request = MPI_REQUEST_NULL;
-      met = begin_to_meet((*said_)[0], (*said_)[1], request) == MPI_SUCCESS &&
+      met = start_allreduce((*said_)[0], (*said_)[1], request) == MPI_SUCCESS &&
             finish_in_time(request, most_seconds) == ending::in_time;
     }
     if (met) all = (*said_)[1];
-    else keep_for_good(std::move(said_));
+    else leak_on_purpose(std::move(said_));
     return met;
   }
 
  private:
-  int begin_to_meet(const words& mine, words& all, MPI_Request& request) {
+  int start_allreduce(const words& mine, words& all, MPI_Request& request) {
     return MPI_Iallreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_BAND, everyone_,
                           &request);
   }
@@ -81,6 +81,6 @@ class basic_common_words {
   /// and made with the world, because a worker without memory must still be able to leave it.
   std::unique_ptr<std::array<words, 2>> said_;
 };
-using common_words = basic_common_words<>;
+using and_allreduce = basic_and_allreduce<>;
 
 }  // namespace partita::detail

@@ -34,7 +34,7 @@ struct structure_key {
 };
 
 template <class Structure>
-class structure_cache {
+class plan_cache {
  public:
   static constexpr std::size_t most = 32;  // a choice each of an agreement
 
@@ -108,27 +108,27 @@ struct kernel_call {
   /// What a worker receives does not follow from the block in its hands, which then does not tell it which structure
   /// the others mean. So the workers find the structure together at every level of checks: what arrives is what the
   /// receiver believes. (Sums of blocks of one shape that all members get are all that is left to checks::local.)
-  bool received_blindly = false;
-  ahead_of_agreement* ahead = nullptr;  ///< what may begin where the workers of a node know a structure
-  bool ahead_by_structure = false;      ///< and is of no use with another structure; the same on all workers
+  bool without_probe = false;
+  speculative_send* ahead = nullptr;      ///< what may begin where the workers of a node know a structure
+  bool speculative_by_structure = false;  ///< and is of no use with another structure; the same on all workers
 };
 
 /// All workers agree on the call and find a structure that fits on all of them, or work one out together:
 /// `learn(complaint&)` returns it and may complain; then all workers throw the same error and nothing has moved. So
 /// they do if one complains before.
 template <class Structure, class Fits, class Learn, class Describe>
-Structure& agreed_structure(world_state& world, structure_cache<Structure>& cache, const kernel_call& call, Fits fits,
+Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {
-  const auto agreed = [&](const complaint& own, std::uint64_t choices, auto what, ahead_of_agreement* ahead) {
-    if (!call.received_blindly) return agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
+  const auto agreed = [&](const complaint& own, std::uint64_t choices, auto what, speculative_send* ahead) {
+    if (!call.without_probe) return agree_if_checked(world, call.fingerprint, own, what, choices, ahead);
     return world.agree(
         call.fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(what()); }, ahead);
   };
   const std::uint64_t own = cache.matching(fits);
   const std::uint64_t set =
-      agreed(call.before, own, describe, own == 0 && call.ahead_by_structure ? nullptr : call.ahead);
+      agreed(call.before, own, describe, own == 0 && call.speculative_by_structure ? nullptr : call.ahead);
   if (set != 0) return cache.last_used(set);
-  if (call.ahead_by_structure) world.chose_for_nothing();
+  if (call.speculative_by_structure) world.discard_without_choice();
   complaint trouble;
   auto structure = learnt<Structure>(world, trouble, [&](complaint& found) {
     cache.make_room();
