@@ -115,7 +115,7 @@ class window_movement {
     });
   }
 
-  /// Begins the adjoint: what windows hold is added into the blocks that it came from. `fill()` as in `hooked`.
+  /// Begins the adjoint: what windows hold is added into the blocks that it came from. `fill()` as in `kernel_access`.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> collect(const strided<const T, rank>& dy, const target<T, rank>& wanted,
                                           const char* direction, const complaint& before, Fill fill) {
