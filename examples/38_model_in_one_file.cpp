@@ -8,7 +8,7 @@
 
 using namespace partita;
 
-constexpr mesh m{axis{"data", 2}, axis{"model", 2}};
+constexpr mesh four{axis{"data", 2}, axis{"model", 2}};
 
 // [model]
 /// Its tensors lie on a mesh as their layouts say.
@@ -19,7 +19,7 @@ struct model {
 
 /// The same text computes on arrays, on tensors and in traced programs.
 const auto forward = [](const auto& x, const auto& w, const auto& b) {
-  const auto rows = reshape<m.layout("data", "")>(x, {8, 12});  // images as rows
+  const auto rows = reshape<four.layout("data", "")>(x, {8, 12});  // images as rows
   return clip(add(matmul(rows, w), b), 0, 6);
 };
 // [/model]
@@ -33,10 +33,10 @@ int main(int argc, char** argv) {
 
   const auto small = [](const auto& i) { return 0.1 * std::sin(1.0 + static_cast<double>(5 * i[0] + 3 * i[1])); };
   const auto none = [](const auto&) { return 0.0; };
-  model here{shard<double>(everyone, m.layout("", "model"), {12, 4}, small),
-             shard<double>(everyone, m.layout("", "model"), {1, 4}, none)};
+  model here{shard<double>(everyone, four.layout("", "model"), {12, 4}, small),
+             shard<double>(everyone, four.layout("", "model"), {1, 4}, none)};
   const auto batch = [&](double salt) {
-    return shard<double>(everyone, m.layout("data", "", ""), {8, 3, 4}, [salt](const auto& i) {
+    return shard<double>(everyone, four.layout("data", "", ""), {8, 3, 4}, [salt](const auto& i) {
       return std::cos(salt + static_cast<double>(i[0] * 7 + i[1] * 3 + i[2]));
     });
   };
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   const auto singles = cast<float>(there.w);  // for a program that computes with floats
   // [/load]
 
-  const auto saved = reshard(here.w, m.layout("", "")).whole<2>();
+  const auto saved = reshard(here.w, four.layout("", "")).whole<2>();
   const auto loaded = reshard(there.w, line.layout("", "")).whole<2>();
   const bool same = saved == loaded && step == 20;
   const auto rounded = reshard(singles, line.layout("", "")).whole<2>();
