@@ -58,7 +58,7 @@ sharded_tensor<T> placed_as_operand(const rule& how, std::size_t i, const sharde
     r.add_term(f[next++]);
   }
   std::size_t placed = 0;
-  for (std::size_t k = 0; k < n; ++k) placed += in(single, k) ? 0 : 1;
+  for (std::size_t k = 0; k < n; ++k) placed += in(single, k) ? 0U : 1U;
   if (trailing == placed) return x;  // as NumPy's rule has it
   return run_operation<T>({r.complete().with(linearity::movement).named("broadcast"), block_work::reshape}, {x});
 }
