@@ -217,7 +217,8 @@ class halo_exchange
   }
 
   /// Fills the ghosts of a block that has them already (what this kernel gave, its own cells changed since), in place.
-  /// Requires: the shape that a call or a frame gave before [shape_error, on all workers]. Cost: one copy of each ghost.
+  /// Requires: the shape that a call or a frame gave before [shape_error, on all workers].
+  /// Cost:     one copy of each ghost.
   template <class View>
   void refresh(View&& ghosted) const {
     start_refresh(ghosted).finish();
