@@ -33,7 +33,7 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& given) {
 
 /// The same tensor with elements of type To, each converted as static_cast does: `cast<float>(x)`.
 /// Shapes:   those of x, a plain array or a sharded tensor; the result has the layout of x with its sums taken.
-/// Requires: arithmetic types [compile time]; a tensor of which no gradient is asked [error], because a gradient has one
+/// Requires: arithmetic types [compile time]; a tensor of which no gradient is asked [error], since a gradient has one
 ///           element type. A traced program has one, too: cast what is given to it.
 /// Cost:     one pass over this worker's block; no communication, unless x is partial.
 /// Adjoint:  none.
