@@ -29,7 +29,7 @@ class patience {
 /// How long a wait may be before it is reported, while it lives; and what is reported goes to a file.
 class told {
  public:
-  explicit told(double seconds) : name_("/tmp/partita_roll_call_" + std::to_string(::getpid())) {
+  explicit told(double seconds) : name_("/tmp/partita_hang_report_" + std::to_string(::getpid())) {
     detail::hang_report::patience = seconds;
     before_ = ::dup(2);
     const int file = ::open(name_.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -80,7 +80,7 @@ void expect_all_well() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(roll_calls)
+BOOST_AUTO_TEST_SUITE(hang_reports)
 
 BOOST_AUTO_TEST_CASE(two_worlds_used_in_another_order_are_an_error_if_asked_for, *test::at_least(2)) {
   const patience little("0.7");  // also for worlds to be left
