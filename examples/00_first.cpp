@@ -17,10 +17,10 @@ int main(int argc, char** argv) {
   const auto y = turn(x);             // every element goes to the worker that holds its column
   const auto back = turn.adjoint(y);  // and back again
 
-  std::ostringstream told;
-  told << "worker " << everyone.id() << " held " << x.shape(0) << " rows and now holds " << y.shape(1)
+  std::ostringstream line;
+  line << "worker " << everyone.id() << " held " << x.shape(0) << " rows and now holds " << y.shape(1)
        << " columns; element (0, 0) of its block is " << (y.size() > 0 ? y(0, 0) : 0) << "\n";
-  std::cout << told.str();
+  std::cout << line.str();
   return back == x ? 0 : 1;
 }
 // [/program]
