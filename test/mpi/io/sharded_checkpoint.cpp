@@ -1,5 +1,5 @@
 // Tensors of a struct, a tuple or a list are saved by one call and loaded by another one, on another mesh, too.
-#include "folder.hpp"
+#include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
