@@ -13,7 +13,7 @@ namespace {
 using namespace partita;
 
 template <class Thing>
-std::string written(const Thing& thing) {
+std::string on_stream(const Thing& thing) {
   std::ostringstream out;
   out << thing;
   return out.str();
@@ -21,15 +21,15 @@ std::string written(const Thing& thing) {
 bool begins(const std::string& all, const std::string& with) { return all.compare(0, with.size(), with) == 0; }
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(on_a_stream)
+BOOST_AUTO_TEST_SUITE(printed)
 
 BOOST_AUTO_TEST_CASE(a_partition_is_its_extents_and_its_workers) {
   const world everyone(test::workers());
   const auto p = everyone.partition<1, 1>();
-  BOOST_TEST(written(p) == (everyone.id() == 0 ? "partition [1, 1] of workers [0], this worker at [0, 0]"
-                                               : "partition [1, 1] of workers [0], not this worker"));
-  BOOST_TEST(written(p.extents()) == "[1, 1]");
-  BOOST_TEST(begins(written(everyone), "world of " + std::to_string(everyone.size()) + " workers, this is worker "));
+  BOOST_TEST(on_stream(p) == (everyone.id() == 0 ? "partition [1, 1] of workers [0], this worker at [0, 0]"
+                                                 : "partition [1, 1] of workers [0], not this worker"));
+  BOOST_TEST(on_stream(p.extents()) == "[1, 1]");
+  BOOST_TEST(begins(on_stream(everyone), "world of " + std::to_string(everyone.size()) + " workers, this is worker "));
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_is_its_type_and_what_it_has_done) {
@@ -37,16 +37,17 @@ BOOST_AUTO_TEST_CASE(a_kernel_is_its_type_and_what_it_has_done) {
   const auto one = everyone.partition<1, 1>();
   const auto all = everyone.partition(extents(everyone.size(), 1));
   const broadcast b(one, all);
-  const std::string before = written(b);
+  const std::string before = on_stream(b);
   BOOST_TEST(begins(before, "broadcast<extents<1, 1>, extents<dynamic, dynamic>"));
   BOOST_TEST(before.find(": 0 plans made; in the last call this worker sent 0 messages of 0 bytes") !=
              std::string::npos);
   b(block_on(one, xt::xtensor<double, 2>({2, 3})));
-  BOOST_TEST(written(b).find(": 1 plan made; ") != std::string::npos);
-  BOOST_TEST(begins(written(halo_exchange(all, {.before = 1, .after = 1}, boundary::zero)), "halo_exchange<extents<"));
-  BOOST_TEST(begins(written(repartition(one, all)), "repartition<extents<"));
-  BOOST_TEST(begins(written(reduce(all, one, maximum)), "reduce<"));
-  BOOST_TEST(written(compose(b, broadcast(all, all))).find("broadcast<extents<") != std::string::npos);
+  BOOST_TEST(on_stream(b).find(": 1 plan made; ") != std::string::npos);
+  BOOST_TEST(
+      begins(on_stream(halo_exchange(all, {.before = 1, .after = 1}, boundary::zero)), "halo_exchange<extents<"));
+  BOOST_TEST(begins(on_stream(repartition(one, all)), "repartition<extents<"));
+  BOOST_TEST(begins(on_stream(reduce(all, one, maximum)), "reduce<"));
+  BOOST_TEST(on_stream(compose(b, broadcast(all, all))).find("broadcast<extents<") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
