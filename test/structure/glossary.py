@@ -28,10 +28,12 @@ def read_by_people(root):
 def count(words, texts):
     """For each word, how often it occurs in each file that has it."""
     found = {}
+    texts = [(name, text, text.lower()) for name, text in texts]
     for word in words:
+        first = word.split()[0].lower()  # a text without it is not searched: that is most of the time
         # a name is a whole identifier, or a part of one between underscores is another name; a phrase may break its line
         pattern = re.compile(r"(?<![\w])" + r"\s+(?:[/*#]+\s*)?".join(map(re.escape, word.split())) + r"(?![\w])", re.I)
-        found[word] = {name: n for name, text in texts if (n := len(pattern.findall(text)))}
+        found[word] = {name: n for name, text, lower in texts if first in lower and (n := len(pattern.findall(text)))}
     return found
 
 
