@@ -17,7 +17,7 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& given) {
         "cast before value_and_gradient, or cast<T>(stop_gradient(x))");
   const auto x = finished_value(given);
   const auto& state = *x.state();
-  const auto operation = hasher(type_number<T>()).mix(type_number<To>()).mix("cast").mix(x.layout().fingerprint());
+  const auto operation = hasher(type_number<T>()).mix(type_number<To>()).mix("cast").mix(fingerprint_of(x.layout()));
   const std::uint64_t number =
       state.on
           ? state.on->note(hasher(operation.value()).mix(x.extents()).mix(state.number).value(), "cast", x.extents())

@@ -175,7 +175,8 @@ BOOST_AUTO_TEST_SUITE(definitions)
 BOOST_AUTO_TEST_CASE(the_sum_of_a_small_matrix_along_its_rows) {
   const world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
-  const auto x = shard<double>(everyone, m.layout("", "a"), {2, 3}, [](const auto& i) { return 3. * i[0] + i[1]; });
+  const auto x = shard<double>(everyone, m.layout("", "a"), {2, 3},
+                               [](const auto& i) { return static_cast<double>(3 * i[0] + i[1]); });
   const auto y = reshard(sum(x, dimensions<1>), m.layout(""));  // 0 1 2 | 3 4 5
   BOOST_TEST(y.data()[0] == 3);
   BOOST_TEST(y.data()[1] == 12);

@@ -96,7 +96,8 @@ const operation_of_two operations[] = {
 BOOST_AUTO_TEST_CASE(a_product_has_one_layout_whatever_else_is_asked, *test::at_least(2)) {
   const world everyone(test::workers());
   const mesh m{axis{"a", 2}};
-  const auto x = shard<double>(everyone, m.layout("", "a"), {3, 1}, [](const auto& i) { return 1.0 + i[0]; });
+  const auto x =
+      shard<double>(everyone, m.layout("", "a"), {3, 1}, [](const auto& i) { return 1 + static_cast<double>(i[0]); });
   const auto y = multiply(x, x);
   text in_a_gradient;
   value_and_gradient(
