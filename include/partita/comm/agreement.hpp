@@ -1,4 +1,4 @@
-// What a worker has to complain about, and how all workers come to throw the same.
+// Errors that all workers of a call throw together.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace partita::detail {
 
-/// A worker's objection to a call: the kind of error and its sentence, or none.
+/// This worker's error in a call: its kind and its message, or no error.
 struct complaint {
   failure kind = failure::none;
   text sentence;
 
   complaint() = default;
-  /// A sentence that is not empty is a shape_error.
+  /// A message that is not empty is a shape_error.
   explicit complaint(const text& objection)
       : kind(objection.empty() ? failure::none : failure::shape), sentence(objection) {}
   complaint(failure why, const text& objection) : kind(why), sentence(objection) {}
@@ -21,9 +21,10 @@ struct complaint {
   bool any() const { return kind != failure::none; }
 };
 
-/// All workers throw if one of them complains, and the same; at level checks::local a worker that complains throws
-/// alone. `fingerprint` tells this call from others, `describe()` says what it is. Returns the choices that all workers
-/// have in common (those given where nobody asks). Cost: what world_state::agree costs; none at level checks::local.
+/// If one worker has an error, all workers throw that same error. At level checks::local only the worker with the error
+/// throws. `fingerprint` distinguishes this call from others, `describe()` returns its description. Returns the choices
+/// that all workers have in common; at checks::local, the choices of this worker. Cost: that of world_state::agree;
+/// none at checks::local.
 template <class Describe>
 std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, const complaint& own, Describe describe,
                                std::uint64_t choices = 0, speculative_send* ahead = nullptr) {
@@ -40,9 +41,10 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
   return choices;
 }
 
-/// What `learn(complaint&)` finds out. What it throws on one worker becomes the complaint of all; if the others cannot
-/// come to hear it, because they wait for this worker where it threw, the job is ended with that sentence. Only what
-/// MPI reports goes on as it is: there is no agreeing after it.
+/// Runs `learn(complaint&)`, which prepares what a call needs, and returns its result. An exception on one worker
+/// becomes the error that all workers throw at the next agreement. The other workers may never reach that agreement,
+/// because they wait for this worker at the point where it threw; then the job ends with that error message. A
+/// communication_error, which MPI reports, is not caught: the workers cannot agree after it.
 template <class Structure, class Learn>
 Structure learnt(world_state& world, complaint& trouble, Learn learn) {
   struct scope {

@@ -1,5 +1,6 @@
-// Boxes that move between blocks of many workers, each by the way that reaches its worker: written in place or passed
-// through a ring on the same node, as messages to other nodes, copied where they stay, added up where that is the plan.
+// The exchange of boxes between the blocks of many workers. Each box travels by the channel that reaches its receiver:
+// on the same node it is written in place or passed through a ring buffer, between nodes it travels in a message. A box
+// that stays on its worker is copied. If the plan says so, received boxes are added up.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +16,13 @@
 
 namespace partita::detail {
 
-/// Carries out a plan again and again, for blocks that come and go. Every worker of the plan takes part in every
-/// exchange, and the exchanges of one pair happen in the same order on both sides.
+/// Executes one plan many times, for blocks that may differ from call to call. Every worker of the plan takes part in
+/// every exchange, and the exchanges between two workers happen in the same order on both.
 template <class = void>
 class basic_box_exchange {
  public:
-  /// Each box takes the first of the channels that reaches its worker. `memory` is where boxes are staged that are to
-  /// be added. All of them outlive the exchange.
+  /// Each box takes the first channel in `ways` that reaches its worker. `memory` provides the staging area for boxes
+  /// that are to be added. `ways` and `memory` must outlive the exchange.
   basic_box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
                      bool oversubscribed)
       : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
@@ -55,23 +56,24 @@ class basic_box_exchange {
   basic_box_exchange& operator=(const basic_box_exchange&) = delete;
   ~basic_box_exchange() { release(); }
 
-  /// Lets `next` move on what this exchange brings: out of y into y, or, if this one adds up, out of a block of its own
-  /// that lives as long as an exchange. Before the first start.
+  /// Makes `next` run after this exchange, on its result. The result is in y; if this exchange adds up, it is in a
+  /// temporary block that lives as long as one exchange. Call this before the first start.
   void then(std::unique_ptr<basic_box_exchange> next) {
     next_ = std::move(next);
     next_->is_next_ = does_more_ = true;
   }
 
-  /// What carries boxes that are not in the plan. Before the first start.
+  /// Adds a channel for boxes that are not in the plan. Call this before the first start.
   void also(std::unique_ptr<carrier> more) { carriers_.push_back(std::move(more)); }
 
-  /// Whether others need this worker to finish: till then it keeps what they wait for.
+  /// Whether other workers need this worker to finish. Until then this worker keeps data that they wait for.
   bool passes_on() const {
     for (const auto& c : carriers_)
       if (c->passes_on()) return true;
     return next_ != nullptr;
   }
-  /// Messages and bytes that leave this worker as messages, and bytes that it hands over through shared memory.
+  /// The number of messages and bytes that leave this worker as messages, and the bytes it passes through shared
+  /// memory.
   carried counts() const {
     carried all;
     for (const auto& c : carriers_) all += c->counts();
@@ -79,21 +81,21 @@ class basic_box_exchange {
     return all;
   }
 
-  /// Begins. Strides are in elements and in the order of the source's dimensions. A dense `y` in the channel's arena is
-  /// written by its senders, any other through a ring or by messages.
+  /// Starts an exchange. Strides are in elements, in the order of the source's dimensions. If `y` is dense and in the
+  /// channel's arena, its senders write into it directly; any other y is filled through a ring or by messages.
   void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides) {
     expect(y, y_strides);
     give(x, x_strides);
   }
-  /// The first half of a start, waiting for nobody: tells the others where y is, so that who has its x first need not
-  /// wait.
+  /// The first half of a start: announces to the other workers where y is, so that a sender that is ready early need
+  /// not wait. Does not wait itself.
   void expect(void* y, const std::ptrdiff_t* y_strides) {
     write_to(y, y_strides);
     if (does_more_) expect_more();
     if (!is_summed_ahead_) expect_boxes();
   }
-  /// Whether a start may begin while the workers are still asked whether they agree. Then begin_ahead() takes the place
-  /// of expect(), and is taken back if they do not.
+  /// Whether a start may begin before the workers have agreed on the call. Then begin_ahead() replaces expect(), and
+  /// roll_back() undoes it if the agreement fails.
   bool sends_speculatively() const {
     bool all = !does_more_;
     for (const auto& c : carriers_) all = all && c->sends_speculatively();
@@ -104,7 +106,7 @@ class basic_box_exchange {
     take(x, x_strides);
     for (const auto& c : carriers_) c->begin_ahead(x_, y_);
   }
-  /// The second half, which waits for the others to expect.
+  /// The second half of a start: sends x. It may wait until the receivers have called expect().
   void give(const void* x, const std::ptrdiff_t* x_strides) {
     if (is_summed_ahead_) return;
     take(x, x_strides);
@@ -112,7 +114,7 @@ class basic_box_exchange {
     if (!kept_by_a_way_ && !plan_.accumulate) keep_boxes(plan_, kind_, x_, y_, stores::by_size);
     advance();
   }
-  /// Before all agree: see carrier. Start with the same x follows, or roll_back.
+  /// Sends before all workers have agreed, see `carrier`. Next comes a start with the same x, or roll_back().
   void send_speculatively(const void* x, const std::ptrdiff_t* x_strides) {
     take(x, x_strides);
     if (plan_.accumulate && next_) return sum_ahead();
@@ -126,7 +128,7 @@ class basic_box_exchange {
     next_->roll_back();
     release();
   }
-  /// Ends: afterwards y is complete and x may change.
+  /// Finishes the exchange: afterwards y is complete and x may change.
   void finish() {
     if (!is_summed_ahead_) finish_boxes();
     if (does_more_) finish_more();
@@ -135,7 +137,7 @@ class basic_box_exchange {
  private:
   void take(const void* x, const std::ptrdiff_t* x_strides) {
     for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
-    x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};  // carriers only read it
+    x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data()};  // x is only read
   }
   void write_to(void* y, const std::ptrdiff_t* y_strides) {
     for (std::size_t d = 0; d < plan_.rank; ++d) y_strides_[d] = y_strides[d];
@@ -145,13 +147,15 @@ class basic_box_exchange {
     for (const auto& c : carriers_) c->expect(plan_.accumulate ? block_memory{staged_, nullptr} : y_);
   }
   void give_boxes() {
-    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give(x_);  // what goes farthest leaves first
+    // messages to the farthest workers leave first
+    for (std::size_t k = carriers_.size(); k-- > 0;) carriers_[k]->give(x_);
   }
   void finish_boxes() {
     for (backoff p(oversubscribed_); !advance();) p.pause();
     for (const auto& c : carriers_) c->finish();
   }
-  /// All of the first step, which its node does alone, so that the second may leave.
+  /// Executes the whole first step, in which only the workers of this node take part, so that the second step can send
+  /// its messages.
   void sum_ahead() {
     expect_more();
     expect_boxes();
@@ -162,7 +166,7 @@ class basic_box_exchange {
     is_summed_ahead_ = true;
     next_->send_speculatively(y_.data, y_.strides);
   }
-  /// What is not part of every exchange stands behind one branch, and a trace there costs nothing when it is off.
+  /// Work that only some exchanges need is behind one branch, so a trace costs nothing when it is off.
   [[gnu::noinline]] void expect_more() {
     if (trace::on()) traced_ = trace::current();
     if (!plan_.accumulate) return;
@@ -184,7 +188,7 @@ class basic_box_exchange {
       add_up();
       release_staged();
     }
-    if (next_) {  // a pair's exchanges follow each other: what they announce stands in one place
+    if (next_) {  // one exchange after the other: both announce their blocks at the same address
       next_->start(y_.data, y_.strides, last_y_.data, last_y_.strides);
       next_->finish();
     }
@@ -193,8 +197,8 @@ class basic_box_exchange {
     const carried moved = counts();
     trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
   }
-  /// Deals places in the staging area: those of a pair one after another, each pair's from a multiple of what a channel
-  /// can announce.
+  /// Assigns places in the staging area. The boxes from one worker are contiguous, and each worker's boxes start at a
+  /// multiple of the granularity of the addresses that a channel can announce.
   void stage() {
     constexpr std::size_t granule = 128;
     box_list staged(plan_.rank);
@@ -214,8 +218,8 @@ class basic_box_exchange {
     });
   }
 
-  /// Adds what arrived and what stays to zeros, in the order that the plan says. The first box is
-  /// copied where it is all of the block.
+  /// Adds the received boxes and the kept box to zeros, in the order given by the plan. If the first box covers the
+  /// whole block, it is copied instead.
   void add_up() {
     const std::size_t rank = plan_.rank;
     if (elements_in(plan_.received_shape.data(), rank) == 0) return;
@@ -248,7 +252,7 @@ class basic_box_exchange {
     add_own();
     if (first) clear();
   }
-  /// Sets y to zeros: bytes of nothing are the zero of every element that can be summed.
+  /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
   void clear() {
     const std::vector<char> zero(kind_.bytes, 0);
     const std::vector<std::ptrdiff_t> nowhere(plan_.rank, 0);
@@ -260,7 +264,7 @@ class basic_box_exchange {
                stores::by_size);
   }
 
-  /// Moves on whatever can move without waiting; true when nothing is left to do here.
+  /// Advances everything that can proceed without waiting. Returns true if this worker has nothing left to do here.
   bool advance() {
     bool done = true;
     for (std::size_t k = carriers_.size(); k-- > 0;) done = carriers_[k]->advance() && done;
@@ -282,17 +286,18 @@ class basic_box_exchange {
   arena* memory_;
   bool oversubscribed_, kept_by_a_way_ = false, is_next_ = false;
   bool is_summed_ahead_ = false;
-  bool does_more_ = false;  // than to move boxes: it adds them up, another follows, or it is traced
+  // the exchange does more than move boxes: it adds them up, another exchange follows, or it is traced
+  bool does_more_ = false;
   lowered_plan plan_;
   std::vector<std::unique_ptr<carrier>> carriers_;
-  std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with room between the pairs' places, and without
-  std::vector<std::size_t> added_;                    // the numbers of what is received, in the order of the sum
+  std::size_t staged_bytes_ = 0, arrived_bytes_ = 0;  // with and without the padding between the workers' places
+  std::vector<std::size_t> added_;                    // indices of the receives, in the order of the sum
   char* staged_ = nullptr;
-  std::size_t traced_ = ~std::size_t{0};  // which call of the trace this is
+  std::size_t traced_ = ~std::size_t{0};  // index of this call in the trace
   std::unique_ptr<basic_box_exchange> next_;
-  void* between_ = nullptr;  // what `next_` moves on, if that is not y
+  void* between_ = nullptr;  // the input of `next_`, if that is not y
   std::size_t between_bytes_ = 0;
-  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_;  // the last: of what is added, during one addition
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_;  // dense_: of the box that is being added
   block_memory x_, y_, last_y_;
 };
 using box_exchange = basic_box_exchange<>;

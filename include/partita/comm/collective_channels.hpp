@@ -1,9 +1,9 @@
-// How the members of each group of a movement reach each other: through memory inside a node, by messages between
-// nodes.
+// How the members of each group of a collective operation reach each other: through shared memory inside a node, by
+// messages between nodes.
 //
-// A group falls into one subgroup for each node and the group of their first members. Where all live on one node only
-// the first is left, where all live on different ones only the second: three strategies, one interface, chosen when a
-// movement is first used, by all workers together.
+// A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If all
+// members are on one node, only the first kind exists; if each is on a node of its own, only the second. So there are
+// three strategies behind one interface; all workers choose together, when an operation is first used.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@
 
 namespace partita::detail {
 
-/// The ways of one worker, one for each group of its plan, and the memory in which results live. Collective to make.
+/// The channels of one worker, one for each group of its plan, and the memory in which results are stored. Collective
+/// to construct.
 template <class = void>
 class basic_collective_channels {
  public:
@@ -34,15 +35,15 @@ class basic_collective_channels {
     int id = 0;
     MPI_Comm_rank(everyone, &id);
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) pages_[k] = memory_.allocate_signals(sizeof(group_page));
-    check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // what was here before has been read for the last time
+    check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
     shown_pages mine;
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
-      // not the slots, which nobody reads before they are written: only small blocks touch them
+      // without the slots: they are written before they are read, and only small blocks use them
       std::memset(pages_[k], 0, sizeof(group_page) - sizeof(group_page::slot));
       mine.group[k] = plan_.groups[k].number;
       if (memory_.holds(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
     }
-    // only those of a node look at each other's pages, and who lives where was learnt with the world
+    // only workers of one node read each other's pages; the world already knows which worker is on which node
     std::vector<shown_pages> shown(members_.size());
     check(MPI_Allgather(&mine, static_cast<int>(sizeof(shown_pages)), MPI_BYTE, shown.data(),
                         static_cast<int>(sizeof(shown_pages)), MPI_BYTE, members_.communicator()),
@@ -57,26 +58,26 @@ class basic_collective_channels {
   }
 
   arena& memory() { return memory_; }
-  /// The same on all workers, and different from other collective_channels and transports of the world.
+  /// The same on all workers, and different from that of any other collective_channels or transport of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(ahead_); }
   const group_plan& plan() const { return plan_; }
-  /// What this worker has moved since it was last asked to count anew.
+  /// What this worker has moved since the counters were last reset.
   traffic& moved() { return moved_; }
   void begins_to_move() {
     if (!std::exchange(is_ahead_, false)) moved_ = {};
   }
-  /// The next call begins before all agree on it.
+  /// The next call starts before all workers have agreed on it.
   void sends_speculatively() { moved_ = {}, is_ahead_ = true; }
-  /// What messages between nodes take.
+  /// The measured cost of messages between nodes.
   const measured_link& link() const { return members_.link(); }
-  /// Whether all workers live on one node, whoever is in these groups.
+  /// Whether all workers are on one node, not only the workers of these groups.
   bool all_on_one_node() const { return !members_.is_one_of_many(); }
-  /// They did not.
+  /// The agreement failed: undoes what was started speculatively.
   void began_for_nothing() {
     is_ahead_ = false;
     for (collective_channel& way : ways_) way.began_for_nothing();
   }
-  /// What is begun now ends in another call.
+  /// The operation that starts now is finished in a later call.
   void ends_later() {
     if (trace::on()) traced_ = trace::current();
   }
@@ -85,9 +86,10 @@ class basic_collective_channels {
     const std::size_t call = later ? traced_ : trace::current();
     trace::end_call(call, moved_.messages, moved_.bytes_by_message, moved_.bytes_shared);
   }
-  /// Whether there is more to do than to move the blocks of groups: there is none, or it is traced.
+  /// Whether a call does more than move the blocks of groups: true if this worker is in no group, or if calls are
+  /// traced.
   bool does_more() const { return does_more_; }
-  /// The way of the k-th group of the plan.
+  /// The channel of the k-th group of the plan.
   collective_channel& way(std::size_t k) { return ways_[k]; }
 
  private:
@@ -138,7 +140,7 @@ class basic_collective_channels {
   traffic moved_;
   bool is_ahead_ = false;
   bool does_more_ = plan_.groups.empty() || trace::on();
-  std::size_t traced_ = ~std::size_t{0};  // which call of the trace is pending
+  std::size_t traced_ = ~std::size_t{0};  // index of the pending call in the trace
   std::vector<collective_channel> ways_;
 };
 using collective_channels = basic_collective_channels<>;

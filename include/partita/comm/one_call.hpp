@@ -1,5 +1,4 @@
-// A call that all workers of a world make, from its beginning to its end on this worker: what follows if memory for it
-// is missing.
+// Runs a call that all workers of a world make, and handles missing memory (std::bad_alloc) in it.
 #pragma once
 
 #include <new>
@@ -7,9 +6,10 @@
 
 namespace partita::detail {
 
-/// Returns f(), a call of all workers. std::bad_alloc leaves no other worker waiting: if they have not agreed on the
-/// call yet, this worker takes part in their agreement with an error, which all throw; once they have agreed, and at
-/// checks::local, they count on this worker, so it prints an error and ends the job. Cost: none.
+/// Returns f(), a call of all workers. std::bad_alloc leaves no other worker waiting. If the workers have not yet
+/// agreed on the call, this worker takes part in their agreement with an error, which all workers throw. If they have
+/// agreed, and always at checks::local, the other workers depend on this one, so it prints an error and ends the job.
+/// Cost: none.
 template <class F>
 decltype(auto) one_call(world_state& world, F f) {
   struct scope {

@@ -1,4 +1,4 @@
-// A number of each worker, or a small array: their sum, extremes and scans over the workers of a world.
+// Reductions and scans of one number, or a small array, per worker over the workers of a world.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace partita {
 namespace detail {
 
-/// X holds elements one after another and knows how many: a std::array, a std::vector.
+/// X stores its elements contiguously and knows their number: a std::array, a std::vector.
 template <class X>
 concept contiguous_values = !xt::is_xexpression<X>::value && requires(const X& x) {
   typename X::value_type;
@@ -26,7 +26,7 @@ concept contiguous_values = !xt::is_xexpression<X>::value && requires(const X& x
   x.size();
 };
 
-/// How a value that is combined over workers is read, copied and described: a number, a std container or a tensor.
+/// How to read, copy and describe a value that is combined over workers: a number, a std container or a tensor.
 template <class X>
 struct value_of_worker {
   using element = X;
@@ -65,17 +65,19 @@ struct value_of_worker<X> {
   static std::size_t size(const result& y) { return y.size(); }
 };
 
-/// Of which workers a worker gets the values together: of all, of those up to it, of those before it.
+/// Which workers' values are combined for a worker: those of all workers, those up to and including it, or those before
+/// it.
 enum class workers_combined { all, up_to_this, before_this };
 
-/// Reduces the values of some workers to one, in the order of their ids: the same operations on every worker, so the
-/// same bits. Blocks of at most 64 KiB of a worker are gathered at a time: chosen, so that the memory stays small.
+/// Reduces the values of some workers to one, in the order of their ids. Every worker does the same operations, so
+/// every worker gets the same bits. At most 64 KiB per worker are gathered at a time; this is chosen to keep the buffer
+/// small.
 template <class R, class X>
 typename value_of_worker<X>::result over_workers(const world& everyone, const X& x, workers_combined which,
                                                  const char* call) {
   using traits = value_of_worker<X>;
   using T = typename traits::element;
-  constexpr std::size_t slot = 3;  // of the buffers; 0 to 2 belong to kernels
+  constexpr std::size_t slot = 3;  // index of the buffer; 0 to 2 belong to kernels
   constexpr std::size_t most = sizeof(T) < 65536 ? 65536 / sizeof(T) : 1;
   world_state& state = *everyone.state();
   const shape_list extents = traits::extents(x);
@@ -126,7 +128,7 @@ typename value_of_worker<X>::result over_workers(const world& everyone, const X&
   return y;
 }
 
-/// The same with errors of the compiler for values that cannot be.
+/// The same, with compile-time errors for values that cannot be combined.
 template <class R, class X>
 auto checked_over_workers(const world& everyone, const X& x, workers_combined which, const char* call) {
   using T = typename value_of_worker<X>::element;
@@ -149,21 +151,21 @@ auto checked_over_workers(const world& everyone, const X& x, workers_combined wh
 
 }  // namespace detail
 
-/// Combines one value of each worker by a reduction, and gives the result to all: `reduce_over(everyone, x, maximum)`;
-/// the reductions are those of rule/reduction.hpp, or a type of your own.
-/// Shapes:   x is a number, or a std::array, std::vector or xtensor expression of numbers that are combined element by
-///           element; the result is of its type, of an expression the xt::xtensor or xt::xarray.
+/// Combines one value of each worker by a reduction and returns the result on all workers, for example
+/// `reduce_over(everyone, x, maximum)`. The reductions are those of rule/reduction.hpp, or a type of your own.
+/// Shapes:   x is a number, or a std::array, std::vector or xtensor expression of numbers, which are combined element
+///           by element. The result has the type of x; for an expression it is an xt::xtensor or xt::xarray.
 /// Requires: a call by every worker of the world with the same reduction, type and extents [disagreement_error, on all
-///           workers]; elements that the reduction takes [compile time].
-/// Cost:     one agreement and one MPI_Allgather of x (for each 64 KiB of it), reduced in the order of the workers'
-///           ids: the same bits on all workers, at every call. For blocks of tensors take `all_reduce`.
-/// Adjoint:  none: these are numbers beside the tensors; `all_sum_reduce` has one.
+///           workers]; elements that the reduction accepts [compile time].
+/// Cost:     one agreement and one MPI_Allgather of x (for each 64 KiB of it). The reduction follows the order of the
+///           workers' ids, so all workers get the same bits at every call. For blocks of tensors use `all_reduce`.
+/// Adjoint:  none: these numbers are not differentiated; `all_sum_reduce` has an adjoint.
 template <class X, class Named>
 auto reduce_over(const world& everyone, const X& x, Named) {
   return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
       everyone, x, detail::workers_combined::all, "partita::reduce_over(everyone, x)");
 }
-template <class X>  // sum and mean are names of several functions, of which these take the right one
+template <class X>  // `sum` and `mean` are overloaded functions: these overloads select the right one
 auto reduce_over(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return reduce_over(everyone, x, sum_t{});
 }
@@ -172,47 +174,48 @@ auto reduce_over(const world& everyone, const X& x, mean_t (*)(detail::reduction
   return reduce_over(everyone, x, mean_t{});
 }
 
-/// The sum of one number of each worker, on all of them: `sum_over(everyone, x)`; all else as in reduce_over.
+/// The sum of one number per worker, on all workers: `sum_over(everyone, x)`. The rest is as for reduce_over.
 template <class X>
 auto sum_over(const world& everyone, const X& x) {
   return detail::checked_over_workers<sum_t>(everyone, x, detail::workers_combined::all,
                                              "partita::sum_over(everyone, x)");
 }
-/// The largest of one number of each worker, on all of them; a NaN comes through. All else as in reduce_over.
+/// The largest of one number per worker, on all workers. A NaN propagates. The rest is as for reduce_over.
 template <class X>
 auto maximum_over(const world& everyone, const X& x) {
   return detail::checked_over_workers<maximum_t>(everyone, x, detail::workers_combined::all,
                                                  "partita::maximum_over(everyone, x)");
 }
-/// The smallest of one number of each worker, on all of them; a NaN comes through. All else as in reduce_over.
+/// The smallest of one number per worker, on all workers. A NaN propagates. The rest is as for reduce_over.
 template <class X>
 auto minimum_over(const world& everyone, const X& x) {
   return detail::checked_over_workers<minimum_t>(everyone, x, detail::workers_combined::all,
                                                  "partita::minimum_over(everyone, x)");
 }
-/// Whether a condition holds on every worker: `while (!all_of(everyone, error < 1e-9))`; all else as in reduce_over.
+/// Whether a condition holds on every worker: `while (!all_of(everyone, error < 1e-9))`. The rest is as for
+/// reduce_over.
 template <class X>
 auto all_of(const world& everyone, const X& condition) {
   return detail::checked_over_workers<all_t>(everyone, condition, detail::workers_combined::all,
                                              "partita::all_of(everyone, x)");
 }
-/// Whether a condition holds on at least one worker; all else as in reduce_over.
+/// Whether a condition holds on at least one worker. The rest is as for reduce_over.
 template <class X>
 auto any_of(const world& everyone, const X& condition) {
   return detail::checked_over_workers<any_t>(everyone, condition, detail::workers_combined::all,
                                              "partita::any_of(everyone, x)");
 }
 
-/// Combines the values of the workers before this one, by default their sum: where the items of this worker begin in a
-/// numbering of all. Worker 0 gets the identity of the reduction (0 of a sum). `exclusive_scan(everyone, n, maximum)`.
-/// Shapes, Requires, Cost, Adjoint: as those of reduce_over; the bits of worker k are those that a sum over the first k
-///           workers has.
+/// Combines the values of the workers before this one, by default to their sum. With a count this gives the first index
+/// of this worker's items in a global numbering. Worker 0 gets the identity of the reduction (0 for a sum). Example:
+/// `exclusive_scan(everyone, n, maximum)`.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a sum over the first k workers.
 template <class X, class Named = sum_t>
 auto exclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
       everyone, x, detail::workers_combined::before_this, "partita::exclusive_scan(everyone, x)");
 }
-template <class X>  // sum and mean are names of several functions, of which these take the right one
+template <class X>  // `sum` and `mean` are overloaded functions: these overloads select the right one
 auto exclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return exclusive_scan(everyone, x, sum_t{});
 }
@@ -220,13 +223,13 @@ template <class X>
 auto exclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduction_name)) {
   return exclusive_scan(everyone, x, mean_t{});
 }
-/// Combines the values of the workers up to this one, and its own; all else as in exclusive_scan.
+/// Combines the values of the workers up to and including this one. The rest is as for exclusive_scan.
 template <class X, class Named = sum_t>
 auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::checked_over_workers<typename detail::reduction_named<Named>::type>(
       everyone, x, detail::workers_combined::up_to_this, "partita::inclusive_scan(everyone, x)");
 }
-template <class X>  // sum and mean are names of several functions, of which these take the right one
+template <class X>  // `sum` and `mean` are overloaded functions: these overloads select the right one
 auto inclusive_scan(const world& everyone, const X& x, sum_t (*)(detail::reduction_name)) {
   return inclusive_scan(everyone, x, sum_t{});
 }

@@ -25,8 +25,8 @@ class partition {
   static constexpr std::size_t rank() { return 1; }
 };
 
-/// Workers of a world in a Cartesian arrangement, one for each block of a tensor. A value: equal if workers, order and
-/// extents are.
+/// The workers of a world in a Cartesian arrangement, one worker for each block of a tensor. A value type: two
+/// partitions are equal if their workers, the order of the workers and the extents are equal.
 template <class Extents>
   requires is_extents<Extents>
 class partition<Extents> {
@@ -41,8 +41,8 @@ class partition<Extents> {
                             << world_.size() << ", got worker " << grid_.workers().bound() - 1 << " (extents "
                             << grid_.shape() << "); start more workers, or choose ids below " << world_.size());
   }
-  /// The same partition with some extents forgotten by the type (static to dynamic), or the other way round if they
-  /// agree.
+  /// Converts between static and dynamic extents: to a type that does not know some extents, or to one that does, if
+  /// the values agree.
   template <class Other>
     requires(!std::is_same_v<Other, Extents> && std::is_constructible_v<Extents, const Other&>)
   explicit(!std::is_convertible_v<const Other&, Extents>) partition(const partition<Other>& other)
@@ -59,8 +59,8 @@ class partition<Extents> {
   }
   const Extents& extents() const { return grid_.extents(); }
   std::size_t size() const { return grid_.size(); }
-  /// The id of the worker at a position, inside the extents [partition_error].
-  template <class Index = partita::index<0>>  // {} names no type
+  /// The id of the worker at a position. The position must be inside the extents [partition_error].
+  template <class Index = partita::index<0>>  // the default makes worker({}) compile: {} has no type to deduce
   std::size_t worker(const Index& i) const {
     static_assert(std::is_same_v<Index, partita::index<rank()>>,
                   "partita::index: requires a position as a partita::index of that rank, or as one std::size_t for "
@@ -71,7 +71,7 @@ class partition<Extents> {
       return 0;
     }
   }
-  /// The same of a position in braces, one coordinate for each dimension: `worker({1, 0})`.
+  /// The same for a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>
   std::size_t worker(const std::size_t (&i)[N]) const {
     static_assert(N == rank(),
@@ -95,11 +95,11 @@ class partition<Extents> {
   const partita::grid<Extents>& grid() const { return grid_; }
   const partita::world& world() const { return world_; }
 
-  /// The same partition with extents that only its value knows: partitions of one rank then have one type, a
-  /// `dynamic_partition`, for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
+  /// The same partition with extents that are known at run time only. All partitions of one rank then have one type,
+  /// `dynamic_partition`; use it for `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
   auto as_dynamic() const { return partition<dynamic_extents<rank()>>(*this); }
 
-  /// A partition of some workers of this one, named by their places here; the order of the choice is kept.
+  /// A partition of some workers of this one. `chosen` lists their places in this partition; its order is kept.
   template <std::size_t... E>
   partition<partita::extents<E...>> subset(const partita::extents<E...>& shape, const partita::workers& chosen) const {
     return {world_, partita::grid<partita::extents<E...>>(shape, grid_.workers().subset(chosen))};
@@ -108,7 +108,7 @@ class partition<Extents> {
   partition<partita::extents<E...>> subset(const partita::workers& chosen) const {
     return subset(partita::extents<E...>{}, chosen);
   }
-  /// The same workers in the same order under other extents of the same size.
+  /// The same workers in the same order, with other extents of the same total size.
   template <std::size_t... E>
   partition<partita::extents<E...>> reshape(const partita::extents<E...>& shape) const {
     return {world_, grid_.reshape(shape)};
@@ -130,7 +130,7 @@ class partition<Extents> {
   std::size_t place_;
 };
 
-/// Any partition of rank R: every partition of that rank converts to it.
+/// A partition of rank R with extents known at run time; every partition of that rank converts to it.
 template <std::size_t Rank>
 using dynamic_partition = partition<dynamic_extents<Rank>>;
 
@@ -141,7 +141,7 @@ partition(world, grid<Extents>) -> partition<Extents>;
 template <class Stream, class Extents>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const partition<Extents>& p) {
-  constexpr std::size_t most_shown = 32;  // chosen: as many as a line takes
+  constexpr std::size_t most_shown = 32;  // chosen: what fits on one line
   text written("partition ");
   written << p.extents().array() << " of workers [";
   for (std::size_t k = 0; k < p.size() && k < most_shown; ++k) written << (k == 0 ? "" : ", ") << p.grid().workers()[k];
@@ -152,8 +152,8 @@ Stream& operator<<(Stream& stream, const partition<Extents>& p) {
 }
 
 namespace detail {
-/// p with extents of this rank that are known at run time. Where a static_assert of the caller has refused p for its
-/// rank, nothing that would add to its sentence.
+/// p with extents of this rank that are known at run time. If a static_assert of the caller has already rejected p for
+/// its rank, this function adds no second compile error.
 template <std::size_t Rank, class Extents>
 partition<dynamic_extents<Rank>> of_rank(const partition<Extents>& p) {
   if constexpr (Extents::rank() == Rank) return partition<dynamic_extents<Rank>>(p);
@@ -161,7 +161,7 @@ partition<dynamic_extents<Rank>> of_rank(const partition<Extents>& p) {
 }
 }  // namespace detail
 
-/// The workers of p in order, then those of q that are not in p, along one dimension.
+/// The workers of p in order, followed by those of q that are not in p, in one dimension.
 template <class P, class Q>
 partition<extents<dynamic>> united(const partition<P>& p, const partition<Q>& q) {
   if (!(p.world() == q.world()))
@@ -171,8 +171,8 @@ partition<extents<dynamic>> united(const partition<P>& p, const partition<Q>& q)
   return {p.world(), grid<extents<dynamic>>(shape, std::move(all))};
 }
 
-/// A world of the workers of p that differ from this one along these dimensions only, in C order: its row, its column.
-/// A worker outside p gets one that is not active(). Cost: that of world::part().
+/// A world of the workers of p whose position differs from this worker's in these dimensions only, in C order: for
+/// example its row or its column. A worker outside p gets a world that is not active(). Cost: that of world::part().
 template <class Extents, std::size_t... D>
 world along(const partition<Extents>& p, dimensions_t<D...> free) {
   static_assert(((D < Extents::rank()) && ...),

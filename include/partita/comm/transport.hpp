@@ -1,4 +1,4 @@
-// What one kernel needs to move boxes: who shares memory, the memory, the flags, and how messages are made.
+// What one kernel needs to move boxes: the workers that share memory, that memory, the flags, and the form of messages.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,21 @@
 
 namespace partita::detail {
 
-/// How the workers of a kernel reach each other; given alike by all of them, but for `pretended_node`.
+/// How the workers of a kernel reach each other. All workers pass the same values, except for `pretended_node`.
 struct transport_policy {
-  bool shared = true;                         ///< use shared memory where there is some
-  bool refuse_messages = false;               ///< and do not work where there is not
-  int pretended_node = -1;                    ///< workers that give different numbers act as if on different machines
+  bool shared = true;                         ///< use shared memory where it is available
+  bool refuse_messages = false;               ///< fail where shared memory is not available
+  int pretended_node = -1;                    ///< workers with different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< at most this much shared memory for each worker
   message_policy message{};
 
-  /// The default, but that PARTITA_SHARED=0 in the environment turns shared memory off.
+  /// The default, except that PARTITA_SHARED=0 in the environment turns shared memory off.
   static transport_policy from_environment() {
     transport_policy policy;
     policy.shared = arena::shared_by_environment();
     return policy;
   }
-  /// What a kernel's policies ask for, in this environment.
+  /// The policy that follows from a kernel's options and the environment.
   static transport_policy of(strategy how, messages form) {
     transport_policy policy = from_environment();
     policy.shared = policy.shared && how != strategy::message;
@@ -39,7 +39,7 @@ struct transport_policy {
   }
 };
 
-/// The ways between the workers of one kernel. Collective to make.
+/// The channels between the workers of one kernel. Collective to construct.
 /// Requires: if messages are refused, one node that shares memory [communication_error, on all workers].
 template <class = void>
 class basic_transport {
@@ -59,18 +59,18 @@ class basic_transport {
   }
 
   const own_node& members() const { return members_; }
-  /// Whether all workers reach each other through memory: the same on all of them.
+  /// Whether all workers reach each other through shared memory. The result is the same on all workers.
   bool one_memory() const {
     int all = 0;
     MPI_Comm_size(everyone_, &all);
     return members_.size() == static_cast<std::size_t>(all) && channel_.usable();
   }
   arena& memory() { return memory_; }
-  /// The same on all workers, and different from other transports and collective_channels of the world.
+  /// The same on all workers, and different from that of any other transport or collective_channels of the world.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
-  /// From now on what workers of one node send to another one may travel in joint messages, if the kernel leaves it to
-  /// the library how messages are made. Collective.
+  /// From now on, boxes from workers of one node to another node may be combined into joint messages, if the kernel
+  /// lets the library choose the form of messages. Collective.
   void join_messages() {
     if (!members_.is_one_of_many() || !policy_.shared || policy_.message != message_policy{}) return;
     if (!members_.joint())
@@ -78,15 +78,15 @@ class basic_transport {
     joint_ = members_.joint();
   }
 
-  /// Of whose plans an exchange wants to know besides its own: the workers of this node, in order, or nobody's.
+  /// The workers whose plans an exchange needs to know besides its own: the workers of this node, in order, or none.
   std::vector<std::size_t> whose_plans() const {
     std::vector<std::size_t> all;
     for (std::size_t k = 0; joint_ && k < members_.size(); ++k) all.push_back(members_.worker(k));
     return all;
   }
 
-  /// What leaves the node of this worker for others, where `plan_of(worker)` are the plans: all that is joint, or the
-  /// worker's own.
+  /// The messages that leave this worker's node for other nodes; `plan_of(worker)` returns the plan of a worker. With
+  /// joint messages these are all messages of the node, without them only this worker's own.
   template <class PlanOf>
   node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf plan_of) const {
     if (!members_.is_one_of_many()) return {};
@@ -95,7 +95,8 @@ class basic_transport {
                               node_of, joint_ != nullptr);
   }
 
-  /// What carries out a plan for elements of this kind; `of_node` are the plans of the workers named above.
+  /// An exchange that executes a plan for elements of this kind. `of_node` holds the plans of the workers in
+  /// whose_plans().
   std::unique_ptr<box_exchange> exchange(lowered_plan plan, const element_kind& kind,
                                          std::vector<lowered_plan> of_node = {}) {
     joint_plan joint;
@@ -109,8 +110,8 @@ class basic_transport {
   }
 
  private:
-  /// All workers come to the same: a node is smaller than the world for all of them or for none, and shares on all or
-  /// none.
+  /// All workers throw, or none: either every node is smaller than the world or there is only one node, and its workers
+  /// share memory on all of them or on none.
   void expect_one_memory() const {
     int workers = 0;
     MPI_Comm_size(everyone_, &workers);
@@ -135,7 +136,7 @@ class basic_transport {
   node_channel channel_;
   memory_way memory_way_;
   message_way message_way_;
-  std::vector<way*> ways_;  // the nearer first
+  std::vector<way*> ways_;  // the nearest first
   std::shared_ptr<joint_ways> joint_;
 };
 using transport = basic_transport<>;

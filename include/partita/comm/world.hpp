@@ -1,4 +1,5 @@
-// The workers that compute together: a communicator of their own, shared by everything made from it.
+// `world`: a set of workers (MPI ranks) that compute together, with a private communicator that all objects made from
+// it share.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +21,14 @@ template <class Extents>
 class partition;
 
 namespace detail {
-struct world_of_nobody;  // for who plans on a mesh before there are workers
+struct world_of_nobody;  // lets a mesh be planned before there are workers
 template <class...>
 inline constexpr bool refused = false;
-/// The type that a refused call would have had, so that the refusal stays the only error. Never defined.
+/// The return type that a rejected call would have had, so that the static_assert stays the only error. Never defined.
 template <class Result>
 Result named_after_a_refusal();
 
-/// The workers that give the same colour, in ascending order. Collective.
+/// The workers that pass the same colour, in ascending order. Collective.
 template <class = void>
 std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t colour) {
   return one_call(state, [&] {
@@ -42,20 +43,21 @@ std::vector<std::size_t> workers_of_colour(world_state& state, std::uint64_t col
 }
 }  // namespace detail
 
-/// The workers of a communicator. Cheap to copy; the copies share one private communicator, freed with the last of
-/// them.
+/// The workers of a communicator. A worker is an MPI rank. Copies are cheap: they share one private communicator, which
+/// is freed with the last copy.
 class world {
  public:
   /// All workers of MPI_COMM_WORLD. Collective.
   template <class = void>
   explicit world(checks level = checks::agree) : state_(detail::shared_world(initialised(), level)) {}
-  /// The workers of an existing communicator (an MPI_Comm converts, also one made by a split). Collective over it;
-  /// where PARTITA_PATIENCE gives up the wait for the others, it may not be freed any more.
+  /// The workers of an existing communicator (an MPI_Comm converts, also one made by MPI_Comm_split). Collective over
+  /// it. If PARTITA_PATIENCE ends the wait for the other workers with an error, do not free the given communicator any
+  /// more.
   template <class = void>
   explicit world(const boost::mpi::communicator& communicator, checks level = checks::agree)
       : state_(detail::shared_world(MPI_Comm(communicator), level)) {}
 
-  /// Of anything else: a sentence.
+  /// Fallback: any other argument is a compile-time error with a readable message.
   template <class Given>
     requires(!std::is_convertible_v<const Given&, const boost::mpi::communicator&> && !std::is_same_v<Given, checks> &&
              !std::is_null_pointer_v<Given>)
@@ -65,17 +67,18 @@ class world {
                   "program; some of them are world().part(workers(0, n))");
   }
 
-  /// Whether this worker belongs to the world: always, but for a part() of the others.
+  /// Whether this worker belongs to the world. False only for a part() of other workers.
   bool active() const { return state_ != nullptr; }
   std::size_t size() const { return there().size(); }
-  /// The id of this worker: its place in the communicator.
+  /// The id of this worker: its rank in the communicator.
   std::size_t id() const { return there().id(); }
   checks level() const { return there().level(); }
   boost::mpi::communicator communicator() const { return {there().communicator(), boost::mpi::comm_attach}; }
 
-  /// A partition of these extents on the first workers, or on the workers chosen, in that order.
-  /// Requires: as many workers as places and at least one, each once, all of this world [partition_error]. Cost: no
-  /// communication.
+  /// A partition with these extents on the first workers of the world, or on the chosen workers in the given order.
+  /// Requires: as many workers as blocks and at least one; each worker at most once; all of this world
+  ///           [partition_error].
+  /// Cost:     no communication.
   template <std::size_t... E>
   auto partition(const extents<E...>& shape, partita::workers chosen) const -> partita::partition<extents<E...>> {
     return {*this, grid<extents<E...>>(shape, std::move(chosen))};
@@ -102,7 +105,8 @@ class world {
     return partition(extents<E...>{}, workers(0, places_of(extents<E...>{}.array())));
   }
 
-  /// What is no partition, and would be read as another one or as none: each is answered with a sentence.
+  /// Fallbacks for arguments that are not a partition's, and that would be misread: each gives one readable
+  /// compile-time error.
   template <class T, class Meant = extents<dynamic>>
   auto partition(std::initializer_list<T>) const {
     static_assert(detail::refused<T>,
@@ -143,10 +147,12 @@ class world {
     return detail::named_after_a_refusal<partita::partition<extents<E...>>>();
   }
 
-  /// A world of some workers of this one, numbered in that order: its kernels agree among them only, and may be called
-  /// while others do something else. A worker that is not chosen gets a world that is not active(), and need not call.
-  /// Requires: workers of this world [partition_error], the same on all that are chosen [disagreement_error]. Cost: a
-  ///           message from each of them and back, a communicator, and shared memory of its own with the first call.
+  /// A world of some workers of this one, numbered in the given order. Its kernels agree among these workers only, and
+  /// they may be called while the other workers do something else. A worker that is not chosen gets a world that is not
+  /// active(), and need not make this call.
+  /// Requires: workers of this world [partition_error], the same list on all chosen workers [disagreement_error].
+  /// Cost:     a message from each chosen worker and back, a new communicator, and its own shared memory at the first
+  ///           call.
   template <class = void>
   world part(const partita::workers& chosen) const {
     if (chosen.bound() > size())
@@ -157,21 +163,21 @@ class world {
     MPI_Comm communicator = MPI_COMM_NULL;
     try {
       communicator = state_->communicator_of(chosen);
-    } catch (const std::bad_alloc&) {  // the others wait for this worker
+    } catch (const std::bad_alloc&) {  // the other workers wait for this one
       if (chosen.size() > 1) state_->report().lacks_memory_amid_call();
       throw;
     }
     made.state_ = detail::shared_world(communicator, level(), true);
     return made;
   }
-  /// A world of the workers that give the same colour, in ascending order. Collective. Cost: an agreement, an
+  /// A world of the workers that pass the same colour, in ascending order. Collective. Cost: an agreement, an
   /// MPI_Allgather, and a part().
   template <class = void>
   world split(std::size_t colour) const {
     return part(partita::workers(detail::workers_of_colour(*state(), colour)));
   }
 
-  /// Of anything else: a sentence.
+  /// Fallback: any other argument is a compile-time error with a readable message.
   template <class Chosen>
     requires(!std::is_convertible_v<const Chosen&, partita::workers>)
   world part(const Chosen&) const {
@@ -192,7 +198,7 @@ class world {
     there();
     return state_;
   }
-  /// Whether two values are copies of one world.
+  /// Whether two objects are copies of the same world.
   friend bool operator==(const world& a, const world& b) { return a.state_ == b.state_; }
 
  private:
