@@ -1,4 +1,5 @@
-// How one worker reaches the others of one group: through memory inside a node, by messages between nodes.
+// How one worker reaches the other members of one group: through shared memory inside a node, by messages between
+// nodes.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +16,32 @@
 
 namespace partita::detail {
 
-/// How a block of `n` elements is spread, or blocks of them summed, in one group: x is what this worker gives (nullptr:
-/// nothing), y where it gets a result, if it does.
+/// The blocks of one worker in a broadcast of n elements, or in a sum: x is what it contributes (nullptr: nothing), y
+/// is where its result goes, if it gets one.
 struct group_blocks {
   const char* x;
   char* y;
   std::size_t n;
 };
 
-/// One worker's way to the others of one group.
+/// One worker's channel to the other members of one group.
 template <class = void>
 struct basic_collective_channel {
   const worker_group* all = nullptr;
-  worker_group within;  ///< the members on this worker's node, its leader first
-  worker_group across;  ///< the leaders of all nodes, the root first; of this worker only if it is a leader
-  std::unique_ptr<node_group> shared;  ///< how the members within reach each other, if there is memory for it
+  worker_group within;                 ///< the members on this worker's node, its leader first
+  worker_group across;                 ///< the leaders of all nodes, the root first; used by leaders only
+  std::unique_ptr<node_group> shared;  ///< shared memory between the members within; null if there is none
   bool leads = true;
-  bool on_one_node = true;  ///< all members are within
-  tag ahead = tag::block;   ///< of the messages of a pending operation, which others' may overtake
+  bool on_one_node = true;  ///< all members are on this node
+  tag ahead = tag::block;   ///< tag of the messages of a pending operation, which other messages may overtake
   posted_messages sent;
-  std::vector<const char*> blocks;          ///< where those of the members are, while they are combined
-  exact_collection exact;                   ///< of sums that are rounded once, between nodes
-  bool is_ahead = false;                    ///< what does not wait for other nodes, or for anybody, is done already
-  std::vector<std::max_align_t> sum_ahead;  ///< then: the sum of this node, at its leader
+  std::vector<const char*> blocks;  ///< addresses of the members' blocks while they are combined
+  exact_collection exact;           ///< for sums over several nodes that are rounded once
+  bool is_ahead = false;            ///< the part that waits for no other node (or for no other worker) is already done
+  std::vector<std::max_align_t> sum_ahead;  ///< then, on the leader: the sum of this node
 
-  /// Copies the root's elements x to y on every member (at the root: nullptr, or where it keeps a copy). `started`: the
-  /// root has begun with start_spread.
+  /// Broadcast: copies the root's elements x to y on every member. At the root y is nullptr, or where it keeps a copy.
+  /// `started`: the root has already called start_spread.
   void spread(const element_messages& by_message, group_blocks b, bool started = false) {
     const bool root = is_root();
     if (on_one_node && std::exchange(is_ahead, false)) return finish_shown(by_message, b);
@@ -51,7 +52,7 @@ struct basic_collective_channel {
     }
     spread_within(by_message, b, root && started);
   }
-  /// The root's part of that, left pending: it waits for no rank, and x stays as it is till spread.
+  /// The root's part of a broadcast, left pending. It does not wait; x must not change before spread().
   void start_spread(const element_messages& by_message, const group_blocks& b) {
     if (!is_root()) return;
     if (across.members.size() > 1) by_message.spread_ahead(sent, across, b.x, b.n);
@@ -60,8 +61,8 @@ struct basic_collective_channel {
     else by_message.spread_ahead(sent, within, b.x, b.n);
   }
 
-  /// One block for each node (or worker, where there is no shared memory) with the root's n elements x; every member
-  /// but a root that is not `root_views` gets a view of it.
+  /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
+  /// Every member gets a view of the block, except a root without `root_views`.
   lent_header* share(const element_messages& by_message, arena& memory, const char* x, std::size_t n, bool root_views) {
     const bool root = is_root(), apart = !shared;
     const std::size_t members = within.members.size(), bytes = by_message.bytes(n);
@@ -79,7 +80,7 @@ struct basic_collective_channel {
       } else if (void* const shown = shared->show(block)) {
         block = static_cast<lent_header*>(shown);
         by_message.through_shared_memory(n);
-      } else {  // the leader's memory is at its end: everybody for himself
+      } else {  // the leader has no shared memory left: each member uses a block of its own
         if (leads) block->views.store(root && !root_views ? 0 : 1, std::memory_order_relaxed);
         else block = lent_blocks::lend(memory, bytes, 1);
         char* const own = lent_blocks::elements(block);
@@ -89,20 +90,20 @@ struct basic_collective_channel {
     return root && !root_views ? nullptr : block;
   }
 
-  /// Before all agree: the root of a spread sends to other nodes what it would send them anyway.
+  /// Speculative: before all workers agree, the root of a broadcast sends its block to other nodes.
   void spread_ahead(const element_messages& by_message, const group_blocks& b) {
     if (!is_root() || across.members.size() <= 1) return;
     by_message.spread_ahead(sent, across, b.x, b.n);
     is_ahead = true;
   }
-  /// Before anybody agrees: the root of a spread on one node shows the others what it would show them anyway.
+  /// Speculative: before any agreement, the root of a broadcast on one node shows its block to the others.
   template <class = void>
   void show_ahead(const element_messages& by_message, const group_blocks& b) {
     is_ahead = on_one_node && shared && is_root() && by_message.of().in_shared_memory &&
                shared->show_ahead(b.x, by_message.bytes(b.n));
   }
-  /// Before all agree, but all of this node do: its members add up their blocks, which fit into slots, and their leader
-  /// sends what he has to other nodes.
+  /// Speculative: when all workers of this node agree, but not yet the other nodes. The members add up their blocks,
+  /// which must fit into slots, and their leader sends the sum to other nodes.
   void sum_to_other_nodes_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                                 bool to_all) {
     const bool alone = within.members.size() == 1;
@@ -121,21 +122,21 @@ struct basic_collective_channel {
     const std::size_t to = by_message.sends_first_to(across, b.n);
     if (to != across.position) by_message.send_ahead(sent, own, b.n, across.members[to]);
   }
-  /// They did not agree: what was sent is nobody's.
+  /// The agreement failed: discards what was sent.
   void began_for_nothing() {
     if (!std::exchange(is_ahead, false)) return;
     if (on_one_node) shared->roll_back();
     else sent.give_up();
   }
 
-  /// Begins a sum: shows the members on this node what this one gives, and waits for nobody. `y` is where the sum goes,
-  /// if that is known (at the root, if `to_all` everywhere), or nullptr. Till the end x must stay as it is and the
-  /// group makes no other call.
+  /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
+  /// if that is already known (at the root; on all members if `to_all`), or nullptr. Until the end of the sum x must
+  /// not change, and the group must make no other call.
   void start_sum(const element_operation& how, const group_blocks& b, bool to_all) {
     if (sums_within(how)) shared->start(sum_within(how, b, to_all && on_one_node));
   }
-  /// After that, for a sum that stays pending for a while: a rank that only contributes sends at once. Other messages
-  /// wait for the end.
+  /// Called after start_sum if the sum stays pending for a while: a member that only contributes sends at once. Other
+  /// messages are sent at the end.
   void send_ahead(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                   bool to_all) {
     const bool alone = within.members.size() == 1;
@@ -145,8 +146,8 @@ struct basic_collective_channel {
     if (to != first.position) by_message.send_ahead(sent, b.x, b.n, first.members[to]);
   }
 
-  /// Ends a sum into `into()` at the root: a block of n elements, which other members are asked for only if they have
-  /// to combine. `incoming(n)` gives a buffer for messages of n elements.
+  /// Finishes a sum. The root's result goes to `into()`, a block of n elements; other members are asked for such a
+  /// block only if they combine blocks. `incoming(n)` returns a buffer for messages of n elements.
   template <class Into, class Incoming>
   void finish_sum(const element_messages& by_message, const element_operation& how, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
@@ -160,7 +161,7 @@ struct basic_collective_channel {
     if (sent.any()) {
       sent.wait();
     } else if (how.exactly != nullptr) {
-      // partial sums would be rounded on their way, so the blocks themselves go to the root
+      // partial sums would be rounded at each step, so the blocks themselves go to the root
       if (!done) by_message.collect_blocks(*all, how, x, all->position == 0 ? into() : nullptr, n, blocks, incoming);
     } else {
       if (within.members.size() > 1) {
@@ -171,7 +172,7 @@ struct basic_collective_channel {
     }
   }
 
-  /// Ends a sum that was begun `to_all`, into y on every member.
+  /// Finishes a sum that was started with `to_all`; the result goes to y on every member.
   template <class Incoming>
   void finish_sum_to_all(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                          Incoming incoming) {
@@ -198,7 +199,7 @@ struct basic_collective_channel {
   }
 
  private:
-  /// Ends what the root has shown ahead.
+  /// Finishes a broadcast that the root has shown speculatively.
   void finish_shown(const element_messages& by_message, const group_blocks& b) {
     shared->finish_spread(by_message.bytes(b.n));
     by_message.through_shared_memory(b.n);
@@ -218,30 +219,30 @@ struct basic_collective_channel {
     sent.wait();
     if (leads && b.y != nullptr && b.y != b.x) by_message.of().copy_row(b.y, b.x, b.n);
   }
-  /// What the leader of a node has to give to others, where that was found ahead.
+  /// The sum of this node that its leader sends to other nodes, where it was computed speculatively.
   const char* own_sum(const char* x) const {
     return within.members.size() == 1 ? x : reinterpret_cast<const char*>(sum_ahead.data());
   }
-  /// Ends what the members on this node combine through shared memory; false if they do not.
+  /// Finishes the part of a sum that the members on this node combine through shared memory; false if they do not.
   bool finish_within(const element_messages& by_message, const element_operation& how, const group_blocks& b) {
     if (!sums_within(how) || !shared->finish(sum_within(how, b, false))) return false;
     by_message.through_shared_memory(b.n);
     return true;
   }
   bool is_root() const { return leads && across.position == 0; }
-  /// Whether the members on this node combine what they give among themselves.
+  /// Whether the members on this node first combine their blocks among themselves.
   bool sums_within(const element_operation& how) const {
     return shared && how.of->in_shared_memory &&
            (on_one_node || how.exactly == nullptr || how.between_nodes != nullptr);
   }
-  /// A sum that other nodes add to is not rounded yet: its terms need a place of their own.
+  /// A sum that other nodes add to is not rounded yet: it goes into a separate buffer, as two terms.
   block_sum sum_within(const element_operation& how, const group_blocks& b, bool to_all) const {
     if (on_one_node || how.between_nodes == nullptr) return {b.x, b.y, b.n, &how, within.root_is_large, to_all};
     return {b.x, nullptr, b.n, &how.between_nodes->two_terms, within.root_is_large, false};
   }
 
-  /// Ends a sum of several nodes that is rounded once: the members on a node make two terms of it through shared memory
-  /// if those are all of it, else its leader gets their blocks.
+  /// Finishes a sum over several nodes that is rounded once. The members of a node reduce their blocks to two terms
+  /// through shared memory, if two terms represent the sum exactly; if not, their leader gets the blocks themselves.
   template <class Into, class Incoming>
   void finish_exact_sum(const element_messages& by_message, const element_operation& how, const group_blocks& b,
                         Into into, Incoming incoming) {

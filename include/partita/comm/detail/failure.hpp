@@ -1,4 +1,4 @@
-// The kinds of error that workers tell each other about, and the exception that each is.
+// The kinds of error that workers report to each other, and the exception type of each.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// The kinds of error that workers tell each other about.
+/// The kinds of error that workers report to each other.
 enum class failure : std::uint64_t { none, shape, partition, disagreement, memory, io, other };
 
 inline failure failure_of(const error& thrown) {

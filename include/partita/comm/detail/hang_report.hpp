@@ -1,8 +1,8 @@
 // The hang report: one line that a worker prints after a long wait, which says where each worker of its world waits.
 //
-// A worker that computes for an hour cannot be told from one that hangs, so a long wait ends nothing: the lowest of the
-// workers that wait prints where each stands, once. PARTITA_PATIENCE=seconds in the environment makes it an error.
-// A worker whose process has ended is named at once.
+// A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: the lowest
+// of the waiting workers prints, once, what each worker is doing. PARTITA_PATIENCE=seconds in the environment turns a
+// longer wait into an error. A worker whose process has ended is reported at once.
 #pragma once
 
 #include <algorithm>
@@ -22,27 +22,27 @@
 
 namespace partita::detail {
 
-/// The workers of one world as far as they can be seen from here, and what is said of them.
+/// The workers of one world, as far as this worker can see their status slots, and the report about them.
 template <class = void>
 class basic_hang_report final : public wait_watcher {
  public:
-  /// What each worker tells of itself when a world is made.
+  /// What each worker sends about itself when a world is made.
   struct introduction {
     std::uint64_t level = 0, worlds = 0;
     slot_address page;
   };
 
-  /// Seconds until a line is printed; chosen, and changed only by tests. Shorter would be noise where a worker reads
-  /// files, longer would be after the person at the terminal has given up.
+  /// Seconds until the report is printed. Chosen; only tests change it. A shorter time would print false alarms while
+  /// workers read files; with a longer one, the person at the terminal would already have given up.
   static inline std::atomic<double> patience = 10;
-  /// What PARTITA_PATIENCE says; 0 if it says nothing.
+  /// The value of PARTITA_PATIENCE; 0 if it is not set.
   static double seconds_to_an_error() { return patience_said(std::getenv("PARTITA_PATIENCE")); }
-  /// How long others are waited for who may never come, where nobody would be there to be told.
+  /// How long to wait for workers that may never come, in places where an error cannot be thrown.
   static double longest_wait() {
     const double said = seconds_to_an_error();
     return said > 0 ? said : patience.load();
   }
-  /// How many worlds this process knows of; all workers of a world give it a number that none of them knows.
+  /// How many worlds this process knows. The workers of a new world give it a number that is new to all of them.
   static std::atomic<std::uint64_t>& worlds() {
     static std::atomic<std::uint64_t> known{0};
     return known;
@@ -61,7 +61,7 @@ class basic_hang_report final : public wait_watcher {
   introduction own_introduction(std::uint64_t level) const {
     return {level, worlds(), status_slots::instance().address()};
   }
-  /// Now the world is made, and has a number.
+  /// Called when the world is made: gives it a number, and finds the status slots of its workers.
   void meet(const std::vector<introduction>& all) {
     for (const introduction& one : all) number_ = one.worlds > number_ ? one.worlds : number_;
     ++number_;
@@ -72,20 +72,21 @@ class basic_hang_report final : public wait_watcher {
           seen_.push_back({k, all[k].page.process, found});
   }
 
-  /// Notes a call of this world: what is waited for from now on.
+  /// Notes a call of this world: later waits are reported for this call.
   template <class Describe>
   void note(std::uint64_t fingerprint, Describe describe) {
     fingerprint_ = fingerprint;
     own_->note(number_, ++calls_, fingerprint, describe);
   }
-  /// Writes down that a call begins, if a trace is wanted.
+  /// Records the start of a call, if a trace is wanted.
   template <class Describe>
   void trace_call(std::uint64_t fingerprint, Describe describe) const {
     if (trace::on()) trace::begin_call(number_, fingerprint, describe);
   }
   text name() const { return own_->name_of(fingerprint_); }
   void learning(bool now) { learning_ = now; }
-  /// How far this worker is in a call of all workers: see one_call. Once they have agreed, the others count on it.
+  /// How far this worker is in a call of all workers, see one_call. After the agreement (committed) the others depend
+  /// on it.
   enum class progress { outside, before_agreement, committed };
   progress in_call() const { return progress_; }
   void in_call(progress now) { progress_ = now; }
@@ -93,9 +94,9 @@ class basic_hang_report final : public wait_watcher {
     if (progress_ == progress::before_agreement) progress_ = progress::committed;
   }
   bool is_learning() const { return learning_; }
-  /// Whether a wait of this worker was given up: what it waited for may still come.
+  /// Whether a wait of this worker was given up: the message it waited for may still arrive.
   bool gave_up() const { return gave_up_; }
-  /// A call of the workers chosen only, which the others do not count.
+  /// Notes a call of the chosen workers only. It does not count as a call of the world.
   template <class Describe>
   void note_among(const workers& chosen, std::uint64_t fingerprint, Describe describe) {
     note(fingerprint, describe);
@@ -103,13 +104,14 @@ class basic_hang_report final : public wait_watcher {
     among_ = &chosen;
   }
   void no_longer_among() { among_ = nullptr; }
-  /// This worker ends no other part of the call that it makes now.
+  /// This worker stops in the middle of the current call, so the call does not count as finished.
   void fails_in_call() { failed_call_ = calls_; }
   /// The world is destroyed.
   void leave() {
     if (number_ != 0) own_->leave(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
   }
-  /// This worker has something to say that ends the job if the others do not come to hear it.
+  /// Sets an error of this worker that ends the job if the other workers never come to an agreement in which they get
+  /// it.
   void final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void was_heard() { has_final_message_ = false; }
 
@@ -159,8 +161,8 @@ class basic_hang_report final : public wait_watcher {
     throw communication_error(sentence);
   }
 
-  /// Gives up if one of those that are waited for cannot come any more. Not at once: what a worker sent before it left
-  /// may still be on its way.
+  /// Gives up if a worker that this one waits for can no longer come. Not at once: a message that it sent before it
+  /// left may still arrive.
   void expect_all_to_come() {
     if (number_ == 0) return expect_all_to_make_a_world();
     for (const worker& w : seen_) {
@@ -197,7 +199,7 @@ class basic_hang_report final : public wait_watcher {
   };
   using standing = status_slot::standing;
 
-  /// Workers that do the same: told in one sentence.
+  /// Workers in the same state, which are reported together.
   struct alike {
     const worker* first;
     standing stands;
@@ -212,7 +214,8 @@ class basic_hang_report final : public wait_watcher {
   static std::uint64_t mixed_in(std::size_t size) { return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1); }
   standing waiting() const { return number_ == 0 ? standing::makes_a_world : standing::waits; }
 
-  /// Of those that wait in a call it is the lowest that speaks; who makes a world only if nobody else does.
+  /// Whether this worker prints the report. Of the workers that wait in a call, the lowest prints; a worker that makes
+  /// a world prints only if no worker waits in a call.
   bool is_lowest() const {
     if (number_ == 0) return !status_slots::instance().any_waits();
     for (const worker& w : seen_)
@@ -232,7 +235,7 @@ class basic_hang_report final : public wait_watcher {
                               << w.page->name_of(last.fingerprint);
   }
 
-  /// The sentence: who waits where, and for whom.
+  /// The text of the report: which workers wait where, and for which workers.
   text whole(double seconds) const {
     text all("partita: worker ");
     all << id_ << " has waited for " << static_cast<std::uint64_t>(seconds) << " s in " << name();
@@ -250,7 +253,7 @@ class basic_hang_report final : public wait_watcher {
       if (known == others.end()) others.push_back(std::move(one));
       else known->more.push_back(w.id);
     }
-    constexpr std::size_t most_told = 4;  // what a line holds
+    constexpr std::size_t most_told = 4;  // what fits on one line
     for (std::size_t k = 0; k < others.size() && k < most_told; ++k) {
       const worker& w = *others[k].first;
       all << "; worker " << w.id << " (process " << w.process << ")";

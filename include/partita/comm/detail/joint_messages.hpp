@@ -1,5 +1,6 @@
-// Carries boxes between nodes in joint messages: written into the staging area of a message's owner by all who send by
-// it, and written to all who receive by it from the staging area of its owner there.
+// Moves boxes between nodes in joint messages. All senders of a message write their boxes into the staging area of the
+// message's owner on their node. The owner on the other node receives the message into its staging area, and writes the
+// boxes from there to their receivers.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@
 
 namespace partita::detail {
 
-/// The ways that the joint messages of a world take, whatever the kernel: of its calls with such messages one ends
-/// before the next begins. Collective to make.
+/// The channels for the joint messages of a world, shared by all its kernels. Calls with joint messages do not overlap:
+/// each finishes before the next starts. Collective to construct.
 template <class = void>
 class basic_joint_ways {
  public:
@@ -34,7 +35,7 @@ class basic_joint_ways {
   way& between() { return between_; }
 
  private:
-  /// Of the workers of this node: messages, where there is no memory for flags.
+  /// A channel between the workers of this node: shared memory, or messages where there is no memory for flags.
   struct near_way {
     near_way(MPI_Comm everyone, const own_node& members, own_node& tags, arena& memory)
         : near(members.worker(members.place())),
@@ -57,7 +58,7 @@ class basic_joint_ways {
 };
 using joint_ways = basic_joint_ways<>;
 
-/// What a worker does for the joint messages of one exchange.
+/// One worker's part in the joint messages of one exchange.
 template <class = void>
 class basic_joint_messages : public carrier {
  public:
@@ -108,8 +109,8 @@ class basic_joint_messages : public carrier {
     release();
     stage_ = stage::arrived;
   }
-  /// The first time it waits for what the workers of the node give in the same call, so that messages leave now: they
-  /// wait for nothing else in it.
+  /// The first call waits until the workers of the node have written their boxes in this call, so that the messages
+  /// leave now; nothing else in the call delays them.
   bool advance() override {
     if (stage_ == stage::collecting) {
       collect();
@@ -145,7 +146,7 @@ class basic_joint_messages : public carrier {
     if (leaving_bytes_ != 0) leaving_area_ = static_cast<char*>(memory_->allocate(leaving_bytes_));
     collecting_->expect({leaving_area_, nullptr});
   }
-  /// To the owners of messages.
+  /// Writes this worker's boxes into the staging areas of the owners.
   void write(const block_memory& x) {
     collecting_->give(x);
     for (std::size_t k = 0; k < own_leaving_.size(); ++k) {
@@ -163,7 +164,7 @@ class basic_joint_messages : public carrier {
     leaving_->give({leaving_area_, nullptr});
     stage_ = stage::under_way;
   }
-  /// A call's areas are found again by the next one, of whatever kernel.
+  /// Returns the staging areas to the pool, where the next call of any kernel finds them.
   void release() {
     if (leaving_area_ != nullptr) memory_->release(std::exchange(leaving_area_, nullptr), leaving_bytes_);
     if (arriving_area_ != nullptr) memory_->release(std::exchange(arriving_area_, nullptr), arriving_bytes_);

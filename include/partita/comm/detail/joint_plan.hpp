@@ -1,5 +1,6 @@
-// What a worker does for the messages that the workers of two nodes share: where each box stands in them, and who
-// writes and reads it. Which boxes share one is decided by plan/node_messages.hpp.
+// What one worker does for joint messages. A joint message combines boxes of several workers of one node for another
+// node. This header computes the position of each box in these messages, and which workers write and read it.
+// plan/node_messages.hpp decides which boxes share a message.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +13,14 @@
 
 namespace partita::detail {
 
-/// What one worker does for joint messages. The owner of one that leaves has a staging area into which all who send by
-/// it write their boxes; the owner of one that arrives writes the boxes from its staging area to their workers.
+/// One worker's work for joint messages. Each message has an owner on both nodes. All senders of the message write
+/// their boxes into a staging area of its owner on their node; the owner on the other node receives the message into a
+/// staging area, and writes the boxes from there to their workers.
 struct joint_plan {
-  lowered_plan direct;                   ///< what does not travel so
-  lowered_plan collecting, handing_out;  ///< on the node: boxes to staging areas, and from there
-  box_list own_leaving, own_arriving;    ///< this worker's boxes in its own staging areas
-  box_list leaving{1}, arriving{1};      ///< messages: bytes in a row, to and from the owner on the other node
+  lowered_plan direct;                   ///< the boxes that do not travel in joint messages
+  lowered_plan collecting, handing_out;  ///< on this node: boxes into staging areas, and out of them
+  box_list own_leaving, own_arriving;    ///< this worker's own boxes in its own staging areas
+  box_list leaving{1}, arriving{1};      ///< the messages: contiguous bytes to and from the owner on the other node
   std::size_t leaving_bytes = 0, arriving_bytes = 0;
 
   bool empty() const {
@@ -26,13 +28,14 @@ struct joint_plan {
   }
 };
 
-/// A box on one side of a staging area.
+/// A box on this worker's or the owner's side of a staging area.
 struct joint_box {
-  std::size_t key, plan, box, elements;  // the worker by which it is sorted, and where it is listed
-  std::size_t stage;                     // elements from the start of the owner's staging area
+  // key: the worker by which the box is sorted; plan, box: its place in the lists
+  std::size_t key, plan, box, elements;
+  std::size_t stage;  // offset in the owner's staging area, in elements
 };
 
-/// The last of n ascending values that is not larger.
+/// The index of the last of n ascending values that is at most `value`.
 template <class Value>
 std::size_t last_up_to(std::size_t value, std::size_t n, Value value_of) {
   std::size_t low = 0, high = n;
@@ -43,7 +46,7 @@ std::size_t last_up_to(std::size_t value, std::size_t n, Value value_of) {
   return low;
 }
 
-/// Nodes as numbers 0, 1, ..., given for each worker the lowest one of its node.
+/// Numbers the nodes 0, 1, .... Made from a table that gives, for each worker, the lowest worker of its node.
 class node_numbers {
  public:
   explicit node_numbers(const std::vector<int>& first_of) : first_of_(&first_of) {
@@ -57,11 +60,11 @@ class node_numbers {
 
  private:
   const std::vector<int>* first_of_;
-  std::vector<std::size_t> lowest_;  // workers of all nodes
+  std::vector<std::size_t> lowest_;  // the lowest worker of each node
 };
 
-/// Splits the plan of a worker, given those of the workers of its node, ascending. `first_of` tells for any worker the
-/// lowest one of its node.
+/// Splits the plan of a worker into direct and joint messages. `plans` are the plans of all workers of its node, in
+/// ascending order; `first_of` gives the lowest worker of the node of any worker.
 class joint_planner {
  public:
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,
@@ -74,7 +77,7 @@ class joint_planner {
     const std::size_t rank = own().rank;
     joint_plan joint{own(), own().without_boxes(), own().without_boxes(), box_list(rank), box_list(rank)};
     joint.direct.sends.clear(), joint.direct.there.clear(), joint.direct.receives.clear();
-    // a staging area is no block: nothing is asked of its strides
+    // a staging area is not a block: its strides are not used
     joint.collecting.received_shape.assign(rank, 1);
     divide(joint, true);
     divide(joint, false);
@@ -85,7 +88,7 @@ class joint_planner {
   using list = std::vector<joint_box>;
 
   const lowered_plan& own() const { return plans_[place_]; }
-  /// The place of a worker among those of this node.
+  /// The place of a worker among the workers of this node.
   std::size_t place_of(std::size_t worker) const {
     return last_up_to(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
   }
@@ -93,7 +96,7 @@ class joint_planner {
     stable_sort(all, [](const joint_box& m) { return m.key; });
   }
 
-  /// What the plans of the node say of one direction.
+  /// All messages of this node in one direction, from the plans of its workers.
   node_messages all_moving(bool leaving) const {
     std::vector<crossing_box> all;
     for (std::size_t k = 0; k < plans_.size(); ++k) {
@@ -109,9 +112,10 @@ class joint_planner {
 
   void divide(joint_plan& joint, bool leaving) {
     const node_messages all = all_moving(leaving);
-    std::vector<std::size_t> filled(plans_.size(), 0);  // elements in each member's staging area
+    // elements so far in the staging area of each worker of the node
+    std::vector<std::size_t> filled(plans_.size(), 0);
     std::vector<char> joined(leaving ? own().sends.size() : own().receives.size(), 0);
-    list written, read, messages;  // by the worker on the other side of the staging area, or of the network
+    list written, read, messages;  // sorted by the worker on the other side of the staging area, or of the network
     for (const node_message& m : all.messages) {
       if (!m.joined) continue;
       const std::size_t owner = leaving ? m.from : m.to;
@@ -174,7 +178,7 @@ class joint_planner {
 
   std::size_t me_, element_, place_ = 0;
   node_numbers node_of_;
-  std::vector<lowered_plan> plans_;  // of the node's workers
+  std::vector<lowered_plan> plans_;  // of this node's workers
 };
 
 }  // namespace partita::detail

@@ -1,5 +1,5 @@
-// An exchange plan as carriers read it: rank and element size are numbers, all boxes stand in the order of the source's
-// dimensions.
+// An exchange plan in the form that channels read: the rank and the element size are run-time numbers, and all boxes
+// are given in the order of the source's dimensions.
 #pragma once
 
 #include <array>
@@ -10,20 +10,22 @@
 
 namespace partita::detail {
 
-/// What one worker sends, receives and keeps. The boxes of a pair stand in the same order on both sides; both lists
-/// ascend by worker.
+/// The boxes that one worker sends, receives and keeps. The boxes between two workers have the same order on both; both
+/// lists are sorted by worker.
 struct lowered_plan {
   std::size_t rank = 0, worker = 0;
-  std::vector<std::size_t> source_shape, received_shape;  ///< of this worker's blocks
-  std::vector<std::ptrdiff_t> received_strides;           ///< of its block at the destination where that is dense
+  std::vector<std::size_t> source_shape, received_shape;  ///< shapes of this worker's blocks
+  std::vector<std::ptrdiff_t> received_strides;           ///< strides of its block at the destination, if that is dense
   box_list sends, receives;
   std::vector<std::ptrdiff_t> there;  ///< for each send: offset and strides in the receiver's dense block
-  box_list kept, kept_to;             ///< what stays: where it starts in the block given, and in the block received
-  bool accumulate = false;            ///< what arrives is staged and then added
-  bool agreed_between = false;        ///< all workers agree on something between any two exchanges of this plan
-  bool several = false;               ///< both blocks are several ones, anywhere: the shapes above say nothing
-  box_list blocks;                    ///< then: the blocks received
-  std::vector<std::size_t> turns;  ///< then: for each receive, and at last for what stays, where it stands in the sum
+  box_list kept, kept_to;   ///< boxes that stay on this worker: their positions in the source and in the destination
+  bool accumulate = false;  ///< received boxes are staged and then added
+  bool agreed_between = false;  ///< all workers agree on a call between any two exchanges of this plan
+  /// source and destination are several blocks each, at any addresses: the shapes above are not used
+  bool several = false;
+  box_list blocks;  ///< if `several`: the received blocks
+  /// if `accumulate`: for each receive, and last for the kept boxes, the position in the order of the sum
+  std::vector<std::size_t> turns;
 
   explicit lowered_plan(std::size_t tensor_rank = 0)
       : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_to(rank) {}
@@ -43,7 +45,7 @@ struct lowered_plan {
   std::ptrdiff_t offset_there(std::size_t k) const { return there[k * (1 + rank)]; }
   const std::ptrdiff_t* strides_there(std::size_t k) const { return there.data() + k * (1 + rank) + 1; }
 
-  /// The same blocks without any box.
+  /// The same plan without boxes.
   template <class = void>
   lowered_plan without_boxes() const {
     lowered_plan none(rank);

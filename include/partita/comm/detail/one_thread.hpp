@@ -1,4 +1,4 @@
-// One thread at a time makes calls of a world.
+// A check that only one thread at a time makes calls of a world.
 #pragma once
 
 #include <atomic>
@@ -7,16 +7,16 @@
 
 namespace partita::detail {
 
-/// From the beginning of a call to its end no other thread makes one of the same world: two would mix up their messages
-/// and buffers. Without MPI_THREAD_MULTIPLE no other thread gets as far as here.
+/// During a call, no other thread may make a call of the same world: the two would mix up their messages and buffers.
+/// Without MPI_THREAD_MULTIPLE an earlier check already rejects other threads.
 class one_thread {
  public:
-  /// `caller` is who is in a call of the world; null where there can be one thread only.
+  /// `caller` holds the thread that is in a call of the world; null where only one thread is possible.
   template <class Describe>
   one_thread(std::atomic<std::thread::id>* caller, Describe describe) {
     if (caller == nullptr) return;
     const std::thread::id own = std::this_thread::get_id();
-    if (caller->load(std::memory_order_relaxed) == own) return;  // a part of a call
+    if (caller->load(std::memory_order_relaxed) == own) return;  // part of a call that this thread already makes
     std::thread::id nobody;
     if (!caller->compare_exchange_strong(nobody, own, std::memory_order_acquire))
       throw communication_error(text("partita: two threads make calls of one world at once, one of them ")
@@ -30,7 +30,7 @@ class one_thread {
   one_thread& operator=(const one_thread&) = delete;
 
  private:
-  std::atomic<std::thread::id>* caller_ = nullptr;  // if the call began here
+  std::atomic<std::thread::id>* caller_ = nullptr;  // set if the call began with this object
 };
 
 }  // namespace partita::detail

@@ -1,4 +1,4 @@
-// A world for shared use, and the end of the job if one of its workers has no memory to make it.
+// Makes a world_state that copies of a world share, and ends the job if a worker has no memory for it.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace partita::detail {
 
-/// Collective. If one of several workers has no memory for it, it ends the job: the others wait for it, and there is no
-/// world yet in which it could report an error.
+/// Collective. If one of several workers has no memory for the world, it ends the job: the other workers wait for it,
+/// and there is no world yet in which it could report an error.
 template <class = void>
 std::shared_ptr<world_state> shared_world(MPI_Comm given, checks level, bool takes_over = false) {
   try {

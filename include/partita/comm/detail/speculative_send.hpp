@@ -6,18 +6,19 @@
 
 namespace partita::detail {
 
-/// What a call begins once the workers of this node agree on it, while those of other nodes are still asked: it may be
-/// for nothing, but all of the node do it. Where there is one node only, what a worker begins by itself.
+/// A send that a call starts when the workers of this node agree on it, while other nodes have not answered yet. It may
+/// have to be discarded, but all workers of the node do the same. On a single node: what one worker starts before it
+/// has heard from any other.
 class speculative_send : private shared_flags::listener {
  public:
-  /// Set in the choices of who begins nothing.
+  /// Set in the choices of a worker that starts nothing.
   static constexpr std::uint64_t nothing = std::uint64_t{1} << 63U;
 
  protected:
   ~speculative_send() = default;
   /// `choices`: those that the workers of this node have in common.
   virtual void begin(std::uint64_t choices) = 0;
-  /// Must be something that this worker alone can take back.
+  /// Must be something that this worker can roll back alone.
   virtual void begin_alone() = 0;
 
  private:

@@ -1,4 +1,5 @@
-// What a way between workers is to an exchange: whom it reaches, and how it carries the boxes that are given to it.
+// The interface of a channel (`way`) that carries boxes between workers: which workers it reaches, and how it moves
+// boxes.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 
 namespace partita::detail {
 
-/// Messages that leave this worker in one exchange, and the bytes of its boxes that leave it.
+/// What one worker sends in one exchange: the number of messages, and the bytes sent by message and through shared
+/// memory.
 struct carried {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 
@@ -17,7 +19,7 @@ struct carried {
   }
 };
 
-/// Copies what stays with its worker.
+/// Copies the boxes that stay on this worker.
 inline void keep_boxes(const lowered_plan& plan, const element_kind& kind, const block_memory& x, const block_memory& y,
                        stores how) {
   for (std::size_t k = 0; k < plan.kept.size(); ++k)
@@ -26,30 +28,31 @@ inline void keep_boxes(const lowered_plan& plan, const element_kind& kind, const
               how);
 }
 
-/// The boxes of one exchange on one way, carried again and again for blocks that come and go. Both sides of a pair take
-/// part in each, in the same order.
+/// The boxes of one exchange on one channel. It moves them many times, for blocks that may differ from call to call.
+/// Both workers of a pair take part in each exchange, in the same order.
 class carrier {
  public:
   virtual ~carrier() = default;
-  /// Tells the senders where y is; waits for nobody.
+  /// Announces to the senders where y is. Does not wait.
   virtual void expect(const block_memory& y) = 0;
-  /// Whether an exchange may begin while the workers are still asked whether they agree to it, and be taken back if
-  /// they do not. Then it is expected, and x is packed as far as that waits for nobody.
+  /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree. If
+  /// so, begin_ahead() announces y and packs x as far as possible without waiting.
   virtual bool sends_speculatively() const { return false; }
   virtual void begin_ahead(const block_memory&, const block_memory& y) { expect(y); }
-  /// Begins to carry x; may wait until the receivers expect.
+  /// Starts to send x. May wait until the receivers have called expect().
   virtual void give(const block_memory& x) = 0;
-  /// Before all workers agree on the exchange, but all of this node do, who come here together: what leaves for other
-  /// nodes at once may leave. What follows is expect and give of the same x, or roll_back.
+  /// Called by all workers of a node together, when they have agreed on the exchange but other nodes have not yet:
+  /// messages to other nodes that need no answer may be sent now. Next come expect() and give() with the same x, or
+  /// roll_back().
   virtual void send_speculatively(const block_memory&) {}
-  /// Of what has begun, or left, before all agreed.
+  /// Undoes what was started or sent before all workers had agreed.
   virtual void roll_back() {}
-  /// Moves on what can move without waiting; true when nothing is left to do here.
+  /// Advances everything that can proceed without waiting. Returns true if nothing is left to do here.
   virtual bool advance() = 0;
-  /// After the last advance: y is complete when it returns, and x may change.
+  /// Called after the last advance(). When it returns, y is complete and x may change.
   virtual void finish() = 0;
   virtual carried counts() const = 0;
-  /// Whether others need this worker to finish, because it passes on what is not its own.
+  /// Whether other workers need this worker to finish, because it forwards data of others.
   virtual bool passes_on() const { return false; }
 };
 

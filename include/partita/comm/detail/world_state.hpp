@@ -1,7 +1,8 @@
-// The workers that compute together, what they share, and how they agree before anything moves.
+// The state that all copies of a `world` share: its communicator and buffers, and the agreement of its workers before
+// each call.
 //
-// All messages of the library travel on one private duplicate of the world's communicator, so making kernels makes no
-// communicators: a program may make and drop as many as it likes.
+// All messages of the library use one private duplicate of the world's communicator, so kernels create no
+// communicators: a program may create and destroy any number of kernels.
 #pragma once
 
 #include <atomic>
@@ -61,11 +62,11 @@ class basic_world_state {
   }
   basic_world_state(const basic_world_state&) = delete;
   basic_world_state& operator=(const basic_world_state&) = delete;
-  /// Tells the others that this worker has left: a worker that still waits for it in a call gets an error instead of
-  /// hanging.
+  /// Reports to the other workers that this worker has left. A worker that still waits for it in a call gets an error
+  /// instead of hanging.
   ~basic_world_state() {
     trace::leave();
-    watcher = nullptr;  // whose sentences nobody would catch here
+    watcher = nullptr;  // it could throw, and nothing catches exceptions of a destructor
     const bool kept = !process::is_worker() || lost_ || (level_ != checks::local && !taken_leave());
     hang_report_->leave();
     if (kept) common_.keep_flags();
@@ -77,43 +78,47 @@ class basic_world_state {
   std::size_t id() const { return id_; }
   checks level() const { return level_; }
 
-  /// A buffer of at least n elements that lives until the next call for the same slot: steady calls allocate nothing.
+  /// A buffer of at least n elements. It is valid until the next call for the same slot; repeated calls allocate
+  /// nothing.
   template <class T>
   T* buffer_of(std::size_t slot, std::size_t n) {
     return static_cast<T*>(buffers_.buffer(slot, n * sizeof(T)));
   }
 
-  /// The workers agree on `fingerprint` (what is called, with what), on having no failure, and on a set of at most 63
-  /// choices of which the common ones are returned. `describe()` is called only if there is something to tell. Throws
-  /// the same error on all workers. Cost: on one node a look at one cache line of each worker; between N nodes besides
-  /// one to log2 N rounds of messages of 32 bytes; at the first call, and where nodes do not share memory, one
-  /// MPI_Iallreduce of 32 bytes. A pending operation is finished first. Where nodes are several, `ahead` may begin what
-  /// comes after, if no worker of this one fails and they have a choice in common; on one node, what a worker can take
-  /// back alone.
+  /// The workers agree on `fingerprint` (the call and its arguments), on the absence of errors, and on a set of at most
+  /// 63 choices; returns the choices that all workers have in common. `describe()` is called only if an error is
+  /// printed. Throws the same error on all workers. Finishes a pending operation first.
+  /// Cost:     on one node a read of one cache line of each worker; between N nodes in addition one to log2 N rounds of
+  ///           messages of 32 bytes; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
+  ///           bytes.
+  /// `ahead` may start to send before the agreement is complete: with several nodes, if no worker of this node has an
+  /// error and its workers have a choice in common; on one node, only what this worker can roll back alone.
   template <class Describe>
   std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind, const Describe& describe,
                       speculative_send* ahead = nullptr) {
     return agree_on(fingerprint, choices, kind, call_description(describe), ahead);
   }
-  /// Notes an operation that needs no message, which all workers make: the next agreement compares what they noted.
-  /// `fingerprint` is of all that must be equal on all of them. Returns a number for its result. Cost: no message.
+  /// Notes an operation that needs no messages and that all workers make. The next agreement compares what the workers
+  /// noted. `fingerprint` covers everything that must be equal on all workers. Returns a number for the result. Cost:
+  /// no message.
   std::uint64_t note_local(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return level_ == checks::agree ? local_.note(fingerprint, name, extents) : 0;
   }
   std::uint64_t local_history() const { return local_.history(); }
-  /// From now on agreements are the steps of a chain of calls; null: they are not.
+  /// From now on agreements are recorded in, or replayed from, `steps`, the steps of a chain of calls. nullptr ends
+  /// that.
   void follow_steps(recorded_agreements* steps) { steps_ = steps; }
   bool follows_steps() const { return steps_ != nullptr; }
-  /// The tag of blocks that may be sent before all agree: another one after each call that failed meanwhile, so that
-  /// nobody takes what was sent for nothing.
+  /// The tag of blocks that may be sent before all workers agree. It changes after each call whose speculative messages
+  /// were discarded, so that no later call receives these messages.
   int tag_of_blocks() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
-  /// The agreement found no choice in common, and what was sent ahead of it was sent by choice.
+  /// The agreement found no choice in common: discards what was sent speculatively, which depended on a choice.
   void discard_without_choice() {
     if (std::exchange(began_before_, false)) discard_sent();
   }
 
-  /// A communicator of the workers of this one that are chosen, in that order, for a world_state to take over. Only
-  /// they come here.
+  /// A communicator of the chosen workers of this world, in the given order, which a new world_state takes over. Only
+  /// the chosen workers call this.
   MPI_Comm communicator_of(const workers& chosen) {
     const auto describe = [&] { return making_of_part(chosen); };
     const one_thread here(caller(), describe);
@@ -125,8 +130,8 @@ class basic_world_state {
     return part_communicator(communicator_, id_, chosen);
   }
 
-  /// What every call begins with, whether workers agree on it or not: it may be made here and now, and is noted. All
-  /// make it, or those that are chosen.
+  /// The start of every call, with or without an agreement: checks that this process and thread may make the call, and
+  /// notes it. Made by all workers of the world, or by the `chosen` ones.
   template <class Describe>
   void begin_call(std::uint64_t fingerprint, Describe describe, const workers* chosen = nullptr) {
     if (!process::is_untraced_worker()) {
@@ -143,7 +148,8 @@ class basic_world_state {
     else hang_report_->note(fingerprint, describe);
   }
   hang_report& report() { return *hang_report_; }
-  /// Memory for a call of all workers is missing here: see one_call. Returns if there is nobody else.
+  /// Handles missing memory in a call of all workers, see one_call. Returns only if there is no other worker or the
+  /// world is lost.
   [[gnu::noinline]] void lacks_memory() {
     if (size_ == 1 || lost_) return;
     if (level_ == checks::local || hang_report_->in_call() == hang_report::progress::committed)
@@ -153,19 +159,21 @@ class basic_world_state {
                            << "; give each worker smaller blocks, or more memory");
   }
 
-  /// This worker stops in the middle of a call. What the others have sent it is never received: MPI would give
-  /// it to the next communicator of that number, which then waits for ever, so this one is kept until the process ends.
+  /// This worker stops in the middle of a call and will not receive what the others have sent it. MPI would deliver
+  /// those messages to the next communicator with the same number, which would then hang. So this communicator is kept
+  /// until the process ends.
   void leave_messages_unread() {
     leaves_messages_ = true;
     hang_report_->fails_in_call();
   }
 
-  /// For one_thread: who is in a call; null where MPI allows for one thread only.
+  /// For one_thread: the thread that is in a call; null where MPI allows only one thread.
   std::atomic<std::thread::id>* caller() { return any_thread_ ? &caller_ : nullptr; }
 
-  /// What a kernel leaves pending. If the workers agree on calls, the next agreement ends it first: a worker that
-  /// ends it sooner, or in another place than the others, would else wait for those that wait for it in a later call.
-  /// So does the next call at any level, if others need this worker to end it.
+  /// Registers an operation that a kernel leaves pending. At checks::agree the next agreement finishes it first.
+  /// Without that there could be a deadlock: a worker that finishes the operation earlier or later than the others
+  /// would wait for workers that wait for it in another call. If other workers need this one to finish it (`needed`),
+  /// the next call finishes it at any level.
   void leave_under_way(const std::shared_ptr<pending_operation>& left, bool needed = false) {
     if (needed || level_ == checks::agree) under_way_ = left;
   }
@@ -173,7 +181,7 @@ class basic_world_state {
     if (under_way_) std::exchange(under_way_, nullptr)->wait();
   }
 
-  /// Gives every worker the bitwise and of the four words of all.
+  /// Every worker gets the bitwise AND of the four words of all workers.
   void all_and(const std::uint64_t* mine, std::uint64_t* all) {
     words own{}, common{};
     for (std::size_t k = 0; k < own.size(); ++k) own[k] = mine[k];
@@ -181,8 +189,8 @@ class basic_world_state {
     for (std::size_t k = 0; k < own.size(); ++k) all[k] = common[k];
   }
 
-  /// Whether something holds on every worker. Collective. If a worker fails meanwhile, and takes part with its error,
-  /// all throw that. Cost: that of an agreement.
+  /// Whether something holds on every worker. Collective. If a worker takes part with an error instead, all workers
+  /// throw that error. Cost: that of an agreement.
   bool on_all(bool here) {
     constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
     const words all = meet({fingerprint, ~fingerprint, (here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
@@ -222,10 +230,10 @@ class basic_world_state {
       hang_report_->have_agreed();
       local_.were_agreed_on();
       if (!ends_plainly_) end_agreement();
-      began_before_ = began && common == 0;  // they go on to learn what they do not know, and agree once more
+      began_before_ = began && common == 0;  // the workers now gather what they do not know, and agree once more
       if (steps_ != nullptr) steps_->write_down(fingerprint, common);
       return common;
-    } catch (const std::bad_alloc&) {  // the others go on
+    } catch (const std::bad_alloc&) {  // the other workers continue the call
       hang_report_->lacks_memory_amid_call();
       throw;
     }
@@ -235,7 +243,7 @@ class basic_world_state {
     try {
       common_.all_and(mine, all, ahead);
     } catch (const communication_error&) {
-      lost_ = true;  // an operation that nobody ended is still on its way
+      lost_ = true;  // an operation that was never completed is still pending
       if (trace::on()) trace::end_call();
       throw;
     }
@@ -248,10 +256,11 @@ class basic_world_state {
     const bool before = std::exchange(began_before_, false);
     return common_.by_flags() && ((all[2] & speculative_send::nothing) == 0 || before);
   }
-  /// Takes part in the agreement that the others come to, on whatever call, with an error that all throw.
+  /// Takes part in the next agreement of the other workers, for whatever call, with an error that all workers throw.
   [[noreturn]] void fail_at_next_agreement(const text& sentence) {
     hang_report_->note(0x6d656d6f7279ULL,
-                       [] { return text("a call for which memory is missing"); });  // the others count it
+                       // noted because the others count this call
+                       [] { return text("a call for which memory is missing"); });
     end_under_way();
     constexpr std::uint64_t any = ~std::uint64_t{0};
     const words all = meet({any, any, any, 0}, nullptr);
@@ -264,7 +273,7 @@ class basic_world_state {
   }
   static constexpr std::uint64_t gone = 0x7061727469746121ULL;
 
-  /// All workers learn who the others are, and that they mean the same level of checks.
+  /// All workers get information about all others, and check that they use the same level of checks.
   void introduce() {
     using introduction = hang_report::introduction;
     auto said = std::make_unique<std::vector<introduction>>(size_ + 1);
@@ -285,18 +294,19 @@ class basic_world_state {
   }
   bool has_unread_messages() const { return leaves_messages_ || hang_report_->gave_up(); }
 
-  /// An agreement that was made with the chain it is a step of.
+  /// Answers an agreement from the recorded steps of a chain.
   std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                           const call_description& describe) {
     hang_report_->was_heard();
     if (trace::on()) trace::end_call();
     const std::uint64_t common = steps_->next(fingerprint, choices, kind);
     if (common != 0) return common;
-    lost_ = true;  // the others go on
+    lost_ = true;  // the other workers continue
     throw communication_error(text("partita: a step of a chain is another one than all agreed to, ") << describe());
   }
 
-  /// Once the workers have agreed for the first time, so that all of them come here; in a trace each time.
+  /// Runs after the first agreement, when all workers come here, and makes the flags; with a trace it runs after each
+  /// one.
   [[gnu::noinline]] void end_agreement() {
     if (trace::on()) trace::end_call();
     ends_plainly_ = !trace::on();
@@ -305,7 +315,8 @@ class basic_world_state {
     tags_ = &own_node::of(communicator_);
   }
 
-  /// Tells the others; whether all have left, so that they free together what they share.
+  /// Reports to the other workers that this worker leaves. Returns whether all workers leave, so that they may free
+  /// shared resources together.
   bool taken_leave() {
     if (size_ == 1) return true;
     words all{};
@@ -316,10 +327,10 @@ class basic_world_state {
     const bool same = agree(all);
     if (!same) try {
         gather({gone, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
-      } catch (const std::bad_alloc&) {  // the others hear nothing, and say so
+      } catch (const std::bad_alloc&) {  // the other workers get no message, and report that
       }
-    lost_ = !same;  // freeing is for all workers together, and the others have not come to it
-    // all have read what this worker put up before another thread finds the place again
+    lost_ = !same;  // freeing is collective, and the other workers have not come to it
+    // all workers must have read this worker's words before another thread reuses the memory
     if (same && common_.by_flags()) MPI_Barrier(communicator_);
     return same;
   }
@@ -329,7 +340,7 @@ class basic_world_state {
     for (std::size_t k = 0; k < own.operations.size(); ++k) own.operations[k] = local_.fingerprint(k);
     return own;
   }
-  /// What every worker has to say; empty if somebody says nothing.
+  /// Gathers the letters of all workers; empty if a worker does not answer.
   std::vector<letter> gather(const letter& own) {
     auto letters = std::make_unique<std::vector<letter>>(size_);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -343,13 +354,13 @@ class basic_world_state {
     return {};
   }
 
-  /// All workers look at what each has to say and throw the same error. Only after an agreement failed.
+  /// All workers exchange their letters and throw the same error. Called only after an agreement has failed.
   [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
     const std::vector<letter> letters = letters_of_all(letter_of(fingerprint, kind, mine), mine);
     for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
     for (const letter& l : letters)
       if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
-        local_.forget();  // that worker may not have come as far as the others
+        local_.forget();  // that worker may have noted fewer operations than the others
         raise(failure::memory, l.sentence);
       }
     if (same) {
@@ -373,21 +384,21 @@ class basic_world_state {
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::unique_ptr<hang_report> hang_report_;
-  bool any_thread_ = false;              // MPI gives MPI_THREAD_MULTIPLE
-  std::atomic<std::thread::id> caller_;  // who is in a call
+  bool any_thread_ = false;              // MPI provides MPI_THREAD_MULTIPLE
+  std::atomic<std::thread::id> caller_;  // the thread that is in a call
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks level_;
   std::thread::id maker_;
-  bool lost_ = false;  // a worker did not answer or has left: nothing more is agreed on
+  bool lost_ = false;  // a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_ = false;
-  bool began_before_ = false;  // the last agreement let something begin, and the call needs another one
+  bool began_before_ = false;  // the last agreement started a speculative send, and the call needs another agreement
   own_node* tags_ = nullptr;
-  bool sought_flags_ = false, ends_plainly_ = false;  // the second: nothing is to be done after an agreement
+  bool sought_flags_ = false, ends_plainly_ = false;  // ends_plainly_: there is nothing to do after an agreement
   and_allreduce common_;
   recorded_agreements* steps_ = nullptr;
   local_operations local_;
-  std::shared_ptr<pending_operation> under_way_;  // the last; those before it have ended
+  std::shared_ptr<pending_operation> under_way_;  // the last one; earlier ones are finished
   kept_buffers buffers_;
 };
 using world_state = basic_world_state<>;
