@@ -1,4 +1,4 @@
-// Extents for a number of workers, as equal to each other as it allows: what MPI_Dims_create finds.
+// Extents for a number of workers, as equal to each other as that number allows, like those of MPI_Dims_create.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 namespace partita {
 namespace detail {
 
-/// Writes the factors of n, at most `most` each and none larger than the one before it, of which the first is as small
-/// as it can be, then the second, and so on. False if there are none.
+/// Writes `rank` factors of n in descending order, each at most `most`. Of all such lists it takes the one with the
+/// smallest first factor, then the smallest second factor, and so on. Returns false if there is none.
 constexpr bool balanced_factors(std::size_t n, std::size_t rank, std::size_t most, std::size_t* factors) {
   if (rank == 0) return n == 1;
   for (std::size_t d = 1; d <= n && d <= most; ++d) {
@@ -33,11 +33,11 @@ constexpr void require_workers(std::size_t workers, std::size_t rank) {
 
 }  // namespace detail
 
-/// Extents whose product is the number of workers, the largest first, each as small as the number allows: of 12 workers
-/// 4 x 3 and 3 x 2 x 2, of 7 workers 7 x 1. `everyone.partition(balanced_extents<2>(everyone.size()))`.
-/// Shapes:   the result is dynamic_extents<Rank>, made for a dynamic_partition<Rank>; with the rank as the second
-///           argument it is a shape_list, for a rank that is known at run time only.
-/// Requires: at least one worker; one, if the rank is 0 [partition_error].
+/// Extents whose product is the number of workers, the largest first, and each as small as possible: 4 x 3 and 3 x 2 x
+/// 2 for 12 workers, 7 x 1 for 7 workers. `everyone.partition(balanced_extents<2>(everyone.size()))`.
+/// Shapes:   the result is dynamic_extents<Rank>, for a dynamic_partition<Rank>. With the rank as the second argument
+///           it is a shape_list, for a rank that is known at run time only.
+/// Requires: at least one worker; exactly one if the rank is 0 [partition_error].
 /// Cost:     no communication; a constant expression.
 /// Adjoint:  none.
 template <std::size_t Rank>

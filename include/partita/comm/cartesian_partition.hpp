@@ -1,4 +1,5 @@
-// A partition of the workers of a Cartesian communicator, each at the coordinates that it has there.
+// A partition of the workers of a Cartesian communicator, in which each worker has the coordinates of that
+// communicator.
 #pragma once
 
 #include <array>
@@ -10,9 +11,9 @@
 namespace partita {
 
 /// The workers of a Cartesian communicator (of Boost.MPI, or an MPI_Comm from MPI_Cart_create or MPI_Cart_sub) as a
-/// partition: `p.index()` is what MPI_Cart_coords says. Its world is world(communicator).
+/// partition: `p.index()` equals the result of MPI_Cart_coords. Its world is world(communicator).
 /// Requires: a communicator with a Cartesian topology of `Rank` dimensions [partition_error, on all workers].
-/// Cost:     that of a world. Periods are not kept: a halo_exchange is given its boundary.
+/// Cost:     that of a world. Periods are not kept: pass the boundary to halo_exchange.
 template <std::size_t Rank>
 dynamic_partition<Rank> cartesian_partition(const boost::mpi::communicator& communicator,
                                             checks level = checks::agree) {
@@ -33,7 +34,7 @@ dynamic_partition<Rank> cartesian_partition(const boost::mpi::communicator& comm
   std::array<std::size_t, Rank> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = static_cast<std::size_t>(sizes[d]);
   const dynamic_extents<Rank> shape(all);
-  return world(communicator, level).partition(shape);  // MPI numbers the places in C order, as a partition does
+  return world(communicator, level).partition(shape);  // MPI numbers the workers in C order, as a partition does
 }
 
 }  // namespace partita

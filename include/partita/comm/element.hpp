@@ -1,4 +1,5 @@
-// How elements travel: the MPI datatype of each element type, messages of any length, and which elements can be summed.
+// How elements are sent: the MPI datatype of each element type, messages of any length, and which elements can be
+// summed.
 #pragma once
 
 #include <complex>
@@ -27,11 +28,11 @@ template <class T>
 concept movable_element = std::is_arithmetic_v<T> || detail::is_complex<T> || boost::mpi::is_mpi_datatype<T>::value ||
                           (moves_as_bytes<T> && std::is_trivially_copyable_v<T>);
 
-/// T may travel as it lies in memory: written in place by other workers, or as bytes of a message.
+/// T may be sent as its bytes in memory: written in place by other workers, or as bytes of a message.
 template <class T>
 concept element_in_place = movable_element<T> && (std::is_trivially_copyable_v<T> || detail::is_complex<T>);
 
-/// T can be added up over workers: numbers and types with +=, but not bool, whose sum is no bool.
+/// T can be summed over workers: numbers and types with +=, but not bool, because a sum of bools is not a bool.
 template <class T>
 concept summable_element = movable_element<T> && !std::is_same_v<T, bool> && requires(T& a, const T& b) { a += b; };
 
@@ -66,7 +67,7 @@ MPI_Datatype datatype() {
   } else return boost::mpi::get_mpi_datatype<T>(T());
 }
 
-/// Calls f(first, count) for consecutive pieces that an int can count and MPI can take in one message.
+/// Calls f(first, count) for consecutive pieces whose length fits in an int and that MPI can send in one message.
 template <class T, class F>
 void in_messages(std::size_t n, F f) {
   constexpr std::size_t most = (std::size_t{1} << 30U) / sizeof(T);

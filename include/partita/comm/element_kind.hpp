@@ -1,4 +1,4 @@
-// All that carriers and groups know of the elements they move: how large they are, and how blocks of them are copied,
+// Everything that channels and groups know about the elements they move: their size, and how blocks of them are copied,
 // added and sent.
 #pragma once
 
@@ -14,8 +14,8 @@ template <class T>
 inline constexpr bool shareable =
     std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
 
-/// Carriers move bytes; what depends on the type of the elements they call through here, once for each box, so that
-/// they are compiled once and not for every type and rank.
+/// Channels move bytes. What depends on the element type is called through these functions, once per box, so that
+/// channels are compiled once and not for every type and rank.
 struct element_kind {
   using copy_function = void (*)(char* to, const std::ptrdiff_t* to_strides, const char* from,
                                  const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
@@ -29,30 +29,30 @@ struct element_kind {
   bool in_shared_memory = false;
   MPI_Datatype (*datatype)() = nullptr;
 
-  /// To move boxes, kinds of equal size that are copied and added alike are equal, whatever their type.
+  /// For moving boxes, kinds of the same size with the same copy and add functions are equal, whatever their type.
   friend bool operator==(const element_kind& a, const element_kind& b) {
     return a.bytes == b.bytes && a.copy == b.copy && a.add == b.add;
   }
 
-  /// Copies n elements that lie side by side.
+  /// Copies n contiguous elements.
   void copy_row(void* to, const void* from, std::size_t n, stores how = stores::by_size) const {
     const std::ptrdiff_t unit = 1;
     if (n != 0) copy(static_cast<char*>(to), &unit, static_cast<const char*>(from), &unit, &n, 1, bytes, how);
   }
 
-  /// Elements that are moved.
+  /// For elements that are only moved.
   template <class T>
   static constexpr element_kind moved() {
     return {sizeof(T), copy_of<T>(), nullptr, shareable<T>, &partita::detail::datatype<T>};
   }
-  /// Elements that are moved and added.
+  /// For elements that are moved and added.
   template <class T>
   static constexpr element_kind summed() {
     return {sizeof(T), copy_of<T>(), &add_elements<T>, shareable<T>, &partita::detail::datatype<T>};
   }
 
  private:
-  /// Elements of one unit are copied by the same code.
+  /// Element types with the same copy unit share the code.
   template <class T>
   static constexpr copy_function copy_of() {
     if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<unit_of(sizeof(T))>;

@@ -1,5 +1,5 @@
-// How the elements of several workers become one: functions of bytes, so that the movements of groups are compiled once
-// and not for every element type, rank and reduction.
+// How elements of several workers are combined: functions on bytes, so that collective operations are compiled once and
+// not for every element type, rank and reduction.
 #pragma once
 
 #include <algorithm>
@@ -20,30 +20,30 @@ namespace partita::detail {
 
 struct exact_form;
 
-/// How the blocks of several workers become one.
+/// How the blocks of several workers are combined into one.
 struct element_operation {
   const element_kind* of;
-  /// to[i] = a[i] with b[i] for n elements; `to` may be a or b.
+  /// to[i] = a[i] combined with b[i], for n elements; `to` may be a or b.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
-  /// `count` blocks of n elements become one, rounded once; null where partial results may be passed on.
+  /// Combines `count` blocks of n elements into one and rounds once; null where partial results may be passed on.
   void (*exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
-  /// What remains to be done to the result of `count` blocks; may be null.
+  /// The final step on the result of `count` blocks; may be null.
   void (*complete)(void* y, std::size_t n, std::size_t count);
-  /// How sums that are rounded once pass from node to node; null where blocks have to.
+  /// How sums that are rounded once pass from node to node; null where whole blocks must be sent.
   const exact_form* between_nodes = nullptr;
-  /// Blocks that `exactly` makes, one below the other.
+  /// The number of blocks that `exactly` writes, one after the other.
   std::size_t width = 1;
 };
 
-/// What a node makes of its workers' blocks where their sum is not to be rounded yet.
+/// What a node makes of its workers' blocks when their sum must not be rounded yet.
 struct exact_form {
-  element_operation two_terms;  ///< the first two terms of each sum
-  /// Whether they are all of it.
+  element_operation two_terms;  ///< computes the first two terms of each sum
+  /// Whether these two terms represent the sums exactly.
   bool (*complete)(const char* second_terms, std::size_t n);
   std::unique_ptr<exact_terms> (*make)();
 };
 
-/// Combines numbers a register's worth at a time: loops of a known length are what g++ makes vectors of at -O2.
+/// Combines numbers in blocks of 64 bytes: g++ vectorises loops of known length at -O2.
 template <class R, class T>
 void combine_erased(void* into, const void* left, const void* right, std::size_t n) {
   T* const to = static_cast<T*>(into);
@@ -69,7 +69,7 @@ void combine_erased(void* into, const void* left, const void* right, std::size_t
   }
 }
 
-/// A complex number is a pair of real ones.
+/// A complex number is summed as a pair of real numbers.
 template <class T>
 void add_exactly_erased(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
   if constexpr (complex_like<T>) {
@@ -81,7 +81,7 @@ void add_exactly_erased(const char* const* blocks, std::size_t count, std::size_
   }
 }
 
-/// The numbers that an element is made of.
+/// The real numbers that an element consists of.
 template <class T>
 struct numbers_of {
   using type = T;
@@ -120,7 +120,8 @@ void complete_erased(void* y, std::size_t n, std::size_t count) {
   for (T* to = static_cast<T*>(y); n != 0; --n, ++to) *to = R::template completed<T>(*to, count);
 }
 
-/// The reduction R of elements T; with `Exact`, sums of fractions are rounded once (of integers every order is exact).
+/// The reduction R of elements T. With `Exact`, sums of floating-point numbers are rounded once (for integers any order
+/// is exact).
 template <class R, class T, bool Exact>
 constexpr element_operation make_operation() {
   element_operation operation{&kind_of<T>, &combine_erased<R, T>, nullptr, nullptr};
@@ -135,17 +136,18 @@ constexpr element_operation make_operation() {
 template <class R, class T, bool Exact = false>
 inline constexpr element_operation operation_of = make_operation<R, T, Exact>();
 
-/// As much of each block is combined at once, to stay in the first cache.
+/// This many bytes of each block are combined at a time, to stay in the first-level cache.
 inline constexpr std::size_t piece_bytes = 4096;
 
-/// Room for the elements that are combined at once.
+/// A buffer for the elements that are combined at a time.
 struct piece_buffer {
   alignas(64) char bytes[piece_bytes];
 };
 
 namespace tree_order {
 
-/// The blocks of a position and those below it into `to`; false if there is only one, which stays where it is.
+/// Combines the blocks of a position and of those below it into `to`. Returns false if there is only one block, which
+/// stays where it is.
 inline bool combine_below(const element_operation& how, const char* const* blocks, const binomial_tree& tree,
                           std::size_t position, bool gives, std::size_t n, char* to) {
   const char* together = gives ? blocks[position] : nullptr;
@@ -161,12 +163,13 @@ inline bool combine_below(const element_operation& how, const char* const* block
 
 }  // namespace tree_order
 
-/// The n elements of blocks `first` … size - 1 as one: exactly, if that is asked for, else position by position of the
-/// binomial tree, which gives the same bits as when partial results travel along it. Returns where it is: in `to`, or,
-/// if there is only one block, in that. Requires first <= 1, n elements to be at most a piece.
+/// Combines the n elements of blocks `first` … size - 1: exactly, if that is requested; if not, in the order of the
+/// binomial tree, which gives the same bits as partial results that travel along the tree. Returns where the result is:
+/// `to`, or the only block. Requires first <= 1, and n elements to be at most one piece.
 inline const char* combine_blocks(const element_operation& how, const char* const* blocks, std::size_t first,
                                   std::size_t size, std::size_t n, char* to) {
-  if (how.exactly != nullptr && (size - first > 2 || how.width > 1)) {  // of two numbers the sum is rounded once anyway
+  // a sum of two numbers is rounded once in any case
+  if (how.exactly != nullptr && (size - first > 2 || how.width > 1)) {
     how.exactly(blocks + first, size - first, n, to);
     return to;
   }

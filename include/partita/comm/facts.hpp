@@ -1,4 +1,4 @@
-// Small facts among the workers of a world: a few numbers of each, brought together so that all of them know.
+// Small collectives over the workers of a world: a few numbers of each worker, gathered or reduced on all of them.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace partita::detail {
 template <std::size_t N>
 using facts = std::array<std::uint64_t, N>;
 
-/// The extents of a block, as facts; one number more, so that there is one for rank 0, too.
+/// The extents of a block as numbers for these collectives; one more number, so that there is at least one for rank 0.
 template <std::size_t Rank>
 facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
   facts<Rank + 1> all{};
@@ -22,7 +22,7 @@ facts<Rank + 1> facts_of(const std::array<std::size_t, Rank>& shape) {
   return all;
 }
 
-/// The facts of every worker, by its id. Collective. Cost: one MPI_Allgather of 8 N bytes a worker.
+/// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
 template <std::size_t N>
 std::vector<facts<N>> gathered(const world_state& world, const facts<N>& mine) {
   std::vector<facts<N>> all(world.size());
@@ -32,7 +32,7 @@ std::vector<facts<N>> gathered(const world_state& world, const facts<N>& mine) {
   return all;
 }
 
-/// The facts of all workers added up, number by number. Collective. Cost: one MPI_Allreduce.
+/// The sum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 facts<N> summed(const world_state& world, const facts<N>& mine) {
   facts<N> sum{};
@@ -41,10 +41,10 @@ facts<N> summed(const world_state& world, const facts<N>& mine) {
   return sum;
 }
 
-/// The largest of each of the facts. Collective. Cost: one MPI_Allreduce.
+/// The maximum over all workers, number by number. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 facts<N> largest(const world_state& world, const facts<N>& mine) {
-  // MPICH 4.0 compares unsigned numbers as if they had a sign: turning the highest bit over makes that the right order
+  // MPICH 4.0 compares unsigned numbers as if they were signed: flipping the highest bit makes that order correct
   constexpr std::uint64_t highest = std::uint64_t{1} << 63U;
   std::array<std::int64_t, N> given{}, most{};
   for (std::size_t k = 0; k < N; ++k) given[k] = static_cast<std::int64_t>(mine[k] ^ highest);
@@ -55,7 +55,7 @@ facts<N> largest(const world_state& world, const facts<N>& mine) {
   return all;
 }
 
-/// Words of all workers put together by exclusive or, word by word. Collective: as many words on every worker. Cost:
+/// The bitwise exclusive or over all workers, word by word. Collective; the same number of words on every worker. Cost:
 /// one MPI_Allreduce.
 template <class = void>
 void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
@@ -67,7 +67,7 @@ void exclusive_or(const world_state& world, std::vector<std::uint32_t>& words) {
           "MPI_Allreduce");
 }
 
-/// Whether something holds on every worker. Collective. Cost: one look at shared memory on a node, else one
+/// Whether something holds on every worker. Collective. Cost: on one node a read of shared memory, otherwise one
 /// MPI_Allreduce.
 template <class = void>
 bool on_all(world_state& world, bool here) {

@@ -1,4 +1,5 @@
-// Files above the limit of a process (ulimit -f): an error of the call that writes, not a signal that ends the program.
+// Makes a write above the file size limit of the process (ulimit -f) an error of the call, not a signal that ends the
+// program.
 #pragma once
 
 #include <cerrno>
@@ -8,8 +9,8 @@
 namespace partita::detail {
 
 /// While this object lives, a call of this thread that would make a file too large fails with EFBIG. The system sends
-/// SIGXFSZ to the thread that makes the call; the thread blocks the signal meanwhile and discards it afterwards. Why
-/// not an ignored signal: that would change the process, and with it the handler of the program in its other threads.
+/// SIGXFSZ to the thread that makes the call; this object blocks the signal in that thread and discards it at the end.
+/// Ignoring the signal instead would change the whole process, and so the program's handler in other threads.
 class file_size_errors {
  public:
   file_size_errors() {

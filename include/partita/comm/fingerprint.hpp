@@ -1,4 +1,4 @@
-// The numbers by which workers find out whether they make the same call.
+// Fingerprints (hashes) with which workers check that they make the same call.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// A number for a type, the same on all workers of one program.
+/// A hash of a type, the same on all workers of one program.
 template <class T>
 constexpr std::uint64_t type_number() {
   hasher hash;
@@ -16,7 +16,7 @@ constexpr std::uint64_t type_number() {
   return hash.value();
 }
 
-/// What a type is called, for sentences: "float", "std::complex<double>".
+/// The name of a type, for error messages: "float", "std::complex<double>".
 template <class T>
 text type_name() {
   text name;
@@ -31,7 +31,7 @@ text type_name() {
   return name;
 }
 
-/// A number of the values of all Members members of a struct, in order; a wrong count does not compile.
+/// A hash of the values of all Members members of a struct, in order. A wrong number of members does not compile.
 template <std::size_t Members, class Struct>
 constexpr std::uint64_t fingerprint_of_members(const Struct& all, std::uint64_t seed = 0) {
   static_assert(Members >= 1 && Members <= 11);
@@ -76,13 +76,13 @@ constexpr std::uint64_t fingerprint_of_members(const Struct& all, std::uint64_t 
   }
 }
 
-/// A number of the options of a layer and the type of its elements.
+/// A hash of the options of a layer and its element type.
 template <class T, class Options>
 std::uint64_t number_of_layer(const Options& options) {
   return hasher(type_number<T>()).mix(options).value();
 }
 
-/// The number a with b mixed in.
+/// The hash a with b mixed in.
 constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return hasher(a).mix(b).value(); }
 
 }  // namespace partita::detail

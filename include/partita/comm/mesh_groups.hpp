@@ -1,4 +1,4 @@
-// The groups of workers that the axes of a mesh make.
+// The groups of workers along axes of a mesh.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace partita {
 
-/// The workers of a mesh that differ along these axes only: "data" or "data+model". Worker 0 of the mesh is worker
-/// `first` of the world; more ids than MPI counts are a partition_error.
+/// Groups of workers of a mesh that differ in these axes only, for example "data" or "data+model". Worker 0 of the mesh
+/// is worker `first` of the world. Throws partition_error for ids that MPI cannot count.
 inline worker_groups groups_along(const mesh& m, const char* axes, std::size_t first = 0) {
   constexpr std::size_t most = std::size_t{1} << 31U;
   if (m.size() > most || first > most - m.size())

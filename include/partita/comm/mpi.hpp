@@ -1,4 +1,4 @@
-// The one place where Boost.MPI and MPI enter.
+// The only header that includes Boost.MPI and MPI.
 #pragma once
 
 #include <boost/mpi/communicator.hpp>

@@ -1,4 +1,4 @@
-// MPI_INFO_NULL, for the rooms that do not name MPI: no hints for a library that opens files by MPI.
+// MPI_INFO_NULL for folders that do not use MPI directly: no hints for a library that opens files through MPI.
 #pragma once
 
 #include <partita/comm/mpi.hpp>

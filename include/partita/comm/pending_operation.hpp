@@ -1,4 +1,4 @@
-// An exchange, or a sum, that has begun and not ended.
+// A pending exchange or sum: it has been started and not finished.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// At most one exchange, or sum, of a kernel is pending; starting another finishes it first.
+/// At most one exchange or sum of a kernel is pending. Starting another one finishes it first.
 class pending_operation {
  public:
   /// Returns the number of this operation.
@@ -26,12 +26,12 @@ class pending_operation {
     if (!ends) return;
     try {
       finish_(ends.get());
-    } catch (const std::bad_alloc&) {  // the others count on this worker
+    } catch (const std::bad_alloc&) {  // the other workers depend on this one
       if (began_in_ != nullptr) began_in_->lacks_memory_amid_call();
       throw;
     }
   }
-  /// Ends the operation of this number, if it has not ended.
+  /// Finishes the operation with this number, if it is still pending.
   template <class = void>
   void wait(std::uint64_t number) {
     if (number == number_) wait();
@@ -40,7 +40,8 @@ class pending_operation {
  private:
   std::shared_ptr<void> under_way_;
   void (*finish_)(void*) = nullptr;
-  wait_watcher* began_in_ = nullptr;  // of the world in which it was begun, which a pending operation keeps
+  // of the world in which the operation was started; the pending operation keeps that world alive
+  wait_watcher* began_in_ = nullptr;
   std::uint64_t number_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Tensors of xtensor whose elements live in a pool: results that their senders may write in place, and that cost no
-// allocation and no page fault when they come again.
+// xtensor tensors whose elements come from a memory pool: results that their senders may write in place, and whose
+// reuse costs no allocation and no page fault.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-/// What the pooled tensors of this worker hold: bytes as they were asked for.
+/// The memory that pooled tensors of this worker use, in bytes as requested.
 struct pool_use {
   std::size_t now = 0, most = 0;
 
@@ -19,14 +19,14 @@ struct pool_use {
     now += bytes;
     most = now > most ? now : most;
   }
-  /// Forgets the peak of the past.
+  /// Resets the peak to the current use.
   void restart() { most = now; }
 };
 inline thread_local pool_use pooled;
 
-/// Takes memory from the arena that `make_pooled` names, else from the heap, and gives it back where it came from.
-/// Stateless, because xt::uvector does not carry an allocator's state through its assignments (0.24.3): blocks are
-/// known by their addresses. A copy of a result goes to the heap; the arena is for results.
+/// Takes memory from the arena that `make_pooled` sets, or from the heap if there is none; releases it to where it came
+/// from. It is stateless, because xt::uvector (0.24.3) does not carry an allocator's state through assignments: blocks
+/// are recognised by their addresses. A copy of a result goes to the heap; the arena is for results.
 template <class T>
 class pool_allocator {
  public:
@@ -53,11 +53,12 @@ class pool_allocator {
   static inline thread_local detail::arena* arena_in_use = nullptr;
 };
 
-/// An xt::xtensor<T, Rank>, row-major, in every respect but where its memory comes from. It becomes one by one copy.
+/// A row-major xt::xtensor<T, Rank> that differs only in where its memory comes from. One copy converts it to an
+/// xt::xtensor.
 template <class T, std::size_t Rank>
 using pooled_tensor = result_tensor<xt::xtensor<T, Rank, xt::layout_type::row_major, pool_allocator<T>>>;
 
-/// A tensor of this shape from an arena, its elements not yet set.
+/// A tensor of this shape from an arena, with uninitialised elements.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> make_pooled(detail::arena& memory, const std::array<std::size_t, Rank>& shape) {
   struct scope {

@@ -1,5 +1,5 @@
-// Blocks of shared memory that one worker fills and several read for as long as they like: tensors that nobody may
-// write.
+// Blocks of shared memory that one worker fills and several workers read, as tensors that are read-only and may be
+// kept.
 #pragma once
 
 #include <array>
@@ -20,18 +20,18 @@ namespace partita {
 
 namespace detail {
 
-/// What stands before the elements of a lent block: how many views of it there are, on all workers together.
+/// The header in front of the elements of a lent block: the number of views of it, on all workers together.
 struct alignas(64) lent_header {
   std::atomic<std::uint32_t> views;
 };
 static_assert(sizeof(lent_header) == 64);
 
-/// The blocks that this worker lent out. Whoever drops the last view cannot give a block back, since pools belong to
-/// their workers: the lender looks through what it lent when it lends again, so that a steady loop takes no fresh
-/// block.
+/// The blocks that this worker has lent. A pool belongs to its worker, so the worker that drops the last view cannot
+/// release the block. The lender therefore releases unused blocks when it lends the next one; a steady loop then needs
+/// no fresh block.
 class lent_blocks {
  public:
-  /// A block for `bytes` of elements, to be viewed `views` times. The elements begin on a cache line.
+  /// A block for `bytes` of elements, with `views` views. The elements begin on a cache line.
   template <class = void>
   static lent_header* lend(arena& memory, std::size_t bytes, std::uint32_t views) {
     const std::lock_guard<spin_lock> only(in_use());
@@ -52,7 +52,8 @@ class lent_blocks {
   };
   template <class = void>
   static std::vector<entry>& lent() {
-    static std::vector<entry>& entries = *new std::vector<entry>;  // views in static storage outlive everything
+    // never destroyed: views in static storage may outlive everything
+    static std::vector<entry>& entries = *new std::vector<entry>;
     return entries;
   }
   static spin_lock& in_use() {
@@ -74,11 +75,11 @@ class lent_blocks {
   }
 };
 
-/// One view of a lent block. Copies count.
+/// One view of a lent block. Copies are counted.
 class lease {
  public:
   lease() = default;
-  /// Takes over a view that the lender has counted already.
+  /// Takes over a view that the lender has already counted.
   explicit lease(lent_header* header) : header_(header) {}
   lease(const lease& other) : header_(other.header_) {
     if (header_ != nullptr) header_->views.fetch_add(1, std::memory_order_relaxed);
@@ -90,10 +91,10 @@ class lease {
     return *this;
   }
   ~lease() {
-    // a forked child has its parent's views, but not its place among those that count them
+    // a forked child has copies of its parent's views, but they are not counted
     if (header_ != nullptr && !process::is_forked()) header_->views.fetch_sub(1, std::memory_order_release);
   }
-  /// Whether there is a block at all. An operator, because that is how xt::xbuffer_adaptor knows an owner (0.24).
+  /// Whether there is a block at all. This is an operator because xt::xbuffer_adaptor (0.24) recognises an owner by it.
   bool operator()() const { return header_ != nullptr; }
 
  private:
@@ -105,8 +106,8 @@ using lent_elements = xt::xbuffer_adaptor<const T*, xt::no_ownership, lease>;
 
 }  // namespace detail
 
-/// What a kernel with the policy `shared_view` gives: a tensor to be read, of which one copy serves all workers of a
-/// node. It holds its memory for as long as it lives, copies of it too; the kernel and the input may be gone.
+/// The result of a kernel with the policy `shared_view`: a read-only tensor, one copy of which serves all workers of a
+/// node. It and its copies keep their memory alive; the kernel and the input may be destroyed.
 template <class T, std::size_t Rank>
 using shared_view_of = xt::xtensor_adaptor<detail::lent_elements<T>, Rank, xt::layout_type::row_major>;
 

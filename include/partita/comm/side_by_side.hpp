@@ -1,8 +1,9 @@
-// Several blocks that are moved as one: the plans of several tensors put together, so that what goes from one worker to
-// another goes in one message, whatever tensor it belongs to.
+// Moves blocks of several tensors as one: combines the plans of the tensors, so that everything that one worker sends
+// to another goes in one message, whatever tensor it belongs to.
 //
-// The dimensions of all tensors stand one after another. A box of one of them has extent 1 along those of the others,
-// and one dimension more for each tensor but the first leads to where its block begins.
+// The combined plan has the dimensions of all tensors in sequence. A box of one tensor has extent 1 in the dimensions
+// of the others. For each tensor but the first there is one more dimension, whose stride leads to the start of its
+// block.
 #pragma once
 
 #include <array>
@@ -14,12 +15,12 @@
 
 namespace partita::detail {
 
-/// How many dimensions blocks of these ranks have together.
+/// The number of dimensions of a combined plan for blocks of these ranks.
 template <std::size_t... Rank>
 inline constexpr std::size_t dimensions_side_by_side = (Rank + ...) + sizeof...(Rank) - 1;
 
-/// One plan for all of `plans`, of one worker and for one kind of elements. The boxes of a pair stand in the order of
-/// the tensors. Cost: O(boxes × tensors).
+/// One plan for all of `plans`, which are of one worker and one kind of elements. The boxes between two workers are in
+/// the order of the tensors. Cost: O(boxes × tensors).
 template <class = void>
 inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   std::size_t dimensions = plans.size() - 1;
@@ -32,7 +33,7 @@ inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   all.received_strides.assign(dimensions, 1);
 
   std::vector<std::size_t> shape(dimensions), at(dimensions);
-  const std::vector<std::ptrdiff_t> nowhere(dimensions, 0);  // nobody else knows where these blocks are
+  const std::vector<std::ptrdiff_t> nowhere(dimensions, 0);  // no other worker knows the addresses of these blocks
   const auto in_place = [&](std::size_t which, const std::size_t* from, auto& to, std::size_t elsewhere) {
     std::size_t first = 0;
     for (std::size_t k = 0; k < which; ++k) first += plans[k].rank;
@@ -44,7 +45,7 @@ inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
     in_place(which, of_at, at, 0);
     if (which > 0) at[dimensions - plans.size() + which] = 1;
   };
-  /// Calls f(which, k) for the boxes of a list of all plans, by worker.
+  /// Calls f(which, k, worker) for the boxes of one list in all plans, in ascending order of the workers.
   const auto by_worker = [&](box_list lowered_plan::*list, auto f) {
     std::vector<std::size_t> next(plans.size(), 0);
     for (;;) {
@@ -90,7 +91,7 @@ inline lowered_plan side_by_side(const std::vector<lowered_plan>& plans) {
   return all;
 }
 
-/// Where several blocks of one type are: the address of one of them, and all strides.
+/// The address of several blocks of one element type: the address of one of them, and all strides.
 template <class T, std::size_t... Rank>
 struct blocks_side_by_side {
   static constexpr std::size_t dimensions = dimensions_side_by_side<Rank...>;
@@ -109,7 +110,7 @@ struct blocks_side_by_side {
   }
 
  private:
-  /// In elements, which are of a size that divides their addresses.
+  /// In elements; addresses are multiples of the size of an element.
   std::ptrdiff_t steps_to(const T* block) const {
     const auto bytes = reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(data);
     return static_cast<std::ptrdiff_t>(bytes) / static_cast<std::ptrdiff_t>(sizeof(T));

@@ -1,5 +1,5 @@
-// Being told to end: the signal that batch systems send before they kill, known to all workers at one point of the
-// program.
+// Handles the signal that batch systems send before they kill a job, such that all workers react to it at the same
+// point of the program.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,11 @@
 
 namespace partita {
 
-/// From now on a signal does not end this worker, but is remembered: `if (stop.on_any()) { save; break; }`.
-/// Requires: one object at a time; it goes while its world is there. mpirun sends SIGTERM to all workers and kills them
-///           a second later, unless it is given more time (--mca odls_base_sigkill_timeout 60).
-/// Cost:     none until asked; `on_any` an agreement.
+/// While this object lives, the signal does not end this worker but is remembered: `if (stop.on_any()) { save; break;
+/// }`.
+/// Requires: one object at a time, destroyed before its world. mpirun sends SIGTERM to all workers and kills them a
+///           second later, unless it is given more time (--mca odls_base_sigkill_timeout 60).
+/// Cost:     none until asked; `on_any` costs an agreement.
 class stop_signal {
  public:
   explicit stop_signal(world everyone, int number = SIGTERM) : everyone_(std::move(everyone)), number_(number) {
@@ -26,7 +27,7 @@ class stop_signal {
   stop_signal& operator=(const stop_signal&) = delete;
   ~stop_signal() { ::sigaction(number_, &before_, nullptr); }
 
-  /// Whether a worker of the world has got the signal, the same on all of them. Collective.
+  /// Whether any worker of the world has received the signal. The same result on all workers. Collective.
   template <class = void>
   bool on_any() const {
     constexpr std::uint64_t fingerprint = 0x73746f70;

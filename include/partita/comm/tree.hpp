@@ -1,4 +1,4 @@
-// Messages between two workers, of any length, and the two trees along which groups of workers pass small facts.
+// Messages of any length between two workers, and a broadcast and a reduction of small data along a binomial tree.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// What a message is about; messages of a kind between two workers arrive in the order they were sent.
+/// What a message is about. Messages with the same tag between two workers arrive in the order they were sent.
 enum class tag : int { header = 1, block = 2, repartition = 3, user = 4 };
 
 template <class T>
@@ -30,7 +30,7 @@ void receive(const world_state& world, T* data, std::size_t n, std::size_t worke
   });
 }
 
-/// Copies the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
+/// Broadcasts the root's n elements to all members along a binomial tree: ceil(log2 g) steps.
 template <class T>
 void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag about) {
   const binomial_tree tree{group.members.size()};
@@ -40,10 +40,9 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
                  [&](std::size_t other) { send(world, static_cast<const T*>(data), n, group.members[other], about); });
 }
 
-/// Brings values together at the root along the same tree, in an order that depends on the group alone. `mine` is what
-/// this member contributes (nullptr: nothing); `into` is where partial results are kept (needed by every member that
-/// has to combine, and by the root); `incoming` a buffer for one message. combine(into, from) folds one value into
-/// another.
+/// Reduces values to the root along the same tree, in an order that depends on the group alone. `mine` is what this
+/// member contributes (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
+/// that combines need. `incoming` is a buffer for one message. combine(into, from) combines one value into another.
 template <class T, class Combine>
 void collect(const world_state& world, const worker_group& group, const T* mine, T* into, T* incoming, std::size_t n,
              tag about, Combine combine) {

@@ -1,5 +1,5 @@
-// The bitwise AND of four words over all workers of a world: through shared flags once those have been made, by one MPI
-// collective before that and where nodes do not share memory.
+// The bitwise AND of four words over all workers of a world: through shared flags once those exist; before that, and
+// where nodes do not share memory, by one MPI collective.
 #pragma once
 
 #include <array>
@@ -25,19 +25,19 @@ class basic_and_allreduce {
   basic_and_allreduce(MPI_Comm everyone, std::size_t size)
       : everyone_(everyone), size_(size), said_(std::make_unique<std::array<words, 2>>()) {}
 
-  /// Once, by all workers together: from now on the words pass through shared flags, where there is memory for them.
+  /// Collective, called once: from now on the words pass through shared flags, if there is memory for them.
   void make_flags() {
     const own_node& members = own_node::of(everyone_);
     flags_ = std::make_unique<shared_flags>(everyone_, members, arena::of_environment(members));
     if (!flags_->shared()) flags_.reset();
   }
   bool by_flags() const { return flags_ != nullptr; }
-  /// Whether there are flags, of workers on several nodes; the same on all of them.
+  /// Whether there are flags, and the workers are on several nodes. The same on all workers.
   bool by_flags_of_several_nodes() const { return flags_ && flags_->several_nodes(); }
-  /// Somebody may still come and look at the flags.
+  /// Never frees the flags, because other workers may still read them.
   void keep_flags() { leak_on_purpose(std::move(flags_)); }
 
-  /// Gives every worker the bitwise and of the words of all.
+  /// Every worker gets the bitwise AND of the words of all workers.
   void all_and(const words& mine, words& all, speculative_send* ahead = nullptr) {
     if (size_ == 1) {
       all = mine;
@@ -51,7 +51,8 @@ class basic_and_allreduce {
       all = (*said_)[1];
     }
   }
-  /// The same with workers who may never come; false if they did not in time. Nobody meets here after that.
+  /// The same, but with a time limit, because some workers may never come: false if they did not come in time. After
+  /// that no further AND is possible.
   bool all_and_within(const words& mine, words& all, double most_seconds) {
     if (!said_) return false;
     (*said_)[0] = mine;
@@ -77,8 +78,8 @@ class basic_and_allreduce {
   MPI_Comm everyone_ = MPI_COMM_NULL;
   std::size_t size_ = 0;
   std::unique_ptr<shared_flags> flags_;
-  /// Where those who meet by message read and write: on the heap, because MPI may still do so when a wait is given up,
-  /// and made with the world, because a worker without memory must still be able to leave it.
+  /// The buffers of the MPI collective. They are on the heap, because MPI may still use them after a wait was given up.
+  /// They are allocated with the world, because a worker without memory must still be able to leave it.
   std::unique_ptr<std::array<words, 2>> said_;
 };
 using and_allreduce = basic_and_allreduce<>;

@@ -1,4 +1,4 @@
-// Boxes of a block whose rank is known at run time only: the one form in which carriers know what moves.
+// Lists of boxes of a block whose rank is known at run time only: the form in which channels store the boxes they move.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,9 @@ inline void dense_strides(const std::size_t* shape, std::size_t rank, std::ptrdi
   }
 }
 
-/// Of the dimensions of a box of several tensors side by side only those of one tensor can differ from 1: leaves out
-/// those in front of and behind them where there are more than a tensor has, and returns how many in front.
+/// A box of several tensors side by side (see side_by_side.hpp) has extents other than 1 only in the dimensions of one
+/// tensor. If there are more dimensions than a tensor may have, this removes dimensions of extent 1 at the end and at
+/// the front, and returns how many it removed at the front.
 inline std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank) {
   std::size_t first = 0;
   if (rank <= most_dimensions) return first;
@@ -31,13 +32,13 @@ inline std::size_t leave_out_ones(const std::size_t* shape, std::size_t& rank) {
   return first;
 }
 
-/// A block at one call. Without strides it is a staging area: each box of it stands dense at its `stage`.
+/// The memory of a block in one call. Without strides it is a staging area, where each box is dense at its `stage`.
 struct block_memory {
   char* data = nullptr;
   const std::ptrdiff_t* strides = nullptr;
 };
 
-/// A box that goes to or comes from a worker, and where it starts in this worker's block.
+/// A box that is sent to or received from a worker, and its position in this worker's block.
 struct listed_box {
   std::size_t worker = 0;
   std::size_t stage = 0;  ///< bytes from the start of the staging area, if there is one
@@ -45,7 +46,7 @@ struct listed_box {
   const std::size_t* at = nullptr;
 };
 
-/// Boxes of one rank, one after another in one vector.
+/// Boxes of one rank, stored contiguously in one vector.
 class box_list {
  public:
   explicit box_list(std::size_t rank = 0) : rank_(rank) {}
@@ -72,14 +73,14 @@ class box_list {
   }
 
   std::size_t volume(std::size_t k) const { return elements_in((*this)[k].shape, rank_); }
-  /// How many elements all boxes hold.
+  /// The number of elements in all boxes.
   std::size_t volume() const {
     std::size_t sum = 0;
     for (std::size_t k = 0; k < size(); ++k) sum += volume(k);
     return sum;
   }
 
-  /// Adds a box cut into slabs of at most `most` bytes along its outer dimensions, in C order.
+  /// Adds a box in slabs of at most `most` bytes, cut along its outer dimensions, in C order.
   void add_cut(const listed_box& b, std::size_t element, std::size_t most) {
     const std::size_t bytes = elements_in(b.shape, rank_) * element;
     if (bytes == 0) return;
@@ -102,19 +103,19 @@ class box_list {
   std::vector<std::size_t> numbers_;
 };
 
-/// Where a box starts in a block with these strides, in elements.
+/// The offset of a box in a block with these strides, in elements.
 inline std::ptrdiff_t offset_of(const listed_box& b, const std::ptrdiff_t* strides, std::size_t rank) {
   std::ptrdiff_t offset = 0;
   for (std::size_t d = 0; d < rank; ++d) offset += static_cast<std::ptrdiff_t>(b.at[d]) * strides[d];
   return offset;
 }
-/// Where a box starts in memory.
+/// The address of a box.
 inline char* address_of(const listed_box& b, const block_memory& block, std::size_t rank, std::size_t element) {
   if (block.strides == nullptr) return block.data + b.stage;
   return block.data + offset_of(b, block.strides, rank) * static_cast<std::ptrdiff_t>(element);
 }
 
-/// Whether the elements of a box follow each other in a block with these strides.
+/// Whether the elements of a box are contiguous in a block with these strides.
 inline bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank) {
   std::ptrdiff_t next = 1;
   for (std::size_t d = rank; d-- > 0;) {
@@ -124,7 +125,7 @@ inline bool is_contiguous(const std::size_t* shape, const std::ptrdiff_t* stride
   return true;
 }
 
-/// Copies a box out of its block to dense memory in the box's own order, or the other way. Returns the end of the
+/// Copies a box from its block to dense memory in the box's own order (`out`), or back. Returns the end of the dense
 /// memory.
 inline char* pack_box(const element_kind& kind, const listed_box& b, std::size_t rank, const block_memory& block,
                       char* packed, bool out, stores how) {

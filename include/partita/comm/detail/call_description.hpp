@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-/// What describes a call when that is asked for, of any type: what all calls do is compiled once.
+/// A type-erased function that describes a call, so that the code that all calls share is compiled once.
 class call_description {
  public:
   template <class Describe>

@@ -1,5 +1,5 @@
-// The last calls of a worker, printed from its status slot by itself or by another worker of its machine: when an
-// exception leaves main, when a process was killed, or when a worker does not come to a call.
+// Prints the last calls of a worker from its status slot. The worker itself prints them when an exception leaves main;
+// another worker of its machine prints them when the process was killed, or when the worker does not come to a call.
 #pragma once
 
 #include <unistd.h>
@@ -17,16 +17,16 @@
 
 namespace partita::detail {
 
-/// One line by one write, so that lines of several workers do not mix. Fit for a handler of signals.
+/// Prints one line with a single write, so that lines of several workers do not mix. Safe in a signal handler.
 inline void print_line(text line) {
   line << '\n';
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.c_str(), line.size());
 }
 
-/// What a page says of its worker. Nothing in it allocates or locks, so that a handler of signals may print.
+/// The call log in a status slot. It never allocates or locks, so a signal handler may print it.
 class call_log {
  public:
-  /// Prints the last calls, the newest first: a line for each that differs from those after it.
+  /// Prints the last calls, newest first: one line for each distinct call.
   template <class = void>
   static void print(const status_slot& of) {
     const std::uint64_t all = of.calls, kept = all < status_slot::kept ? all : status_slot::kept;
@@ -56,7 +56,7 @@ class call_log {
   static text name(const status_slot& of) {
     return text("worker ") << of.worker.load() << " (process " << of.process.load() << ")";
   }
-  /// Prints the calls of a worker that is gone, unless another has done so.
+  /// Prints the calls of a worker that has ended, unless another worker has printed them already.
   template <class = void>
   static void print_of_the_gone(const status_slot& of) {
     status_slots& pages = status_slots::instance();
@@ -67,7 +67,7 @@ class call_log {
     print(of);
   }
 
-  /// From now on an exception that nobody catches, and an early death, are reported. Once.
+  /// Installs the handlers that report an uncaught exception and an early end of the process. They are installed once.
   static void keep() {
     [[maybe_unused]] static const bool once = [] {
       previous() = std::set_terminate(&call_log::on_terminate);
@@ -92,7 +92,8 @@ class call_log {
   static const status_slot::call& call_of(const status_slot& of, std::uint64_t number) {
     return of.last[number % status_slot::kept];
   }
-  /// Whether another worker ended before this one, which then has nothing of its own to tell.
+  /// Whether another worker ended before this one. Then this worker's end is only a consequence, and not reported in
+  /// detail.
   static bool follows_another() {
     for (auto known = status_slots::instance().newest(); known != nullptr; known = known->older)
       if (known->page->stands == standing::failed || is_gone(*known->page)) return true;
@@ -101,7 +102,7 @@ class call_log {
   static bool is_gone(const status_slot& of) {
     return of.stands == standing::ended || status_slots::has_ended(of.process);
   }
-  /// What is thrown and caught by nobody; into `final_message` as others shall quote it.
+  /// Prints the uncaught exception, and stores it in `final_message` so that other workers can quote it.
   template <class = void>
   static void explain_end(status_slot& own, bool follows) {
     text cause;
@@ -131,15 +132,17 @@ class call_log {
       status_slots& pages = status_slots::instance();
       const bool follows = follows_another();
       explain_end(pages.own(), follows);
-      // those that wait look ten times a second; the end of the job would leave them no time. Who only follows leaves
-      // it to the first to end the job, and adds no noise of its own.
+      // Waiting workers look at the status slots ten times a second; without this delay the job would end before they
+      // see this one. A worker that fails only because of another waits longer, so that the other one ends the job and
+      // the output is not repeated.
       const timespec while_others_look{follows ? 3 : 0, 400'000'000};
       if (pages.newest() != nullptr) ::nanosleep(&while_others_look, nullptr);
     }
     if (previous() != nullptr) previous()();
     std::abort();
   }
-  /// mpirun tells the others of a job to end as soon as one is gone: the last moment in which they can say of whom.
+  /// mpirun sends SIGTERM to the other workers as soon as one worker has ended: the last moment at which they can
+  /// report which one it was.
   static void on_sigterm(int number) {
     if (!process::is_forked()) {
       status_slots& pages = status_slots::instance();

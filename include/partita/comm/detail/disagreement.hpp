@@ -1,4 +1,4 @@
-// What workers say that make different calls, and the sentence that all of them get.
+// What workers report when they make different calls, and the error message that all of them get.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace partita::detail {
 
-/// What one worker has to say once an agreement has failed.
+/// What each worker sends after a failed agreement: its call and its error.
 struct letter {
   std::uint64_t fingerprint = 0, kind = 0;
   text sentence;
-  std::uint64_t history = 0;                                             ///< of its local operations
-  std::array<std::uint64_t, local_operations::most_named> operations{};  ///< since the last agreement
+  std::uint64_t history = 0;                                             ///< hash of its local operations
+  std::array<std::uint64_t, local_operations::most_named> operations{};  ///< fingerprints since the last agreement
 };
 
-/// The first local operation since the last agreement that workers did not do alike; `none` if their histories are
-/// equal.
+/// The index of the first local operation since the last agreement that differs between workers; `none` if their
+/// histories are equal.
 struct first_difference {
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t operation = none;
@@ -36,17 +36,18 @@ struct first_difference {
   }
 };
 
-/// The calls that are made, each with the workers that make it; where two of them read alike, what else differs.
+/// Names the calls that the workers make, each with the workers that make it. If two different calls have the same
+/// description, the text adds what else may differ.
 template <class = void>
 text difference(const std::vector<letter>& letters) {
   text all("partita: workers make different calls: ");
-  std::vector<std::size_t> first;  // of those that make the same
+  std::vector<std::size_t> first;  // the first worker of each group that makes the same call
   for (std::size_t k = 0; k < letters.size(); ++k) {
     bool known = false;
     for (std::size_t other : first) known = known || letters[other].fingerprint == letters[k].fingerprint;
     if (!known) first.push_back(k);
   }
-  constexpr std::size_t most_told = 3;  // what a sentence holds; the others differ in the same way, as a rule
+  constexpr std::size_t most_told = 3;  // what fits in one message; further calls usually differ in the same way
   bool alike = false;
   for (std::size_t n = 0; n < first.size() && n < most_told; ++n) {
     const letter& told = letters[first[n]];
@@ -67,7 +68,7 @@ text difference(const std::vector<letter>& letters) {
   return all << "; every worker of a world makes every call with the same arguments";
 }
 
-/// The error of the first that has one: of all of them, since none goes on.
+/// Throws the error of the first worker that has one. All workers throw it, because none continues the call.
 template <class = void>
 [[noreturn]] void raise_first(const std::vector<letter>& letters) {
   for (const letter& l : letters)
@@ -75,7 +76,7 @@ template <class = void>
   throw communication_error("partita: an agreement failed for a reason that no worker gave");
 }
 
-/// What is said of a world whose workers mean two levels of checks.
+/// The error message for a world whose workers pass different levels of checks.
 template <class = void>
 text two_levels(std::uint64_t first, std::size_t worker, std::uint64_t other) {
   const auto name = [](std::uint64_t level) {

@@ -1,4 +1,4 @@
-// The end of a job in which workers wait for one that cannot go on.
+// Ends a job in which workers wait for one that cannot continue.
 #pragma once
 
 #include <cstdlib>

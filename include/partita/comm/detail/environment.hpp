@@ -1,4 +1,5 @@
-// What the variables of the environment say, whatever they say: the default or what comes nearest, and no wrong value.
+// Parses the environment variables of the library. Any text gives a valid value: the default or the nearest valid
+// value.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +8,17 @@
 
 namespace partita::detail {
 
-/// PARTITA_NODES: on how many nodes the workers act as if they lived; 1 if it says nothing.
+/// PARTITA_NODES: the number of nodes the workers pretend to be on; 1 if it is not set.
 inline int nodes_said(const char* said) {
   const long nodes = said == nullptr ? 0 : std::strtol(said, nullptr, 10);
   return nodes < 1 ? 1 : nodes < 1'000'000'000 ? static_cast<int>(nodes) : 1'000'000'000;
 }
 /// PARTITA_SHARED: nothing is shared if it is 0.
 inline bool sharing_said(const char* said) { return said == nullptr || std::strtol(said, nullptr, 10) != 0; }
-/// PARTITA_SHARED_FREE: how many bytes shared memory pretends to have room for.
+/// PARTITA_SHARED_FREE: pretends that shared memory has room for this many bytes.
 inline std::size_t room_said(const char* said) { return std::strtoull(said, nullptr, 10); }
-/// PARTITA_LINK: what messages between nodes take, `latency,message,byte` in seconds, and perhaps `,bytes` that leave
-/// without being asked for; not given if a number is missing or not above 0.
+/// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
+/// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
 struct link_said {
   double latency = 0, message = 0, byte = 0;
   std::size_t at_once = 2048;
@@ -36,7 +37,7 @@ struct link_said {
     if (bytes >= 1 && bytes < (1ULL << 30U)) at_once = static_cast<std::size_t>(bytes);
   }
 };
-/// PARTITA_PATIENCE: seconds until waiting is an error; 0 is never.
+/// PARTITA_PATIENCE: seconds until waiting is an error; 0 means never.
 inline double patience_said(const char* said) {
   const double seconds = said == nullptr ? 0 : std::strtod(said, nullptr);
   return seconds > 0 && seconds < 1e9 ? seconds : 0;

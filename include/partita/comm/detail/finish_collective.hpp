@@ -1,4 +1,4 @@
-// Waiting for a pending collective.
+// Waits for a pending collective to complete.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// Waits, and says so if it takes long. What MPI reads and writes is kept for good if the wait is given up.
+/// Waits; a long wait is reported. If the wait is given up, the memory that MPI reads and writes is never freed.
 template <class Held>
 void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
   try {
@@ -25,10 +25,10 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& held) {
   }
 }
 
-/// How the wait for a collective ended that others may never enter.
+/// How the wait for a collective ended, which some workers may never enter.
 enum class ending { in_time, late, failed };
 
-/// Waits for so long at most. Where it did not end in time, MPI may still read and write what belongs to it.
+/// Waits for a limited time. If the collective did not complete in time, MPI may still use its buffers.
 inline ending finish_in_time(MPI_Request& request, double most_seconds) {
   const double start = MPI_Wtime();
   int done = 0;

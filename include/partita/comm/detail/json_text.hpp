@@ -1,4 +1,4 @@
-// Texts of any bytes as JSON writes them.
+// Writes texts of arbitrary bytes as JSON strings.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// The bytes of the character of UTF-8 that a text begins with; 0 if it begins with none.
+/// The length in bytes of the UTF-8 character at the start of a text; 0 if there is no valid one.
 template <class = void>
 std::size_t utf8_character(std::string_view words) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(words[k])); };
@@ -24,7 +24,7 @@ std::size_t utf8_character(std::string_view words) {
   if (n == 4 && ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90))) return 0;
   return n;
 }
-/// A text between the quotes of JSON: names of files and of jobs may be any bytes.
+/// A text for use between JSON quotes. The text may be any bytes, for example names of files and jobs.
 template <class = void>
 std::string in_json(std::string_view words) {
   std::string all;

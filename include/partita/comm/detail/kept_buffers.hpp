@@ -1,4 +1,4 @@
-// Buffers that calls use again: steady calls allocate nothing.
+// Buffers that calls reuse: repeated calls allocate nothing.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace partita::detail {
 template <class = void>
 class basic_kept_buffers {
  public:
-  /// At least so many bytes, until the next call for the same slot.
+  /// A buffer of at least `bytes` bytes, valid until the next call for the same slot.
   void* buffer(std::size_t slot, std::size_t bytes) {
     if (slot >= buffers_.size()) buffers_.resize(slot + 1);
     std::vector<std::max_align_t>& b = buffers_[slot];

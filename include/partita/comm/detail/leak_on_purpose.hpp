@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// Better kept than overwritten by what comes late.
+/// Keeps an object forever: better than a late message that overwrites memory in other use.
 template <class T>
 void leak_on_purpose(std::unique_ptr<T> it) {
   try {
@@ -18,7 +18,7 @@ void leak_on_purpose(std::unique_ptr<T> it) {
     static spin_lock keeping;
     const std::lock_guard one_at_a_time(keeping);
     if (it) all.push_back(std::move(it));
-  } catch (const std::bad_alloc&) {  // then nothing knows it any more, which keeps it as well
+  } catch (const std::bad_alloc&) {  // then it is leaked without a pointer to it
     static_cast<void>(it.release());
   }
 }

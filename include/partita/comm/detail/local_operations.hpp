@@ -1,4 +1,4 @@
-// Operations that workers carry out without a message: a running hash, which the next agreement compares.
+// Operations that workers execute without messages: a running hash of them, which the next agreement compares.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace partita::detail {
 
-/// What one worker did since its world was made, as one number that equals that of the others if all did the same; and
-/// the first operations since the last agreement by name, for an error message.
+/// A hash of all local operations of one worker since its world was made, equal on all workers if all did the same. The
+/// first operations since the last agreement are also kept by name, for an error message.
 class local_operations {
  public:
-  static constexpr std::size_t most_named = 16;  // chosen: of more, the first sixteen are compared one by one
+  static constexpr std::size_t most_named = 16;  // chosen: only the first sixteen are compared one by one
 
   struct operation {
     std::uint64_t fingerprint = 0;
@@ -20,7 +20,7 @@ class local_operations {
     shape_list extents{};
   };
 
-  /// One more operation; returns a number that belongs to its result.
+  /// Adds an operation. Returns a number for its result.
   std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents) {
     history_ = hasher(history_).mix(fingerprint).value();
     if (count_ < most_named) {
@@ -35,12 +35,12 @@ class local_operations {
     return history_;
   }
   std::uint64_t history() const { return history_; }
-  /// All workers had the same history; what follows is compared at the next agreement.
+  /// All workers had the same history. Operations from now on are compared at the next agreement.
   void were_agreed_on() { count_ = 0; }
-  /// They had not, and have thrown: they begin anew.
+  /// The histories differed and all workers have thrown: they start again from an empty history.
   void forget() { history_ = count_ = 0; }
 
-  /// Fingerprint k since the last agreement; 0 if there were not as many.
+  /// Fingerprint of operation k since the last agreement; 0 if there were fewer.
   std::uint64_t fingerprint(std::size_t k) const { return k < count_ && k < most_named ? named_[k].fingerprint : 0; }
   text description(std::size_t k) const {
     if (k >= most_named) return text("operations of tensors after the ") << most_named << "th since the last agreement";

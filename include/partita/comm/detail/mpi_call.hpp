@@ -1,5 +1,5 @@
-// What an MPI call returned, turned into an exception: Boost.MPI sets communicators to return errors, and one that is
-// ignored is a worker that waits for ever.
+// Turns the error code of an MPI call into an exception. Boost.MPI sets communicators to return errors; a worker that
+// ignored one could wait forever.
 #pragma once
 
 #include <partita/comm/mpi.hpp>

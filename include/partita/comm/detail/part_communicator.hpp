@@ -1,4 +1,4 @@
-// Communicators of our own: of all workers of a given one, and of some of them, made by those alone.
+// Makes private communicators: of all workers of a given one, or of some of them, without the others taking part.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// Another communicator of the same workers. Collective.
+/// A duplicate of a communicator. Collective.
 template <class = void>
 MPI_Comm private_duplicate(MPI_Comm given) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -32,15 +32,15 @@ inline text making_of_part(const workers& chosen) {
 }
 
 inline std::uint64_t fingerprint_of_part(const workers& chosen) {
-  hasher ids(0x70617274U);  // "part": not the number of another call
+  hasher ids(0x70617274U);  // "part": differs from the seeds of other calls
   for (std::size_t k = 0; k < chosen.size(); ++k) ids.mix(chosen[k]);
   return ids.value();
 }
 
-/// Whether the workers chosen all come and choose alike: what MPI_Comm_create_group would hang without.
+/// Whether all chosen workers come here with the same choice. MPI_Comm_create_group would hang if they did not.
 template <class = void>
 bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uint64_t fingerprint) {
-  constexpr int tag = 31000;  // above those of kernels, below what MPI promises (32767)
+  constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)
   struct exchange {
     std::uint64_t mine, theirs = 0;
   };
@@ -54,7 +54,7 @@ bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uin
     return swapped->theirs;
   };
   constexpr std::uint64_t yes = 1, no = 2;
-  std::size_t lowest = chosen[0];  // also if they were named in another order elsewhere
+  std::size_t lowest = chosen[0];  // the same on all, also if they list the workers in a different order
   for (std::size_t k = 1; k < chosen.size(); ++k) lowest = chosen[k] < lowest ? chosen[k] : lowest;
   if (id != lowest) {
     swap_words(false, lowest, fingerprint);
@@ -68,8 +68,8 @@ bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uin
   return alike;
 }
 
-/// The communicator of the workers chosen, in that order. Only they come here. Cost: one message from each of them and
-/// back, and what MPI_Comm_create_group costs.
+/// The communicator of the chosen workers, in the given order. Only they call this. Cost: one message from each of them
+/// and back, and the cost of MPI_Comm_create_group.
 template <class = void>
 MPI_Comm part_communicator(MPI_Comm everyone, std::size_t id, const workers& chosen) {
   constexpr int tag = 31001;

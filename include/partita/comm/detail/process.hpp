@@ -1,5 +1,5 @@
-// What this process is to MPI: a worker, one whose MPI is over, or the forked child of a worker, to which nothing of
-// the parent's communication belongs.
+// The state of this process: a worker, a worker that records a trace, a process after MPI_Finalize, or the forked child
+// of a worker, which must not use its parent's communication.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,8 @@ class process {
  public:
   enum class standing { unknown, worker, traced, finalized, forked };
 
-  /// From now on known without asking MPI, at the price of a load. Requires MPI [communication_error].
+  /// Throws if this process cannot communicate. The state is cached, so that later calls cost one load. Requires MPI
+  /// [communication_error].
   template <class = void>
   static void expect_worker(const char* call) {
     if (now().load(std::memory_order_relaxed) == standing::unknown) find_out(call);
@@ -29,18 +30,18 @@ class process {
         return;
     }
   }
-  /// Whether this process may still talk to the others.
+  /// Whether this process may still communicate with the other workers.
   static bool is_worker() {
     const standing is = now().load(std::memory_order_relaxed);
     return is == standing::worker || is == standing::traced;
   }
-  /// A worker whose calls nobody writes down: with one look a call knows that it has nothing to ask for.
+  /// A worker whose calls are not traced. One test answers both questions that each call has.
   static bool is_untraced_worker() { return now().load(std::memory_order_relaxed) == standing::worker; }
   static void is_traced() {
     standing expected = standing::worker;
     now().compare_exchange_strong(expected, standing::traced);
   }
-  /// What is called when MPI_Finalize begins on this worker; one function of the library.
+  /// The function that is called when MPI_Finalize begins on this worker; the library sets one.
   static std::atomic<void (*)()>& at_finalize() {
     static std::atomic<void (*)()> call{nullptr};
     return call;
@@ -61,7 +62,7 @@ class process {
     standing expected = standing::unknown;
     if (!now().compare_exchange_strong(expected, finalized != 0 ? standing::finalized : standing::worker)) return;
     if (finalized != 0) return;
-    // MPI_Finalize first of all deletes what hangs on MPI_COMM_SELF
+    // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
     int key = MPI_KEYVAL_INVALID;
     check(MPI_Comm_create_keyval(
               MPI_COMM_NULL_COPY_FN,

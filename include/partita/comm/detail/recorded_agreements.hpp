@@ -8,8 +8,8 @@
 
 namespace partita::detail {
 
-/// The agreements of one chain, in their order: written down while the workers make them, or answered from what was
-/// written down, which all workers have agreed to do.
+/// The agreements of one chain of calls, in order. They are recorded while the workers agree; later they are replayed
+/// from the record, once all workers have agreed to do so.
 class recorded_agreements {
  public:
   template <class = void>
@@ -19,13 +19,13 @@ class recorded_agreements {
   void replay() { answers_ = true, next_ = 0; }
   bool answers() const { return answers_; }
 
-  /// What the workers have in common at the next step; 0 if that is another one than was written down.
+  /// The choices that the workers have in common at the next step; 0 if the step differs from the recorded one.
   std::uint64_t next(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
     if (next_ == steps_.size() || kind != failure::none) return 0;
     const step& expected = steps_[next_++];
     return expected.fingerprint == fingerprint ? expected.common & choices : 0;
   }
-  /// Whether each step had one choice and no other, which it has whenever blocks of these shapes come again.
+  /// Whether each step had exactly one choice in common, which it then has again for blocks of the same shapes.
   template <class = void>
   bool can_be_repeated() const {
     for (const step& one : steps_)

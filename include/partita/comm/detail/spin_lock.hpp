@@ -1,4 +1,4 @@
-// A lock for a few instructions: what several threads of a process hand to each other.
+// A lock for critical sections of a few instructions, for data that several threads of a process share.
 #pragma once
 
 #include <atomic>

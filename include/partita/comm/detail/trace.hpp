@@ -1,6 +1,6 @@
-// What every call of this worker did and how long it took, if PARTITA_TRACE=file.json in the environment asks for it:
-// written when MPI ends. Turned off it costs a call nothing: what looks whether it is on stands behind branches that
-// are there without it.
+// Records what every call of this worker did and how long it took, if PARTITA_TRACE=file.json is set in the
+// environment. The file is written when MPI ends. When the trace is off it costs a call nothing: it is tested only
+// behind branches that exist anyway.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,14 @@ namespace partita::detail {
 class trace {
  public:
   static bool on() { return wanted_.load(std::memory_order_relaxed); }
-  /// Once, when the first world is made.
+  /// Called when the first world is made; has an effect once.
   template <class = void>
   static void begin() {
     [[maybe_unused]] static const bool once = [] {
       const char* const path = std::getenv("PARTITA_TRACE");
       if (path == nullptr || *path == '\0') return false;
       instance().path_ = path;
-      int key = MPI_KEYVAL_INVALID;  // MPI_Finalize first of all deletes what hangs on MPI_COMM_SELF
+      int key = MPI_KEYVAL_INVALID;  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF
       check(MPI_Comm_create_keyval(
                 MPI_COMM_NULL_COPY_FN,
                 [](MPI_Comm, int, void*, void*) -> int {
@@ -48,7 +48,8 @@ class trace {
     }();
   }
 
-  /// A call begins; those of a thread that follow speak of it. `describe()` is asked when its like was not made before.
+  /// A call begins; what this thread records next belongs to it. `describe()` is called only for a call that was not
+  /// made before.
   template <class Describe>
   [[gnu::noinline]] static void begin_call(std::uint64_t world, std::uint64_t fingerprint, Describe describe) {
     trace& it = instance();
@@ -65,11 +66,11 @@ class trace {
       ++it.dropped_;
     }
   }
-  /// What follows in this thread is part of no call.
+  /// What this thread does next belongs to no call.
   static void leave() { current_ = none; }
-  /// The call that this thread makes, for who ends it later.
+  /// The index of this thread's current call, for code that ends it later.
   static std::size_t current() { return current_; }
-  /// As far as is known by now, the call has ended.
+  /// The current call ends now, as far as is known; a later end_call may extend it.
   [[gnu::noinline]] static void end_call() {
     edit(current_, [](traced_call& call) { call.end = now(); });
   }
@@ -80,9 +81,9 @@ class trace {
       call.messages = messages, call.by_message = by_message, call.shared = shared;
     });
   }
-  /// The next agreement on the same call belongs to it: what it learnt is agreed on.
+  /// The next agreement on the same call belongs to the same record: the workers agree on what they have gathered.
   static void goes_on() { goes_on_ = true; }
-  /// A wait within another counts as part of that: false.
+  /// Returns false for a wait inside another wait, which already counts its time.
   static bool begin_wait() { return !std::exchange(waits_, true); }
   static void end_wait(std::chrono::nanoseconds length) {
     waits_ = false;
@@ -91,7 +92,7 @@ class trace {
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};
-  static constexpr std::size_t most = 1'000'000;  // chosen: 72 MB; later calls are counted
+  static constexpr std::size_t most = 1'000'000;  // chosen: 72 MB; further calls are only counted
 
   static trace& instance() {
     static trace& it = *new trace;

@@ -1,5 +1,5 @@
-// The file of a trace, in the format that chrome://tracing and Perfetto read, and a picture of it: each worker adds its
-// calls when it ends, and the last of the job draws.
+// Writes the file of a trace, in the format that chrome://tracing and Perfetto read, and a picture of it. Each worker
+// adds its calls when it ends, and the last worker of the job draws the picture.
 #pragma once
 
 #include <fcntl.h>
@@ -27,7 +27,8 @@ struct traced_call {
   std::size_t messages = 0, by_message = 0, shared = 0;
 };
 
-/// "partita::repartition(p_x, p_y).adjoint with …" is a repartition.adjoint.
+/// The operation in the description of a call: "partita::repartition(p_x, p_y).adjoint with …" gives
+/// repartition.adjoint.
 template <class = void>
 std::string name_of_operation(std::string_view sentence) {
   if (sentence.starts_with("partita::")) sentence.remove_prefix(9);
@@ -37,7 +38,8 @@ std::string name_of_operation(std::string_view sentence) {
   if (close != std::string_view::npos && open != std::string_view::npos) name += sentence.substr(close + 1);
   return name.substr(0, name.find(' '));
 }
-/// The same on all workers of a job, and on no other: by it a worker knows a file of an earlier job.
+/// A name that is the same on all workers of a job and differs between jobs, so that a worker recognises the file of an
+/// earlier job.
 template <class = void>
 std::string name_of_job() {
   for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
@@ -45,7 +47,7 @@ std::string name_of_job() {
   return std::to_string(::getppid());
 }
 
-/// Adds a number to a text, with three decimals: nanoseconds as microseconds.
+/// Adds a number to a text. `as_thousandths` adds it with three decimals: nanoseconds as microseconds.
 template <class = void>
 inline void add_number(std::string& all, std::int64_t number, bool as_thousandths = false) {
   char digits[24];
@@ -57,7 +59,7 @@ inline void add_number(std::string& all, std::int64_t number, bool as_thousandth
           static_cast<char>('0' + rest % 10)};
 }
 
-/// Adds to a file that is open, a mebibyte at a time: a text of all of it would cost more than to format it.
+/// Appends to an open file, a mebibyte at a time: one text of the whole file would cost more than the formatting.
 class trace_sink {
  public:
   trace_sink(int file, std::size_t at) : file_(file), at_(at) { text.reserve(enough + 4096); }
@@ -72,7 +74,7 @@ class trace_sink {
     }
     text.clear();
   }
-  /// The file ends here.
+  /// Writes the rest and ends the file here.
   bool end() {
     flush();
     return good && ::ftruncate(file_, static_cast<off_t>(at_)) == 0;
@@ -86,8 +88,8 @@ class trace_sink {
   std::size_t at_;
 };
 
-/// One line for each worker and each call; the picture's reader counts on it. What calls have in common is written once
-/// and copied: printf would take longer than many a call.
+/// Writes one line for each worker and one for each call; drawn_calls relies on this. The text that calls share is
+/// formatted once and copied, because printf would take longer than many calls.
 template <class = void>
 void trace_lines(trace_sink& to, std::size_t worker, const std::vector<traced_call>& calls,
                  const std::unordered_map<std::uint64_t, std::string>& names, std::size_t dropped) {
@@ -120,7 +122,7 @@ void trace_lines(trace_sink& to, std::size_t worker, const std::vector<traced_ca
   }
 }
 
-/// What is in a file, as one text, as long as this lives.
+/// The content of a file as one text, valid while this object lives.
 class whole_file {
  public:
   explicit whole_file(int file) {
@@ -142,7 +144,8 @@ class whole_file {
   std::size_t bytes_ = 0;
 };
 
-/// Adds the calls of one worker to a file that is whole JSON after each. A trace that cannot be written is said so.
+/// Adds the calls of one worker to a file, which is valid JSON after each worker. Prints an error if the trace cannot
+/// be written.
 template <class = void>
 void write_trace(const std::string& path, std::size_t worker, std::size_t workers,
                  const std::vector<traced_call>& calls, const std::unordered_map<std::uint64_t, std::string>& names,
@@ -156,7 +159,7 @@ void write_trace(const std::string& path, std::size_t worker, std::size_t worker
     const std::string front =
         R"({"displayTimeUnit":"ms","otherData":{"job":")" + name_of_job() + R"("},"traceEvents":[)";
     constexpr std::string_view back = "\n]}\n";
-    std::size_t kept = 0;  // of those that ended before
+    std::size_t kept = 0;  // size of the part that workers wrote earlier
     {
       const whole_file known(file);
       if (known.text().starts_with(front) && known.text().ends_with(back)) kept = known.text().size() - back.size();
@@ -180,7 +183,7 @@ void write_trace(const std::string& path, std::size_t worker, std::size_t worker
       if (picture >= 0) ::close(picture);
     }
   }
-  if (file >= 0) ::close(file);  // and with it goes the lock
+  if (file >= 0) ::close(file);  // this also releases the lock
   if (!good) std::fprintf(stderr, "partita: PARTITA_TRACE: cannot write %s\n", path.c_str());
 }
 

@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// The calls of a file of a trace: what `trace_lines` has written.
+/// The calls in a trace file, as `trace_lines` writes them.
 class drawn_calls {
  public:
   struct bar {
@@ -31,7 +31,7 @@ class drawn_calls {
   const std::vector<std::string_view>& operations() const { return operations_; }
 
  private:
-  /// Reads the number after a key, and goes on behind it.
+  /// Reads the number after a key, and removes both from the front of `entry`.
   template <class T>
   static bool take(std::string_view& entry, std::string_view key, T& number) {
     const std::size_t at = entry.find(key);
@@ -60,7 +60,7 @@ class drawn_calls {
   std::vector<std::string_view> operations_;
 };
 
-/// Calls that are narrower than can be seen, and stand where one was drawn, are left out.
+/// Draws the calls. A call is left out if it is too narrow to see and another call is already drawn at its place.
 template <class = void>
 std::string trace_picture(std::string_view json) {
   const drawn_calls calls(json);
