@@ -13,7 +13,7 @@ inline int nodes_said(const char* said) {
   const long nodes = said == nullptr ? 0 : std::strtol(said, nullptr, 10);
   return nodes < 1 ? 1 : nodes < 1'000'000'000 ? static_cast<int>(nodes) : 1'000'000'000;
 }
-/// PARTITA_SHARED: nothing is shared if it is 0.
+/// PARTITA_SHARED: 0 turns shared memory off.
 inline bool sharing_said(const char* said) { return said == nullptr || std::strtol(said, nullptr, 10) != 0; }
 /// PARTITA_SHARED_FREE: pretends that shared memory has room for this many bytes.
 inline std::size_t room_said(const char* said) { return std::strtoull(said, nullptr, 10); }

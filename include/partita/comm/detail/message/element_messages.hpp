@@ -1,4 +1,5 @@
-// Messages of elements whose type is known at run time only, and the trees that groups of workers move blocks along.
+// Messages of elements whose type is known at run time only, and the algorithms by which groups of workers broadcast
+// and sum blocks.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace partita::detail {
 
-/// Blocks of one kind of elements between the workers of a world; `about` tells its messages from others.
+/// Messages of blocks of one element kind between the workers of a world. The tag `about` distinguishes them from
+/// others.
 template <class = void>
 class basic_element_messages {
  public:
@@ -39,7 +41,7 @@ class basic_element_messages {
             "MPI_Recv");
     });
   }
-  /// Bytes of which the receiver does not know how many they are; fewer than MPI can count.
+  /// Sends bytes whose number the receiver does not know; fewer than an int can count.
   void send_bytes(const std::vector<char>& message, std::size_t worker) const {
     check(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, static_cast<int>(worker),
                    static_cast<int>(about_), world_->communicator()),
@@ -59,8 +61,8 @@ class basic_element_messages {
   }
   void through_shared_memory(std::size_t n) const { count_->bytes_shared += bytes(n); }
 
-  /// Copies the root's n elements to all members: along a binomial tree, from the root, or in parts, as block_routes
-  /// says. `under_way` is empty afterwards.
+  /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
+  /// block_routes chooses. `under_way` is empty afterwards.
   void spread(const worker_group& group, char* data, std::size_t n, posted_messages& under_way) const {
     const std::size_t me = group.position;
     const block_routes routes = routes_of(group, n);
@@ -75,7 +77,7 @@ class basic_element_messages {
     if (me == 0 || route == block_route::along_tree) send_below(under_way, group, route, data, n);
     under_way.wait();
   }
-  /// The root's part of that, left pending.
+  /// The root's part of a broadcast, left pending.
   void spread_ahead(posted_messages& sent, const worker_group& group, const char* data, std::size_t n) const {
     const block_routes routes = routes_of(group, n);
     const block_route route = routes.spread();
@@ -86,9 +88,9 @@ class basic_element_messages {
     }
   }
 
-  /// Brings blocks together at the root, in the order of a binomial tree, which depends on the group alone. `mine` is
-  /// what this member contributes (nullptr: nothing); `into` is where partial results are kept (needed by every member
-  /// that has to combine, and by the root); `incoming(n)` gives a buffer for messages of n elements.
+  /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `mine` is what this
+  /// member contributes (nullptr: nothing). `into` is the buffer for partial results, which the root and every member
+  /// that combines need. `incoming(n)` returns a buffer for messages of n elements.
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& how, const char* mine, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
@@ -106,8 +108,8 @@ class basic_element_messages {
     if (me != 0) send(together, n, group.members[tree.above(me)]);
     else if (together != into) of_->copy_row(into, together, n);
   }
-  /// The member that a member without others below it sends its block to when blocks are collected; the root itself
-  /// where there is none.
+  /// The member to which a leaf of the tree sends its block when blocks are reduced. The own position if this member is
+  /// no leaf.
   std::size_t sends_first_to(const worker_group& group, std::size_t n) const {
     const binomial_tree tree{group.members.size()};
     const std::size_t me = group.position;
@@ -115,8 +117,8 @@ class basic_element_messages {
     return tree.is_leaf(me) ? tree.above(me) : me;
   }
 
-  /// Brings the blocks of all members together and gives all of them the same result, in the order of `collect`. `mine`
-  /// may be `into`, if it was not `given` by give_to_all.
+  /// Reduces the blocks of all members and gives all of them the same result (allreduce), in the order of `collect`.
+  /// `mine` may be `into`, unless give_to_all has already sent it (`given`).
   template <class Incoming>
   void collect_to_all(const worker_group& group, const element_operation& how, const char* mine, char* into,
                       std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
@@ -132,7 +134,8 @@ class basic_element_messages {
     }
   }
 
-  /// The messages of that which need nothing from others, left pending, for a block of one piece.
+  /// Sends, and leaves pending, the messages of an allreduce that need nothing from other members, for a block of one
+  /// piece.
   void give_to_all(const worker_group& group, const char* mine, std::size_t n, posted_messages& sent) const {
     const std::size_t size = group.members.size();
     const block_route route = routes_of(group, n).sum_to_all();
@@ -143,15 +146,16 @@ class basic_element_messages {
     }
   }
 
-  /// Brings the blocks themselves together at the root, a piece at a time, and makes them one there: `mine` is what
-  /// this member contributes (nullptr: nothing), `into` is the root's, `incoming(n)` gives a buffer for n elements,
-  /// `blocks` is room for where they are.
-  /// Cost: n elements from each member to the root; room for a piece of each.
+  /// Gathers the blocks themselves at the root, a piece at a time, and combines them there. `mine` is what this member
+  /// contributes (nullptr: nothing), `into` is the root's result, `incoming(n)` returns a buffer for n elements,
+  /// `blocks` is a buffer for the addresses of the blocks.
+  /// Cost:     n elements from each member to the root; memory for one piece of each.
   template <class Incoming>
   void collect_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
                       std::size_t n, std::vector<const char*>& blocks, Incoming incoming) const {
     const std::size_t size = group.members.size(), element = of_->bytes, part = piece_bytes / element;
-    const std::size_t piece = (std::size_t{64} << 10) / element;  // 16 parts: few messages, and small enough to cache
+    // 16 parts: few messages, and small enough for a cache
+    const std::size_t piece = (std::size_t{64} << 10) / element;
     const bool root = group.position == 0;
     char* const pieces = root ? incoming((size - 1) * (n < piece ? n : piece)) : nullptr;
     blocks.resize(size);
@@ -188,7 +192,8 @@ class basic_element_messages {
   void await(posted_messages& under_way, char* data, std::size_t n, std::size_t worker) const {
     under_way.receive(*world_, *of_, data, n, message_bytes(n), worker, about_);
   }
-  /// Everybody but the root: the pieces that it is to pass on come from the root, the others from who passes them on.
+  /// Every member but the root: receives the pieces that it forwards from the root, and the others from the members
+  /// that forward them.
   void pass_on_parts(const worker_group& group, const block_routes& routes, char* data, std::size_t n,
                      posted_messages& under_way) const {
     const std::size_t me = group.position, pieces = routes.pieces();
@@ -199,7 +204,7 @@ class basic_element_messages {
     each(true, [&](std::size_t, interval part) {
       await(under_way, data + bytes(part.start), part.size(), group.members[0]);
     });
-    std::size_t next = 0;  // of those that come from the root, in their order
+    std::size_t next = 0;  // index of the next message from the root
     each(false, [&](std::size_t k, interval part) {
       await(under_way, data + bytes(part.start), part.size(), group.members[routes.passed_on_by(k)]);
     });
@@ -214,14 +219,14 @@ class basic_element_messages {
     });
   }
 
-  /// All members send their blocks to all, a piece at a time, and each combines them.
+  /// Every member sends its block to all others, a piece at a time, and each member combines all blocks.
   template <class Incoming>
   void exchange_blocks(const worker_group& group, const element_operation& how, const char* mine, char* into,
                        std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
                        bool given) const {
     const std::size_t size = group.members.size(), me = group.position;
     const std::size_t most = block_routes::exchanged_piece / of_->bytes, piece = n < most ? n : most;
-    char* const room = incoming(2 * (size - 1) * piece);  // what comes next arrives while this is combined
+    char* const room = incoming(2 * (size - 1) * piece);  // the next piece arrives while this one is combined
     const auto begin = [&](std::size_t at) {
       const std::size_t length = n - at < piece ? n - at : piece;
       for (std::size_t turn = 1; turn < size; ++turn) {
@@ -231,7 +236,7 @@ class basic_element_messages {
       }
       return under_way.size();
     };
-    // of what was posted for a piece; what was given before may need that the others' blocks are awaited
+    // the range of requests of one piece; messages that were sent speculatively are waited for at the end
     std::size_t first = under_way.size(), last = n == 0 ? first : begin(0), next = last;
     for (std::size_t at = 0; at < n; at += piece, first = last, last = next) {
       if (at + piece < n) next = begin(at + piece);
@@ -241,7 +246,8 @@ class basic_element_messages {
     }
     under_way.wait();
   }
-  /// Each member gets a part of the blocks of all, combines it and gives it to all.
+  /// Each member receives one part of all blocks, combines it, and sends the result to all (reduce-scatter, then
+  /// allgather).
   template <class Incoming>
   void collect_parts(const worker_group& group, const element_operation& how, const char* mine, char* into,
                      std::size_t n, posted_messages& under_way, std::vector<const char*>& blocks, Incoming incoming,
@@ -264,8 +270,8 @@ class basic_element_messages {
     }
     under_way.wait();
   }
-  /// Combines elements `range` of this member's block with those of the others, which stand in `room`, `apart` elements
-  /// from one to the next. `into` may be `mine`: what is combined is put there when it is no longer read.
+  /// Combines the elements `range` of this member's block with those of the other members. Their blocks are in `room`,
+  /// `apart` elements from each other. `into` may be `mine`: an element is overwritten only after it was read.
   void combine_arrived(const worker_group& group, const element_operation& how, const char* mine, char* into,
                        interval range, const char* room, std::size_t apart, std::vector<const char*>& blocks) const {
     const std::size_t size = group.members.size(), me = group.position, most = piece_bytes / of_->bytes;

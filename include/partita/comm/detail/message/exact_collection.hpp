@@ -1,5 +1,5 @@
-// Sums rounded once of a group on several nodes: each node makes of its blocks the terms of their exact sum, and those
-// go up the tree of nodes, a piece at a time.
+// Sums over several nodes that are rounded once: each node computes the terms of the exact sum of its blocks, and the
+// terms go up a tree of nodes, a piece at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ namespace partita::detail {
 
 class exact_collection {
  public:
-  /// What the leader of a node begins with: its own block, or the two terms that the node has summed to.
+  /// The input of a node's leader: its own block, or the two terms of the sum of its node.
   struct of_node {
-    const char* mine = nullptr;  ///< what this worker gives; nullptr: nothing
+    const char* mine = nullptr;  ///< this worker's block; nullptr: nothing
     const char* terms = nullptr;
-    bool blocks_are_sent = false;  ///< instead of `terms` the blocks of the others on the node, by message
+    bool blocks_are_sent = false;  ///< in place of `terms`: the other workers of the node send their blocks by message
   };
 
-  /// Cost: n elements from each node to the one above it, and the bits that rounding would take from them; room for a
-  /// piece of each block.
+  /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
+  ///           memory for one piece of each block.
   template <class Incoming>
   void collect(const element_messages& by_message, const element_operation& how, const worker_group& within,
                const worker_group& across, of_node given, char* into, std::size_t n, Incoming incoming) {
@@ -56,7 +56,7 @@ class exact_collection {
       }
     }
   }
-  /// The part of those on a node whose blocks its leader asks for.
+  /// The part of a node's other workers, if its leader needs their blocks.
   static void send_block(const element_messages& by_message, const char* x, std::size_t n, std::size_t leader) {
     const std::size_t element = by_message.of().bytes, most = piece / element;
     for (std::size_t at = 0; at < n; at += most)

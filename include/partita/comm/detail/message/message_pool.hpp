@@ -1,4 +1,4 @@
-// How one worker's boxes become messages: gathered pair by pair, no message longer than MPI can count.
+// How one worker's boxes are grouped into messages: per pair of workers, and no message longer than MPI can count.
 #pragma once
 
 #include <cstddef>
@@ -8,28 +8,29 @@
 
 namespace partita::detail {
 
-/// How boxes travel as messages. What is contiguous in a block is never copied for it. Equal on all workers.
+/// The form of messages. Boxes that are contiguous in a block are never copied. The same on all workers.
 struct message_policy {
   messages how = messages::by_size;
-  std::size_t chunk = std::size_t{256} << 10;  ///< bytes of a message where they are chunked
+  std::size_t chunk = std::size_t{256} << 10;  ///< bytes of a message if messages are chunked
   std::size_t longest = std::size_t{1} << 30;  ///< bytes of any message
 
   friend bool operator==(const message_policy&, const message_policy&) = default;
 };
 
-/// Up to here a pair's boxes are latency: MPI's types save a pass, and trials would cost more than they win.
+/// Up to this size the latency dominates: MPI's derived types save a pass over the data, and a trial would cost more
+/// than it gains.
 inline constexpr std::size_t small_exchange = std::size_t{128} << 10;
 
-/// What a worker sends to, or gets from, another one.
+/// The volume that a worker sends to, or receives from, another one.
 struct pair_volume {
   std::size_t worker = 0, bytes = 0, boxes = 0;
 
   bool worth_a_trial() const { return bytes > small_exchange; }
-  /// How its messages are made, where nothing was measured. Many boxes make a type that MPI walks slowly.
+  /// The form of the messages if nothing was measured. Many boxes give a derived type that MPI processes slowly.
   messages by_size() const { return bytes <= small_exchange && boxes == 1 ? messages::typed : messages::packed; }
 };
 
-/// All others that boxes, which ascend by worker, go to or come from.
+/// The volume for each worker that boxes go to or come from. Boxes are sorted by worker.
 template <class = void>
 inline std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t element) {
   std::vector<pair_volume> all;
@@ -42,22 +43,22 @@ inline std::vector<pair_volume> pairs_of(const box_list& boxes, std::size_t elem
   return all;
 }
 
-/// One message: some boxes in a row.
+/// One message: consecutive boxes.
 struct message {
   std::size_t worker = 0, first = 0, last = 0;  ///< boxes [first, last)
   std::size_t bytes = 0;
   messages how{};
 };
 
-/// The messages of one direction of one worker, in the order in which they are posted.
+/// The messages of one worker in one direction, in the order in which they are posted.
 template <class = void>
 struct basic_message_pool {
   box_list boxes;
   std::vector<message> all;
   std::size_t workers = 0;
 
-  /// `form(worker)` is packed, chunked or typed, and must be the same on both sides but for packed and typed, which
-  /// look alike on the wire.
+  /// `form(worker)` is packed, chunked or typed. It must be the same on both sides, except that packed and typed may be
+  /// mixed: they send the same bytes.
   template <class Form>
   basic_message_pool(const box_list& whole, std::size_t element, const message_policy& policy, Form form)
       : boxes(whole.rank()) {
@@ -78,7 +79,8 @@ struct basic_message_pool {
   }
 
  private:
-  /// First of each worker, second of each worker, …: no pair waits for another.
+  /// Orders the messages: the first of each worker, then the second of each worker, …, so that no pair waits for
+  /// another.
   void interleave() {
     std::vector<message> mixed;
     mixed.reserve(all.size());

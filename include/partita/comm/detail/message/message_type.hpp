@@ -1,4 +1,4 @@
-// MPI's description of a strided box.
+// MPI datatypes for strided boxes.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace partita::detail {
 
-/// MPI's type for a strided box of elements of `element` bytes; not committed.
+/// The MPI datatype of a strided box with elements of `element` bytes; not committed.
 inline MPI_Datatype type_of_box(const std::size_t* shape, const std::ptrdiff_t* strides, std::size_t rank,
                                 std::size_t element) {
-  strided_pair loops;  // only its collapsing is wanted
+  strided_pair loops;  // used only to merge dimensions
   for (std::size_t d = 0; d < rank; ++d) {
     const auto stride = strides[d] * static_cast<std::ptrdiff_t>(element);
     loops.append(shape[d], stride, stride);

@@ -1,5 +1,5 @@
-// All messages between one worker and others, both ways, and how the form of each pair's messages is chosen: as told,
-// by size, or by a trial of all forms at the first exchange.
+// The messages between one worker and all others, in both directions, and the choice of the form of each pair's
+// messages: as the policy says, by size, or by a trial of all forms at the first exchange.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace partita::detail {
 
-/// The messages of one exchange. Both sides of a pair take part in each.
+/// The messages of one exchange. Both workers of a pair take part in each exchange.
 template <class = void>
 class basic_pair_messages : public carrier {
  public:
-  /// Boxes ascend by worker, and those of a pair stand in the same order on both sides.
+  /// Boxes are sorted by worker; the boxes between two workers have the same order on both.
   basic_pair_messages(MPI_Comm comm, int tag, box_list out, box_list in, const element_kind& kind,
                       const message_policy& policy, bool oversubscribed, const own_node* among = nullptr)
       : comm_(comm),
@@ -35,10 +35,11 @@ class basic_pair_messages : public carrier {
 
   carried counts() const override { return {outgoing_->count(), outgoing_->bytes(), 0}; }
   void expect(const block_memory& y) override { y_ = y; }
-  /// Receives are posted, messages leave. Waits for nobody but at the first exchange of a pair whose messages are
-  /// measured. Messages that MPI announces and sends when asked are started before receives: a receive asks, its
-  /// message comes at once, and what announces ours would stand behind all bytes in the NIC of the rank that came first
-  /// (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1 Gbit).
+  /// Posts the receives and starts the sends. Does not wait, except at the first exchange of pairs whose message forms
+  /// are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive makes
+  /// its sender send at once, and the request for our own message would queue behind all those bytes in the NIC of the
+  /// rank that came first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1
+  /// Gbit).
   void give(const block_memory& x) override {
     if (to_measure_) measure(x);
     const bool announced = among_ != nullptr && among_->is_one_of_many() && !leaves_at_once();
@@ -66,7 +67,8 @@ class basic_pair_messages : public carrier {
 
   bool leaves_at_once() const { return outgoing_->longest() <= among_->link().at_once; }
   int tag() const { return among_ == nullptr ? tag_ : among_->tag_in_this_round(tag_); }
-  /// The others with which enough is exchanged, ascending. Both sides of a pair find each other there.
+  /// The workers with which this one exchanges enough bytes for a trial, in ascending order. Both workers of a pair
+  /// list each other.
   std::vector<std::size_t> pairs_to_try() const {
     std::vector<std::size_t> all;
     for (const auto* boxes : {&out_, &in_})
@@ -79,7 +81,7 @@ class basic_pair_messages : public carrier {
     return all;
   }
 
-  /// The form for a pair in one direction.
+  /// The form of the messages to or from one worker.
   messages form_of(const pair_volume& c) const {
     if (policy_.how == messages::measured && c.worth_a_trial())
       for (const auto& [worker, form] : found_)
@@ -100,9 +102,10 @@ class basic_pair_messages : public carrier {
     incoming_ = std::make_unique<persistent_messages>(pool(in_), kind_, false);
   }
 
-  /// Exchanges the boxes of pairs that are worth it in every form, three times each; the first of them faults buffers
-  /// in. Then each pair takes the form whose slower side was fastest: both sides come to the same. MPI's types must win
-  /// by a quarter: they lose threefold when a hypervisor moves the workers to distant cores afterwards.
+  /// Exchanges the boxes of all pairs that are large enough in every form, three times each; the first time only faults
+  /// in the buffers. Each pair then takes the form whose slower side was fastest, so that both sides choose the same
+  /// form. MPI's derived types must win by a quarter, because they become three times slower when a hypervisor later
+  /// moves the workers to distant cores.
   void measure(const block_memory& x) {
     const std::vector<std::size_t> pairs = pairs_to_try();
     const auto large = [this](const box_list& boxes) {
@@ -154,23 +157,25 @@ class basic_pair_messages : public carrier {
 
   MPI_Comm comm_;
   int tag_;
-  const own_node* among_;  // where messages may leave before all agree; of other tags after some calls
+  // the node's tag counter, if messages may be sent before all workers agree: some calls then change the tags
+  const own_node* among_;
   bool is_given_ = false;
   box_list out_, in_;
   element_kind kind_;
   message_policy policy_;
   bool oversubscribed_, to_measure_ = false;
-  std::vector<std::pair<std::size_t, messages>> found_;  // what was measured, by worker
+  std::vector<std::pair<std::size_t, messages>> found_;  // the measured form for each worker
   std::unique_ptr<persistent_messages> outgoing_, incoming_;
   block_memory y_;
 };
 using pair_messages = basic_pair_messages<>;
 
-/// Messages reach every other worker.
+/// The channel by messages: it reaches every other worker.
 template <class = void>
 class basic_message_way : public way {
  public:
-  /// `tag` tells this kernel's messages from others on `comm`; `among` counts the rounds of tags there, if any.
+  /// `tag` distinguishes this kernel's messages from others on `comm`; `among` counts the changes of tags there, or is
+  /// null.
   basic_message_way(MPI_Comm comm, int tag, const message_policy& policy, bool oversubscribed,
                     const own_node* among = nullptr)
       : comm_(comm), tag_(tag), policy_(policy), oversubscribed_(oversubscribed), among_(among) {

@@ -1,5 +1,5 @@
-// Boxes sent to and received from other workers as messages, again and again: in place where they are contiguous, else
-// through buffers, whole or in chunks that follow each other, or as derived types. Every request is persistent.
+// Sends and receives boxes as messages, many times: in place where a box is contiguous; if not, through buffers, as a
+// whole or in consecutive chunks, or as MPI derived types. All requests are persistent.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace partita::detail {
 
-/// The messages that leave one worker, or those that reach it.
+/// All messages that one worker sends, or all that it receives.
 template <class = void>
 class basic_persistent_messages {
  public:
@@ -49,7 +49,8 @@ class basic_persistent_messages {
     advance();
   }
 
-  /// After a start for nothing: nobody comes for these messages, which leave at once; one that does not is left to MPI.
+  /// Ends a start whose messages were discarded: no receiver takes them. They leave at once; a message that does not is
+  /// left to MPI.
   void give_up() {
     bool left = false;
     for (const double start = MPI_Wtime(); !left && MPI_Wtime() - start < 0.1;) left = advance();
@@ -58,7 +59,7 @@ class basic_persistent_messages {
     prepared_ = false;
   }
 
-  /// Moves on what can move without waiting; true when nothing is left.
+  /// Advances everything that can proceed without waiting. Returns true if nothing is left.
   bool advance() {
     for (; next_ < messages_.size() && has_room(next_); ++next_) {
       if (outgoing_ && form_[next_] == form::through_slot) pack(next_);
@@ -82,10 +83,10 @@ class basic_persistent_messages {
   enum class form : char { in_place, through_slot, as_type };
   static constexpr std::size_t nobody = ~std::size_t{0};
 
-  /// Whether whoever used the message's slot before is done with it.
+  /// Whether the previous message in this message's slot is complete.
   bool has_room(std::size_t k) const { return before_[k] == nobody || arrived_[before_[k]] != 0; }
 
-  /// Copies a message between the block and its slot.
+  /// Copies a message from the block to its slot, or back.
   void pack(std::size_t k) const {
     char* packed = slot_[k];
     for (std::size_t b = messages_[k].first; b < messages_[k].last; ++b)
@@ -93,7 +94,7 @@ class basic_persistent_messages {
           pack_box(kind_, boxes_[b], rank_, block(), packed, outgoing_, outgoing_ ? stores::cached : stores::by_size);
   }
 
-  /// The block of this exchange; without strides where it is staged.
+  /// The block of this exchange; it has no strides if it is staged.
   block_memory block() const { return {block_, staged_ ? nullptr : strides_.data()}; }
   bool contiguous(std::size_t box) const { return staged_ || is_contiguous(boxes_[box].shape, strides_.data(), rank_); }
   bool same_strides(const std::ptrdiff_t* strides) const {
@@ -103,7 +104,7 @@ class basic_persistent_messages {
     return true;
   }
 
-  /// Makes requests for this block; does nothing when it is the one that they are for.
+  /// Makes the requests for this block, unless they exist already.
   void prepare(MPI_Comm comm, int tag, const block_memory& block) {
     const bool same_way = prepared_ && comm == comm_ && tag == tag_ && same_strides(block.strides);
     if (same_way && block.data == block_) return;
@@ -139,7 +140,7 @@ class basic_persistent_messages {
     }
   }
 
-  /// One type for all boxes of a message, as seen from the first of them.
+  /// One MPI type for all boxes of a message, relative to the first box.
   MPI_Datatype type_of(const message& p) const {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (p.last - p.first == 1) {
@@ -162,8 +163,8 @@ class basic_persistent_messages {
     return type;
   }
 
-  /// A slot of its own for each packed message; chunks follow each other through slots in turn, of which every pair has
-  /// its share: the oldest chunk of all pairs then never waits for a younger one.
+  /// Assigns slots of the buffer. Each packed message has its own slot. Chunks use a set of slots in turn, with a share
+  /// for every pair, so that the oldest chunk of any pair never waits for a younger chunk.
   void deal_slots() {
     constexpr std::size_t least_in_flight = 8;
     std::size_t chunks = 0, chunk_bytes = 0, bytes = 0;
@@ -200,7 +201,7 @@ class basic_persistent_messages {
     }
   }
 
-  /// The request of a message, for the block and the buffer as they are now.
+  /// Makes the request of a message for the current block and buffer.
   void bind(std::size_t k) {
     const message& p = messages_[k];
     if (requests_[k] != MPI_REQUEST_NULL) check(MPI_Request_free(&requests_[k]), "MPI_Request_free");
@@ -240,7 +241,7 @@ class basic_persistent_messages {
   std::vector<MPI_Datatype> types_;
   std::vector<MPI_Request> requests_;
   std::vector<char*> slot_;
-  std::vector<std::size_t> before_;  // the message that had the slot before, or nobody
+  std::vector<std::size_t> before_;  // the previous message in the same slot, or `nobody`
   std::vector<char> arrived_;
   std::vector<int> finished_;
   std::size_t first_ = 0, next_ = 0;  // [first_, next_) are pending

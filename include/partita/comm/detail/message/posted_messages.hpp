@@ -1,4 +1,4 @@
-// Messages of elements whose type is known at run time only, several of them pending at once.
+// Non-blocking messages of elements whose type is known at run time only.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace partita::detail {
 
-/// What one worker has moved: the messages that it sent, and the bytes of its blocks that went through shared memory.
+/// What one worker has moved: messages and bytes that it sent, and bytes of its blocks that went through shared memory.
 struct traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
-/// Calls f(first byte, count) for consecutive pieces of so many bytes at most, which an int can count and MPI can take
-/// in one message.
+/// Calls f(first byte, count) for consecutive pieces of at most `most_bytes`, whose length fits in an int and that MPI
+/// can send in one message.
 template <class F>
 void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_bytes, F f) {
   const std::size_t most = most_bytes < of.bytes ? 1 : most_bytes / of.bytes;
@@ -23,7 +23,7 @@ void in_messages_of(const element_kind& of, std::size_t n, std::size_t most_byte
     f(first * of.bytes, static_cast<int>(n - first < most ? n - first : most));
 }
 
-/// Pending messages: they have left and need not have arrived, or are awaited.
+/// Pending messages: sends that may not have arrived yet, and receives.
 class posted_messages {
  public:
   template <class = void>
@@ -53,18 +53,18 @@ class posted_messages {
             "MPI_Irecv");
     });
   }
-  /// Waits for those posted from number `first` on, up to `last`.
+  /// Waits for the requests from index `first` up to, but not including, `last`.
   void wait(std::size_t first, std::size_t last) {
     if (first == last) return;
     check(MPI_Waitall(static_cast<int>(last - first), requests_.data() + first, MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
-  /// Waits for all. What was sent may change afterwards.
+  /// Waits for all of them. Afterwards the sent data may change.
   template <class = void>
   void wait() {
     wait(0, requests_.size());
     requests_.clear();
   }
-  /// For messages that nobody comes for, where they leave at once; one that does not is left to MPI.
+  /// Ends messages that no receiver will take. They leave at once; a message that does not is left to MPI.
   template <class = void>
   void give_up() {
     int left = 0;

@@ -1,5 +1,5 @@
-// Memory that every worker of a node can reach, handed out from a pool: where results live so that their senders can
-// write them in place.
+// Memory that every worker of a node can reach, allocated from a pool. Results are stored there, so that their senders
+// can write them in place.
 #pragma once
 
 #include <sys/mman.h>
@@ -29,20 +29,20 @@
 
 namespace partita::detail {
 
-/// One worker's part of its node's shared memory, and a view of everybody else's.
+/// One worker's part of its node's shared memory, and access to the parts of the others.
 ///
-/// The memory is reserved once, collectively, and far larger than what is used: pages that nobody touched cost nothing.
-/// Blocks are page-aligned, come from this worker's own part and go back to lists by size, so that a steady loop
-/// neither allocates nor faults. When what lies there and what is used come to more than 1.5 times the most that was
-/// used at once, what lies there is joined and used first, and what does not fit goes back to the system. Where there
-/// is no shared memory, or too little, blocks come from the heap: `holds` tells, and nothing else changes for the
-/// caller. All threads of a process take from it.
+/// The memory is reserved once, collectively, and is far larger than needed: pages that are never touched cost nothing.
+/// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a steady loop
+/// neither allocates nor causes page faults. If spare and used memory together would exceed 1.5 times the peak use,
+/// spare blocks are first merged and reused; what does not fit is returned to the system. Where there is no shared
+/// memory, or too little, blocks come from the heap: `holds` reports that, and nothing else changes for the caller. All
+/// threads of a process share an arena.
 template <class = void>
 class basic_arena {
  public:
-  /// The arena of a node: made at the first call for these workers, found again afterwards, and kept until the process
-  /// ends, because its blocks may be held by results for as long. Collective at the first call for this node.
-  /// `most` bounds the bytes of each worker; 0 leaves everything on the heap.
+  /// The arena of a node. It is made at the first call for these workers, reused afterwards, and kept until the process
+  /// ends, because results may keep its blocks until then. Collective at the first call for this node. `most` limits
+  /// the bytes of each worker; 0 leaves everything on the heap.
   static basic_arena& of(const own_node& members, std::size_t most = ~std::size_t{0}) {
     for (const auto& [bound, kept] : members.arenas())
       if (bound == most) return *kept;
@@ -56,7 +56,7 @@ class basic_arena {
     members.arenas().emplace_back(most, &chosen);
     return chosen;
   }
-  /// The same, but that PARTITA_SHARED=0 in the environment leaves everything on the heap.
+  /// The same, except that PARTITA_SHARED=0 in the environment leaves everything on the heap.
   static basic_arena& of_environment(const own_node& members) {
     return of(members, shared_by_environment() ? ~std::size_t{0} : 0);
   }
@@ -71,14 +71,14 @@ class basic_arena {
     const char* const b = static_cast<const char*>(block);
     return shared() && b >= memory_.part(place_) && b < memory_.part(place_) + memory_.size();
   }
-  /// What another worker needs to find a block of this one.
+  /// The offset of a block of this worker, by which other workers find it.
   std::uint64_t offset(const void* block) const {
     return static_cast<std::uint64_t>(static_cast<const char*>(block) - memory_.part(place_));
   }
-  /// Another worker's memory, as seen here.
+  /// The address, on this worker, of a block of another worker.
   char* at(std::size_t place, std::uint64_t offset) const { return memory_.part(place) + offset; }
 
-  /// A page-aligned block, from the pool if it has one that fits, else fresh; never null.
+  /// A page-aligned block: from the pool if it has one that fits, or new memory. Never null.
   void* allocate(std::size_t bytes) {
     {
       const std::lock_guard<spin_lock> only(lock_);
@@ -89,12 +89,12 @@ class basic_arena {
   void release(void* block, std::size_t bytes) {
     if (!holds(block)) return heap_pool::instance().release(block, bytes);
     const std::lock_guard<spin_lock> only(lock_);
-    static_cast<void>(spare_.give(block, bytes));  // without memory for the list, these addresses are not used again
+    static_cast<void>(spare_.give(block, bytes));  // if the list has no memory, these addresses are not reused
     use_.remove(bytes);
   }
-  /// Memory that other workers write signals to. Kept apart from results: a worker may still write to a block after its
-  /// owner gave it back, so such a block only ever becomes memory for signals again, of the same thread, and only after
-  /// all have met.
+  /// Memory that other workers write signals to. It is separate from results: a worker may still write to a block after
+  /// the block's owner has released it. So such a block is reused only for signals, only by the same thread, and only
+  /// after all workers have synchronised.
   void* allocate_signals(std::size_t bytes) {
     {
       const std::lock_guard<spin_lock> only(lock_);
@@ -110,21 +110,21 @@ class basic_arena {
     } catch (const std::bad_alloc&) {  // as above
     }
   }
-  /// Gives a block back to whichever arena it came from, or to the heap.
+  /// Releases a block to the arena it came from, or to the heap.
   static void release_anywhere(void* block, std::size_t bytes) {
     for (basic_arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->older_)
       if (known->holds(block)) return known->release(block, bytes);
     heap_pool::instance().release(block, bytes);
   }
 
-  /// Bytes of memory that this worker's part takes now, used or lying there, and the most that was used at once.
+  /// The bytes of memory that this worker's part occupies now, used or spare, and the peak of the used bytes.
   std::size_t resident_bytes() const { return resident_; }
   std::size_t most_used_bytes() const { return use_.most(); }
-  /// How many blocks were not found in a pool: a steady loop leaves this number alone.
+  /// The number of blocks that were not found in a pool. It does not grow in a steady loop.
   std::size_t fresh_blocks() const { return fresh_ + heap_pool::instance().fresh_blocks(); }
 
-  /// Bytes that shared memory can still hold on this machine. A program that writes more dies of SIGBUS.
-  /// PARTITA_SHARED_FREE in the environment pretends that it is so many.
+  /// Bytes that shared memory can still hold on this machine. A program that writes more is killed by SIGBUS.
+  /// PARTITA_SHARED_FREE in the environment overrides this number.
   static std::size_t free_shared_bytes() {
     if (const char* const pretended = std::getenv("PARTITA_SHARED_FREE")) return room_said(pretended);
     struct statvfs state {};
@@ -146,9 +146,11 @@ class basic_arena {
     memory_ = shared_mapping(members, std::min(share, most), least);
   }
 
-  /// The oldest arena of these workers that all of them know: threads may make arenas in another order elsewhere.
+  /// The oldest arena of these workers that all of them know: threads may make arenas in a different order on other
+  /// workers.
   static basic_arena* known_to_all(const own_node& members, std::size_t most) {
-    constexpr std::size_t looked_at = 8;  // one, but for threads that come to the first call at the same moment
+    // one is enough, unless several threads make their first call at the same moment
+    constexpr std::size_t looked_at = 8;
     std::array<std::uint64_t, looked_at> mine{};
     std::array<basic_arena*, looked_at> found{};
     std::size_t count = 0;
@@ -179,7 +181,7 @@ class basic_arena {
     return result == MPI_IDENT || result == MPI_CONGRUENT;
   }
 
-  /// All arenas of this process, the newest first; none is ever destroyed, so that looking needs no lock.
+  /// All arenas of this process, the newest first. None is ever destroyed, so that the list can be read without a lock.
   static std::atomic<basic_arena*>& newest() {
     static std::atomic<basic_arena*> first{nullptr};
     return first;
@@ -189,8 +191,8 @@ class basic_arena {
     return lock;
   }
 
-  /// Those that this thread gave back: where threads serve several worlds, only its own calls have met the others
-  /// since.
+  /// The signal blocks that this thread released. Where threads serve several worlds, only the calls of this thread
+  /// have synchronised with the other workers since.
   spare_blocks& spare_signals() {
     const std::thread::id own = std::this_thread::get_id();
     for (auto& [thread, blocks] : spare_signals_)
@@ -207,8 +209,8 @@ class basic_arena {
       throw;
     }
   }
-  /// Memory that was not used before, or lay there in other pieces; touched now so that its first use faults no more.
-  /// All workers may ask at once, so each is content with its share of what is free.
+  /// Memory that was not used before, or that is merged from spare pieces. It is touched now, so that its first use
+  /// causes no page fault. All workers may ask at the same time, so each takes at most its share of the free memory.
   void* fresh(std::size_t bytes) {
     if (!shared()) return nullptr;
     const std::size_t size = spare_blocks::rounded(bytes);
@@ -230,19 +232,19 @@ class basic_arena {
     ++fresh_;
     return block;
   }
-  /// What lies there, if a piece of it is enough; if not, and it would be too much with another block, its memory goes
-  /// back to the system and only its addresses stay.
+  /// Merges spare blocks and returns a piece if one is large enough. If not, and another block would exceed the bound,
+  /// the memory of the spare blocks goes back to the system and only their addresses are kept.
   char* joined(std::size_t size) {
     if (char* const block = with_pages_.take(size)) return block;
     if (resident_ + size <= use_.bound(size)) return nullptr;
-    with_pages_.make_room(spare_.size());  // so that no block is lost half-way
+    with_pages_.make_room(spare_.size());  // reserved first, so that no block is lost half-way
     without_pages_.make_room(with_pages_.size() + spare_.size());
     spare_.drain([this](void* spare, std::size_t bytes) { with_pages_.add(static_cast<char*>(spare), bytes); });
     with_pages_.join();
     if (char* const block = with_pages_.take(size)) return block;
     with_pages_.drain([this](char* range, std::size_t bytes) {
       resident_ -= bytes;
-      static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if not, it stays as it was
+      static_cast<void>(::madvise(range, bytes, MADV_REMOVE));  // if this fails, the memory stays allocated
       without_pages_.add(range, bytes);
     });
     without_pages_.join();
@@ -258,7 +260,7 @@ class basic_arena {
   basic_arena* older_ = nullptr;
   spin_lock lock_;
   spare_blocks spare_;
-  free_ranges with_pages_, without_pages_;  // what lay there when it was joined, and what went back to the system
+  free_ranges with_pages_, without_pages_;  // merged spare memory, and addresses whose memory went back to the system
   memory_use use_;
   std::size_t resident_ = 0;
   std::vector<std::pair<std::thread::id, spare_blocks>> spare_signals_;

@@ -1,5 +1,5 @@
-// The way through the memory of a node: boxes are written straight into blocks that can be reached, and passed through
-// rings to those that cannot.
+// The channel through the memory of a node: boxes are written directly into blocks that the sender can reach, and pass
+// through rings to the others.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// The boxes of one exchange between the workers of a node, and those that stay with their worker.
+/// The boxes of one exchange between the workers of a node, and those that stay on their worker.
 template <class = void>
 class basic_memory_carrier : public carrier {
  public:
@@ -33,7 +33,7 @@ class basic_memory_carrier : public carrier {
       if (targets_.empty() || targets_.back().ring.place() != place)
         targets_.push_back({ring_boxes(place, rank, kind), push_list(rank), false, false, {}});
       target& t = targets_.back();
-      if (plan_.accumulate) {  // the boxes of a pair stand dense one after another where they are staged
+      if (plan_.accumulate) {  // in the staging area, the boxes of a pair are dense and contiguous
         std::vector<std::ptrdiff_t> dense(rank);
         dense_strides(b.shape, rank, dense.data());
         t.boxes.add(place, b, static_cast<std::ptrdiff_t>(t.ring.bytes()), dense.data());
@@ -51,14 +51,14 @@ class basic_memory_carrier : public carrier {
       origins_.back().ring.add(b);
       received += plan_.receives.volume(k);
     }
-    // both sides of a pair come to the same
+    // both workers of a pair get the same result
     const auto is_small = [&](const ring_boxes& of_pair) {
       return plan_.agreed_between && !plan_.accumulate && of_pair.bytes() <= staged_boxes::most_bytes(oversubscribed_);
     };
     for (target& t : targets_) t.staged = is_small(t.ring), some_staged_ = some_staged_ || t.staged;
     for (origin& o : origins_) o.staged = is_small(o.ring), some_staged_ = some_staged_ || o.staged;
     list_everything();
-    // what is read and written: of a halo the ghosts alone, however large the blocks are
+    // the bytes that are read and written: for a halo only the ghosts, however large the blocks are
     const std::size_t moved = (plan_.sends.volume() + 2 * plan_.kept.volume() + received) * kind.bytes;
     streaming_ = moved * members.size() > last_cache_bytes() / 5 * 4;
   }
@@ -144,8 +144,8 @@ class basic_memory_carrier : public carrier {
     o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
   }
 
-  /// In the first exchange receivers learn where boxes will be packed for them; where there is no room for it, they
-  /// announce their blocks as ever.
+  /// In the first exchange, receivers learn where their senders will pack boxes for them. Where there is no memory for
+  /// that, they announce their blocks as usual.
   void find_stages() {
     for (target& t : targets_) {
       if (!t.staged) continue;
@@ -178,8 +178,8 @@ class basic_memory_carrier : public carrier {
     o.stage.was_taken(exchange_);
   }
 
-  /// Up to here what passes through a ring stays in a cache. Beyond it slots are stored past the cache: a reader on a
-  /// distant core would fetch every line out of the writer's.
+  /// Up to this size, what passes through a ring stays in a cache. Above it, slots are written with streaming stores: a
+  /// reader on a distant core would have to fetch every line from the writer's cache.
   static constexpr std::size_t ring_in_cache = std::size_t{1} << 20;
 
   bool is_dense() const {
@@ -190,7 +190,7 @@ class basic_memory_carrier : public carrier {
     return reinterpret_cast<std::uintptr_t>(y_.data) % page == 0;
   }
 
-  /// Slots that let the two sides work at the same time and stay in a cache of their cores.
+  /// The size of a slot: both sides can work at the same time, and a slot fits in a cache of their cores.
   static constexpr std::size_t slot_bytes(std::size_t bytes) {
     const std::size_t most = std::size_t{256} << 10, quarter = bytes / node_channel::slots + 1;
     return quarter < most ? quarter : most;
@@ -207,7 +207,7 @@ class basic_memory_carrier : public carrier {
     blocks_[t.ring.place()] = at.address;
   }
 
-  /// One sweep over the source for all: needs every block, so it waits for every receiver.
+  /// One pass over the source for all receivers. It needs the address of every block, so it waits for every receiver.
   void push_together() {
     bool in_place = plan_.kept.empty() || is_dense();
     for (target& t : targets_) {
@@ -226,8 +226,8 @@ class basic_memory_carrier : public carrier {
       if (!t.staged && t.ring.in_place()) channel_->arrive(t.ring.place());
   }
 
-  /// Receiver by receiver, as they announce themselves; what stays is copied when nobody else can be served, so that
-  /// signals travel meanwhile.
+  /// Writes to the receivers one by one, as they announce their blocks. Boxes that stay are copied when no receiver is
+  /// ready, while signals travel.
   void push_as_they_come() {
     bool kept = false;
     std::size_t left = 0;
@@ -250,7 +250,7 @@ class basic_memory_carrier : public carrier {
     if (!kept) keep();
   }
 
-  /// Copies what stays.
+  /// Copies the boxes that stay.
   void keep() { keep_boxes(plan_, kind_, x_, y_, streaming_ ? stores::streaming : stores::cached); }
 
   lowered_plan plan_;
@@ -259,17 +259,17 @@ class basic_memory_carrier : public carrier {
   bool oversubscribed_;
   std::size_t own_;
   std::vector<char*> blocks_;
-  push_list everything_;  // what stays and what goes to the node
+  push_list everything_;  // the boxes that stay and those for workers of the node
   std::vector<target> targets_;
   std::vector<origin> origins_;
   bool streaming_ = false;
   bool some_staged_ = false, found_ = false, packed_ = false, is_ahead_ = false;
-  std::uint64_t exchange_ = 0;  // of those with boxes that are packed, which one this is
+  std::uint64_t exchange_ = 0;  // the number of exchanges with packed boxes so far
   block_memory x_, y_;
 };
 using memory_carrier = basic_memory_carrier<>;
 
-/// The workers of a node whose flags are in shared memory.
+/// The channel to the workers of a node whose flags are in shared memory.
 template <class = void>
 class basic_memory_way : public way {
  public:
@@ -278,7 +278,7 @@ class basic_memory_way : public way {
   bool reaches(std::size_t worker) const override {
     return channel_->usable() && members_->place_of(worker) < members_->size();
   }
-  /// The smallest slot of a ring is a page.
+  /// A ring's smallest slot is one page.
   bool carries(const element_kind& kind) const override { return kind.bytes <= page; }
   std::unique_ptr<carrier> prepare(lowered_plan boxes, const element_kind& kind) override {
     return std::make_unique<memory_carrier>(*members_, *channel_, std::move(boxes), kind);

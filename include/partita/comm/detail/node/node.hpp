@@ -1,4 +1,4 @@
-// Which workers share memory with this one: its node, real or pretended.
+// The workers that share memory with this one: its node, real or simulated.
 #pragma once
 
 #include <unistd.h>
@@ -21,11 +21,11 @@ template <class>
 class basic_joint_ways;
 using joint_ways = basic_joint_ways<void>;
 
-/// The workers of a communicator that can map one memory, in ascending order, and which of the others share a node: a
-/// table that all kernels use, so that none of them has to gather it.
+/// The workers of a communicator that can map the same memory, in ascending order, and a table of which other workers
+/// share a node. All kernels use this table, so that none has to gather it.
 ///
-/// `pretended` splits a machine into several nodes for tests and trials: workers that give different numbers do not
-/// share memory although they could.
+/// `pretended` splits a machine into several simulated nodes, for tests and trials: workers with different numbers do
+/// not share memory, although they could.
 template <class = void>
 class basic_node {
  public:
@@ -56,9 +56,10 @@ class basic_node {
     if (finalized == 0) MPI_Comm_free(&communicator_);
   }
 
-  /// The node of a communicator's workers, made at the first call and kept with the communicator. Collective at first.
+  /// The node of a communicator's workers. It is made at the first call and kept with the communicator. The first call
+  /// is collective.
   ///
-  /// The environment may pretend: with PARTITA_NODES=3 the workers act as if they lived on three machines in turn.
+  /// PARTITA_NODES=3 in the environment makes the workers act as if they were on three machines, in turn.
   static basic_node& of(MPI_Comm everyone) {
     static const int key = [] {
       int made = MPI_KEYVAL_INVALID;
@@ -79,11 +80,12 @@ class basic_node {
     return *made.release();
   }
 
-  /// A number that tells one kernel's messages from another's. All workers count alike.
+  /// A number that distinguishes one kernel's messages from another's. All workers count in the same way.
   int next_tag() { return 1000 + static_cast<int>(tags_++ % 30000); }
 
-  /// After a call for which something was sent that is now nobody's: such messages have other tags from then on. All
-  /// workers count alike. None are sent that would need more tags than MPI has for sure.
+  /// Called after a call whose speculative messages were discarded: from then on such messages use other tags. All
+  /// workers count in the same way. When the tags that MPI guarantees are used up, nothing is sent speculatively any
+  /// more.
   void next_round() { ++round_; }
   int tag_in_this_round(int tag) const { return tag + tags_of_a_round * (round_ < rounds ? round_ : rounds); }
   bool is_last_round() const { return round_ >= rounds; }
@@ -94,7 +96,7 @@ class basic_node {
   std::size_t place() const { return static_cast<std::size_t>(place_); }
   /// The worker at a place.
   std::size_t worker(std::size_t place) const { return static_cast<std::size_t>(members_[place]); }
-  /// The place of a worker, or size() if it lives elsewhere.
+  /// The place of a worker, or size() if it is on another node.
   std::size_t place_of(std::size_t worker) const {
     std::size_t low = 0, high = members_.size();
     while (low < high) {
@@ -104,28 +106,28 @@ class basic_node {
     }
     return low < members_.size() && static_cast<std::size_t>(members_[low]) == worker ? low : members_.size();
   }
-  /// Whether workers of the communicator live elsewhere; the same on all of them.
+  /// Whether some workers of the communicator are on other nodes. The same on all workers.
   bool is_one_of_many() const { return !first_.empty(); }
-  /// What tells the node of any worker of the communicator from others: the lowest worker there.
+  /// Identifies the node of any worker of the communicator: the lowest worker there.
   std::size_t node_of(std::size_t worker) const {
     return static_cast<std::size_t>(first_.empty() ? members_[0] : first_[worker]);
   }
-  /// By worker, the same of all; empty if there is but one node.
+  /// node_of for each worker, the same table on all workers; empty if there is only one node.
   const std::vector<int>& first_of() const { return first_; }
-  /// The lowest workers of all nodes, ascending; none if there is but one.
+  /// The lowest workers of all nodes, in ascending order; empty if there is only one node.
   std::vector<int> firsts() const {
     std::vector<int> all;
     for (std::size_t k = 0; k < first_.size(); ++k)
       if (first_[k] == static_cast<int>(k)) all.push_back(first_[k]);
     return all;
   }
-  /// What messages to other nodes take; the same on all workers.
+  /// The cost of messages to other nodes. The same on all workers.
   const measured_link& link() const { return link_; }
-  /// The arenas that were found for these workers, by the most that each worker may take.
+  /// The arenas of these workers, by the maximum for each worker.
   std::vector<std::pair<std::size_t, arena*>>& arenas() const { return arenas_; }
-  /// What the kernels of the communicator share to carry messages that nodes share, once it is made.
+  /// The channels for joint messages, which all kernels of the communicator share; null until they are made.
   std::shared_ptr<joint_ways>& joint() const { return joint_; }
-  /// Whether there are more workers on this machine than cores, so that one that waits must let another run.
+  /// Whether this machine has more workers than cores, so that a waiting worker must let another one run.
   bool oversubscribed() const { return on_machine_ > ::sysconf(_SC_NPROCESSORS_ONLN); }
 
  private:
@@ -135,12 +137,12 @@ class basic_node {
   }
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
-  static constexpr int tags_of_a_round = 32768, rounds = 30;  // below 2^20, which all MPIs have
+  static constexpr int tags_of_a_round = 32768, rounds = 30;  // below 2^20, which all MPI implementations allow
   unsigned tags_ = 0;
   int round_ = 0;
   int place_ = 0, on_machine_ = 1;
   measured_link link_;
-  std::vector<int> members_, first_;  // first_: by worker, if there are several nodes
+  std::vector<int> members_, first_;  // first_: the lowest worker of each worker's node, if there are several nodes
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_;
   mutable std::shared_ptr<joint_ways> joint_;
 };
