@@ -1,4 +1,4 @@
-// All-gather: the blocks along some dimensions of a partition put together, and every worker gets the whole.
+// All-gather: concatenates the blocks along some dimensions of a partition; every worker gets the whole.
 #pragma once
 
 #include <partita/kernel/detail/misnamed.hpp>
@@ -7,31 +7,31 @@
 
 namespace partita {
 
-/// Puts the blocks of the workers of p that differ only in the given dimensions together, along the same dimensions of
-/// the tensor; each of them gets the whole.
-/// Shapes:   x is this worker's block; the blocks of a group tile a tensor, cut in any way (uneven, empty). The result
-///           has its extents. An inactive worker gets a copy of what it gave.
-/// Requires: dimensions below rank(p), each once; rank(x) == rank(p) [compile time]; blocks that fit together
+/// Concatenates the blocks of the workers of p whose indices differ only in the given dimensions, along the same
+/// dimensions of the tensor; each of these workers gets the whole.
+/// Shapes:   x is this worker's block; the blocks of a group tile a tensor, in any decomposition (uneven, empty). The
+///           result has the extents of that tensor. An inactive worker gets a copy of its own input.
+/// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time]; blocks that fit together
 ///           [shape_error, on all workers].
-/// Cost:     on one node each worker writes its block straight into the g - 1 other results; to each other node it is
-///           sent once, and handed on there. Extents are exchanged once for each new structure.
-/// Adjoint:  reduce_scatter, back to the cut that x had.
+/// Cost:     on one node each worker writes its block directly into the g - 1 other results; to each other node the
+///           block is sent once, and distributed there. Extents are exchanged once for each new plan.
+/// Adjoint:  reduce_scatter, back to the decomposition that x had.
 template <class Extents>
 class all_gather : public detail::part_kernel<all_gather<Extents>, detail::part_movement<Extents>> {
   using base = detail::part_kernel<all_gather, detail::part_movement<Extents>>;
   friend base;
 
  public:
-  /// `all_gather(p, dimensions<1>)`: along dimension 1.
+  /// `all_gather(p, dimensions<1>)`: gathers along dimension 1.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, dimensions_t<D...> named)
       : base({p, kept(named), "partita::all_gather", detail::known_cuts::any}) {}
-  /// `all_gather(p, all_dimensions_but<0>)`: along every dimension but 0.
+  /// `all_gather(p, all_dimensions_but<0>)`: gathers along every dimension but 0.
   template <std::size_t... D>
   all_gather(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : base({p, kept(named), "partita::all_gather", detail::known_cuts::any}) {}
 
-  /// What this worker sends, keeps and receives for a whole of these extents whose parts are cut in balance. Cost: no
+  /// What this worker sends, keeps and receives for a whole of these extents whose parts are balanced. Cost: no
   /// communication.
   template <std::size_t... E>
   exchange_plan<Extents::rank()> plan(const extents<E...>& whole) const {
@@ -103,7 +103,7 @@ template <class Extents, class Dimensions>
   requires detail::named_dimensions<Dimensions>
 all_gather(const partition<Extents>&, Dimensions) -> all_gather<Extents>;
 
-/// In the place of one that was not given that: a sentence.
+/// Fallback for arguments that are not a partition and dimensions: a compile-time error with one readable message.
 template <>
 class all_gather<detail::no_partitions> {
  public:

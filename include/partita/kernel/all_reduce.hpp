@@ -1,5 +1,4 @@
-// All-reduce: the blocks along some dimensions of a partition brought together by a reduction, and every worker gets
-// the result.
+// All-reduce: combines the blocks along some dimensions of a partition by a reduction; every worker gets the result.
 #pragma once
 
 #include <partita/kernel/detail/make_collective_movement.hpp>
@@ -9,14 +8,14 @@
 
 namespace partita {
 
-/// Brings the blocks of the workers of p that differ only in the given dimensions of their index together, element by
-/// element; each of them gets the result: `all_reduce a(p, dimensions<0>, maximum)`.
-/// Shapes:   x is this worker's block, the blocks of one group have one shape [shape_error, on all workers]; the result
-///           has that shape. An inactive worker gets a copy of what it gave.
-/// Requires: dimensions below rank(p), each once, and elements that the reduction takes [compile time].
-/// Cost:     that of all_sum_reduce, which is the case `sum`; `mean`, and `any` and `all` of integers, pass over the
-///           result once more.
-/// Adjoint:  itself for `sum` and `mean`; there is none for the others.
+/// Combines, element by element, the blocks of the workers of p whose indices differ only in the given dimensions; each
+/// of these workers gets the result: `all_reduce a(p, dimensions<0>, maximum)`.
+/// Shapes:   x is this worker's block; the blocks of one group have equal shapes [shape_error, on all workers]. The
+///           result has that shape. An inactive worker gets a copy of its own input.
+/// Requires: dimensions below rank(p), each listed once, and elements that the reduction accepts [compile time].
+/// Cost:     that of all_sum_reduce, which is the case `sum`; `mean`, and `any` and `all` of integers, need one more
+///           pass over the result.
+/// Adjoint:  itself for `sum` and `mean`; the other reductions have no adjoint.
 template <class Extents, class Reduction, class... Policies>
 class all_reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,
@@ -28,23 +27,23 @@ class all_reduce
   using named_reduction = detail::reduction_argument<Reduction>;
 
  public:
-  /// `all_reduce(p, dimensions<0>, maximum)`: along dimension 0.
+  /// `all_reduce(p, dimensions<0>, maximum)`: reduces along dimension 0.
   template <std::size_t... D>
   all_reduce(const partition<Extents>& p, dimensions_t<D...> named, named_reduction, Policies...)
       : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
     check_dimensions<D...>();
   }
-  /// `all_reduce(p, all_dimensions_but<1>, maximum)`: along every dimension but 1.
+  /// `all_reduce(p, all_dimensions_but<1>, maximum)`: reduces along every dimension but 1.
   template <std::size_t... D>
   all_reduce(const partition<Extents>& p, all_dimensions_but_t<D...> named, named_reduction, Policies...)
       : base(movement(p, kept_dimensions<Extents::rank()>(named))) {
     check_dimensions<D...>();
   }
-  /// `all_reduce(p, dimension_list{0, 2}, maximum)`: along dimensions that are known at run time only, below rank(p)
-  /// and each once [partition_error].
+  /// `all_reduce(p, dimension_list{0, 2}, maximum)`: reduces along dimensions that are known only at run time; they
+  /// must be below rank(p), each listed once [partition_error].
   all_reduce(const partition<Extents>& p, const dimension_list& along, named_reduction, Policies...)
       : base(movement(p, detail::kept_at_run_time<Extents::rank()>(along, "partita::all_reduce"))) {}
-  /// Refused: what is reduced along comes second and the reduction third.
+  /// Rejected: the dimensions must be the second argument and the reduction the third.
   template <class... Other>
     requires(sizeof...(Other) < 2 || detail::no_dimensions<Other...>)
   explicit all_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {
@@ -52,7 +51,7 @@ class all_reduce
                   "partita::all_reduce(p, dimensions, reduction): requires the dimensions to reduce along, "
                   "dimensions<0>, all_dimensions_but<0> or a dimension_list, and a reduction, sum or maximum");
   }
-  /// The same where the reduction's name is one of several functions, as that of `sum` is.
+  /// The same error for a reduction whose name is an overloaded function, as `sum` is.
   template <class Other>
     requires detail::no_dimensions<Other>
   all_reduce(const partition<Extents>& p, Other, named_reduction) : base(movement(p, {})) {
@@ -76,8 +75,8 @@ class all_reduce
   }
 };
 
-/// `all_reduce(everyone, groups, maximum)`: among the workers of each group; one in no group gets a copy of what it
-/// gave. All else is as above.
+/// `all_reduce(everyone, groups, maximum)`: reduces among the workers of each group. A worker in no group gets a copy
+/// of its own input. Everything else is as above.
 template <class Reduction, class... Policies>
 class all_reduce<worker_groups, Reduction, Policies...>
     : public detail::reduction_checks<Reduction, detail::group_direction::to_all, detail::group_direction::to_all,

@@ -1,4 +1,4 @@
-// All-sum-reduce: the blocks along some dimensions of a partition summed, and every worker gets the sum.
+// All-sum-reduce: sums the blocks along some dimensions of a partition; every worker gets the sum.
 #pragma once
 
 #include <partita/kernel/detail/collective_kernel.hpp>
@@ -8,14 +8,14 @@
 
 namespace partita {
 
-/// Sums the blocks of the workers of p that differ only in the given dimensions of their index; each of them gets the
-/// sum.
-/// Shapes:   x is this worker's block, the blocks of one sum have one shape [shape_error, on all workers]; the result
-///           has that shape. An inactive worker gets a copy of what it gave.
-/// Requires: dimensions below rank(p), each once [compile time]; policies: `reproducible`, for numbers.
-/// Cost:     per group of g workers on one node each sums one slice and writes it to all through shared memory; between
-///           nodes their sums are exchanged, in parts where they are long. `reproducible` adds up with about 12
-///           operations an element, and between nodes sends with each sum what rounding would take from it.
+/// Sums the blocks of the workers of p whose indices differ only in the given dimensions; each of these workers gets
+/// the sum.
+/// Shapes:   x is this worker's block; the blocks of one sum have equal shapes [shape_error, on all workers]. The
+///           result has that shape. An inactive worker gets a copy of its own input.
+/// Requires: dimensions below rank(p), each listed once [compile time]; policies: `reproducible`, for numbers.
+/// Cost:     on one node each of the g workers of a group sums one slice and writes it to all others through shared
+///           memory; between nodes the sums of the nodes are exchanged, long sums in parts. `reproducible` adds with
+///           about 12 operations an element, and between nodes sends with each sum the part that rounding would lose.
 /// Adjoint:  itself.
 template <class Extents, class... Policies>
 class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, Policies...>> {
@@ -37,7 +37,7 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
     check_dimensions<D...>();
   }
 
-  /// Refused: what is summed along is part of the type.
+  /// Rejected: the dimensions to sum along are part of the type and must be passed.
   template <class... Other>
     requires detail::no_dimensions<Other...>
   explicit all_sum_reduce(const partition<Extents>& p, Other...) : base(movement(p, {})) {

@@ -1,4 +1,4 @@
-// All-to-all: the cut of one dimension of a tensor moves to another dimension.
+// All-to-all: moves the partitioning of one dimension of a tensor to another dimension.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace partita {
 
-/// Moves the cut of one dimension to another: every worker of a line sends each other one a part of its block.
-/// Shapes:   x is this worker's block on p_from, cut in any way that tiles the tensor; the result is its block of the
-///           balanced cut on p_to. A worker in neither gets a copy of what it gave.
-/// Requires: partitions of the rank of x [compile time], of the same workers, of which one dimension of p_from has k
-///           times fewer parts in p_to, one other k times more, the rest alike [partition_error].
+/// Moves the partitioning of one dimension to another: within each line of workers, every worker sends a part of its
+/// block to every other worker.
+/// Shapes:   x is this worker's block on p_from, in any decomposition that tiles the tensor; the result is its block of
+///           the balanced decomposition on p_to. A worker in neither partition gets a copy of its own input.
+/// Requires: partitions of the rank of x [compile time], of the same workers; one dimension of p_from has k times fewer
+///           parts in p_to, one other dimension k times more, and the others equally many [partition_error].
 /// Cost:     that of repartition: one copy on one node, one message per pair of workers on different nodes.
-/// Adjoint:  all_to_all(p_to, p_from), back to the cut that x had.
+/// Adjoint:  all_to_all(p_to, p_from), back to the decomposition that x had.
 template <class Src, class Dst>
 class all_to_all {
   static constexpr std::size_t rank = Src::rank();
@@ -40,18 +41,19 @@ class all_to_all {
     if constexpr (takes<X>()) return moved_(x);
     else return detail::rejected_call{};
   }
-  /// Begins and returns what will give the result: `auto later = t.start(x); …; auto y = later.finish();`.
+  /// Non-blocking: returns a pending operation whose finish() gives the result: `auto later = t.start(x); …; auto y =
+  /// later.finish();`.
   template <class X>
   auto start(const X& x) const {
     if constexpr (takes<X>()) return moved_.start(x);
     else return detail::rejected_call{};
   }
-  /// The same into a caller's array or view of the shape of the result.
+  /// Writes the result into a caller's array or view of the shape of the result.
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (takes<X>() && fills<View, X>()) moved_.into(x, view);
   }
-  /// Back to the cut of the last x whose result had the shape of dy.
+  /// Moves dy back to the decomposition of the last x whose result had the shape of dy.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (takes<Y>()) return moved_.adjoint(dy);
@@ -67,8 +69,8 @@ class all_to_all {
     else return detail::rejected_call{};
   }
 
-  /// What this worker sends, keeps and receives for a tensor x of these extents, cut in balance. Cost: no
-  /// communication.
+  /// What this worker sends, keeps and receives for a tensor x of these extents, in the balanced decomposition. Cost:
+  /// no communication.
   template <std::size_t... E>
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,
@@ -127,7 +129,7 @@ class all_to_all {
   detail::member_if<Src::rank() == Dst::rank(), repartition<Src, Dst>> moved_;
 };
 
-/// In the place of one that was not given that: a sentence.
+/// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
 template <>
 class all_to_all<detail::no_partitions, detail::no_partitions> {
  public:

@@ -1,4 +1,4 @@
-// Worker broadcast: the blocks of one partition copied to the workers of a larger one.
+// Broadcast: copies the blocks of one partition to the workers of a larger partition.
 #pragma once
 
 #include <partita/kernel/detail/collective_kernel.hpp>
@@ -10,7 +10,7 @@ namespace partita {
 
 namespace detail {
 
-/// The members by which a collective_kernel knows a broadcast.
+/// The members that the base class collective_kernel needs from a broadcast: directions, policies and argument checks.
 template <class... Policies>
 struct broadcast_checks {
   static constexpr auto there = detail::group_direction::spread, back = detail::group_direction::to_root;
@@ -59,13 +59,15 @@ struct broadcast_checks {
 }  // namespace detail
 
 /// Copies the block of each worker of p_x to the workers of p_y that pair with it.
-/// Shapes:   x is this worker's block on p_x, any shape, also different from worker to worker; the result is its block
-///           on p_y. A worker that is only in p_x receives an empty block (batch extent kept unless discard_batch; of
-///           rank 0 the value 0), one of neither partition a copy of what it gave.
-/// Requires: rank(p_x) <= rank(p_y) [compile time]; extents of p_x, extended on the left with ones, are 1 or those of
-///           p_y [compile time where static, else partition_error on all workers].
-/// Cost:     per group of g workers one copy for each that takes the block, all at once through shared memory on one
-///           node; between nodes messages as block_routes says. The first call with new shapes sends one header more.
+/// Shapes:   x is this worker's block on p_x, of any shape; shapes may differ between workers. The result is its block
+///           on p_y. A worker that is only in p_x receives an empty block (the batch extent is kept unless
+///           discard_batch is passed; for rank 0 it receives the value 0). A worker in neither partition receives a
+///           copy of its own input.
+/// Requires: rank(p_x) <= rank(p_y) [compile time]; each extent of p_x, extended on the left with ones, is 1 or equal
+///           to that of p_y [compile time where static, else partition_error on all workers].
+/// Cost:     per group of g workers one copy for each worker that receives the block. On one node all receivers copy at
+///           the same time through shared memory; between nodes the block is sent in messages as block_routes
+///           describes. The first call with new shapes sends one additional header.
 /// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,
@@ -93,8 +95,9 @@ class broadcast : public detail::broadcast_checks<Policies...>,
                                               .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
 };
 
-/// `broadcast(everyone, groups)`: the block of the root of each group, its first member, is copied to all its members.
-/// A worker in no group gets a copy of what it gave. All else is as above; the adjoint leaves the sum at the root.
+/// `broadcast(everyone, groups)`: copies the block of the root of each group, its first member, to all members of the
+/// group. A worker in no group gets a copy of its own input. Everything else is as above; the adjoint leaves the sum at
+/// the root.
 template <class... Policies>
 class broadcast<worker_groups, worker_groups, Policies...>
     : public detail::broadcast_checks<Policies...>,
@@ -116,7 +119,7 @@ broadcast(const partition<Src>&, const partition<Dst>&, Policies...) -> broadcas
 template <class... Policies>
 broadcast(const world&, const worker_groups&, Policies...) -> broadcast<worker_groups, worker_groups, Policies...>;
 
-/// In the place of one that was not given that: a sentence.
+/// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
 template <class... Policies>
 class broadcast<detail::no_partitions, detail::no_partitions, Policies...> {
  public:

@@ -1,4 +1,4 @@
-// Operators made of operators, one after the other.
+// Composition of operators: one is applied after the other.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace partita {
 
-/// The first operator, then the next on its result, and so on; made by compose(first, next, …).
+/// Applies the first operator, then the next to its result, and so on; made by compose(first, next, …).
 template <class... Operators>
 class composition {
  public:
@@ -35,7 +35,7 @@ class composition {
     };
     agreed<direction::forward>(x, filled, view);
   }
-  /// Begins the first operator; the others follow when it is finished, which every worker does.
+  /// Starts the first operator; the others run in finish(), which every worker must call.
   template <class X>
   auto start(const X& x) const {
     return detail::pending_chain(detail::begun_step(step<0>(), x),
@@ -58,7 +58,7 @@ class composition {
       agreed<direction::back>(dy, filled, view);
     }
   }
-  /// Begins the adjoint of the last operator; the others follow when it is finished.
+  /// Starts the adjoint of the last operator; the others run in finish().
   template <class Y>
   auto start_adjoint(const Y& dy) const {
     check_linear();
@@ -66,13 +66,13 @@ class composition {
       return detail::pending_chain(detail::begun_step_back(step<last>(), dy),
                                    [self = *this](auto&& x) { return self.template before<last>(std::move(x)); });
   }
-  /// The plan of each operator, in their order. Requires operators whose plans depend on no block.
+  /// The plan of each operator, in their order. Requires operators whose plans do not depend on a block.
   auto plan() const
     requires(detail::has_plan<Operators> && ...)
   {
     return std::apply([](const auto&... k) { return std::make_tuple(k.plan()...); }, parts_->operators);
   }
-  /// The memory that results come from.
+  /// The memory pool that results are allocated from.
   auto* memory() const { return step<last>().memory(); }
   kernel_counts counts() const {
     return std::apply(
@@ -93,13 +93,13 @@ class composition {
     static_assert(is_linear,
                   "partita::compose(a, b, ...).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
-  /// Operators K … End - 1, one after the other.
+  /// Applies operators K … End - 1, one after the other.
   template <std::size_t K, std::size_t End = sizeof...(Operators), class X>
   auto forward(const X& x) const {
     if constexpr (K + 1 == End) return step<K>()(x);
     else return forward<K + 1, End>(step<K>()(x));
   }
-  /// The adjoints of operators K … End, in this falling order.
+  /// Applies the adjoints of operators K … End, in this descending order.
   template <std::size_t K, std::size_t End = 0, class Y>
   auto backward(const Y& dy) const {
     if constexpr (K == End) return step<K>().adjoint(dy);
@@ -136,7 +136,7 @@ class composition {
     return std::get<K>(std::as_const(parts_->operators));
   }
 
-  /// Runs the steps of a call, by one agreement where that can be and all of them are of one world.
+  /// Runs the steps of a call with one agreement for all of them, if every operator allows it and all are on one world.
   template <direction Where, class X, class Run, class... View>
   auto agreed(const X& x, Run run, const View&... view) const {
     if constexpr (last > 0 && (detail::identified<Operators> && ...) && detail::has_shape<X> &&
@@ -169,21 +169,21 @@ class composition {
     }
   }
 
-  std::shared_ptr<parts> parts_;  // shared, so that what copies learn is learnt once
+  std::shared_ptr<parts> parts_;  // shared, so that copies share what they learn
 };
 
 /// The operator that applies the first, then the next to its result, and so on: compose(a, b)(x) is b(a(x)).
-/// Shapes:   x is a block of the first operator, the result one of the last.
-/// Requires: each takes what the one before it gives [compile time]; operators, which are copied.
-/// Cost:     that of its operators, and one agreement for all of them, once each knows its structure (from the third
-///           call with blocks of these shapes); before that, where one is not a kernel of the library, and by start
-///           each agrees on its own call, because what it moves depends on what arrived.
+/// Shapes:   x is a block of the first operator, the result a block of the last.
+/// Requires: each operator accepts the result of the one before it [compile time]; operators, which are copied.
+/// Cost:     that of its operators. From the third call with blocks of these shapes on, when each operator knows its
+///           plan, one agreement serves all of them. Before that, by start, and where one operator is not a kernel of
+///           the library, each operator agrees on its own call, because what it moves depends on what arrived.
 /// Adjoint:  the adjoints in the opposite order; there is none if one operator has none.
 template <detail::operator_like First, detail::operator_like... Next>
 auto compose(First first, Next... next) {
   return composition<First, Next...>(std::move(first), std::move(next)...);
 }
-/// Of something else: a sentence.
+/// Fallback for arguments that are not operators: a compile-time error with one readable message.
 template <class... A>
   requires(sizeof...(A) == 0 || !(detail::operator_like<A> && ...))
 auto compose(const A&...) {

@@ -1,4 +1,4 @@
-// Halo exchange: every worker gets its block with a rim of ghost cells around it, copies of its neighbours' cells.
+// Halo exchange: every worker gets its block surrounded by ghost cells, copies of its neighbours' cells.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace partita {
 namespace detail {
 
-/// The function of a user's who gave one of another kind is refused.
+/// The boundary function that the caller passed; an argument of any other kind is a compile-time error.
 template <std::size_t Rank, class F>
 outside_function<Rank> outside_of(F f) {
   constexpr bool fits = std::is_invocable_r_v<double, F&, const std::array<std::ptrdiff_t, Rank>&>;
@@ -29,7 +29,7 @@ outside_function<Rank> outside_of(F f) {
   else return {};
 }
 
-/// The two sides of one dimension, from numbers without names.
+/// The widths of the two sides of one dimension, from numbers without names.
 template <std::size_t Rank, class W>
 halo_widths<Rank> sides_of(std::initializer_list<W> widths) {
   static_assert(Rank == 1,
@@ -45,7 +45,7 @@ halo_widths<Rank> sides_of(std::initializer_list<W> widths) {
   }
 }
 
-/// Blocks that grow by the widths of a halo.
+/// Plans the exchange: blocks grow by the widths of a halo.
 template <class Extents>
 class halo_planner {
  public:
@@ -90,7 +90,7 @@ class halo_planner {
   text objection(const std::array<std::size_t, rank>& extents) const {
     return halo_objection(extents, widths_, beyond_);
   }
-  /// The cut that a frame is asked for by, or by the extents of a tensor that is cut in balance.
+  /// The decomposition for a frame: the one that the caller passed, or the balanced one for the extents of a tensor.
   const decomposition<rank>& cuts_of(const decomposition<rank>& cuts) const { return cuts; }
   template <std::size_t... E>
   decomposition<rank> cuts_of(const extents<E...>& global) const {
@@ -98,7 +98,7 @@ class halo_planner {
                   "partita::halo_exchange::frame<T>(extents): requires extents of the rank of the partition");
     return decomposition<rank>::balanced(global.array(), p_.grid().shape());
   }
-  /// Why the workers cannot hold a tensor that is cut like this, or nothing.
+  /// An error message if the workers cannot hold a tensor of this decomposition, else empty.
   text objection_to(const decomposition<rank>& cuts, const char* call) const {
     const auto shape = p_.grid().shape();
     for (std::size_t d = 0; d < rank; ++d) {
@@ -115,8 +115,9 @@ class halo_planner {
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return plan_halo(p_.grid(), cuts, widths_, beyond_, worker);
   }
-  /// The rounds of a worker with this plan; none if everything goes at once, as stars do (whose messages are no fewer
-  /// in rounds) and frames of empty blocks (which would have nothing to hand on).
+  /// The rounds, one per dimension, of a worker with this plan. The result is empty if all ghosts travel at once. That
+  /// is the case for stars (rounds would not save messages) and for halos of empty blocks (an empty block has no cells
+  /// to pass on in a later round).
   std::vector<exchange_plan<rank>> rounds(const decomposition<rank>& cuts, const halo_plan<rank>& whole,
                                           bool one_memory) const {
     const bool by_dimension =
@@ -127,7 +128,7 @@ class halo_planner {
   }
 
  private:
-  static constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few stay countable
+  static constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few do not overflow
 
   partition<Extents> p_;
   halo_widths<rank> widths_;
@@ -156,19 +157,20 @@ inline constexpr bool begins_with_boundaries<Rank, B, Rest...> = std::is_convert
 template <class... Extents>
 class halo_exchanges;
 
-/// Surrounds every block with ghost cells: copies of the cells around it, wherever they are, and beyond the borders of
-/// the tensor what the boundaries say: `halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::periodic)`.
-/// Shapes:   x is this worker's block, cut in any way along each dimension (uneven, empty, narrower than the halo). The
-///           result is larger by the widths, but ends at a border of boundary::none; a block without elements does not
-///           grow, but with `.of_empty_blocks`. In a `halo_shape::star` corners are 0, or what lies beyond a border. An
-///           inactive worker gets a copy of what it gave.
-/// Requires: rank(x) == rank(p) [compile time]; cuts that are alike in all lines, reflected ghosts narrower than the
-///           tensor [shape_error, on all workers].
-/// Cost:     on one node one copy of the block and one of each ghost, straight into the results; one message per pair
-///           of workers on different nodes, or rounds along one dimension after another (`halo_way`).
-///           `refresh(ghosted)` copies ghosts alone. Steady calls allocate nothing.
-/// Adjoint:  every cell is added to the one that it is a copy of; what comes from no cell is dropped. Linear, unless a
-///           constant other than 0 or a function was given.
+/// Surrounds every block with ghost cells: copies of the cells around it, wherever they are stored. Ghost cells beyond
+/// the borders of the tensor follow the boundaries: `halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}},
+/// boundary::periodic)`.
+/// Shapes:   x is this worker's block, in any decomposition along each dimension (uneven, empty, narrower than the
+///           halo). The result is larger by the widths, but ends at a border of boundary::none. A block without
+///           elements does not grow, unless `.of_empty_blocks` is set. In a `halo_shape::star` the corners are 0, or
+///           the boundary's value beyond a border. An inactive worker gets a copy of its own input.
+/// Requires: rank(x) == rank(p) [compile time]; the same cuts in all lines of workers, reflected ghosts narrower than
+///           the tensor [shape_error, on all workers].
+/// Cost:     on one node one copy of the block and one of each ghost, directly into the results; between nodes one
+///           message per pair of workers, or rounds along one dimension after another (`halo_way`). `refresh(ghosted)`
+///           copies only the ghosts. Steady calls allocate nothing.
+/// Adjoint:  every cell of dy is added to the cell that it is a copy of; cells that are no copies are dropped. The
+///           exchange is linear, unless a constant other than 0 or a function was given.
 template <class Extents>
 class halo_exchange
     : public detail::part_kernel<halo_exchange<Extents>, detail::window_movement<detail::halo_planner<Extents>>> {
@@ -183,27 +185,28 @@ class halo_exchange
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, halo_way way = halo_way::by_cost)
       : base(movement({p, widths, beyond, way})) {}
-  /// With what boundary::function holds: f(i) is a number for the std::array<std::ptrdiff_t, rank> i of a cell beyond a
-  /// border. Called while the other ghosts travel, at every call; what it throws is thrown on this worker alone.
+  /// With the function for boundary::function: f(i) is a number for the index i of a cell beyond a border, a
+  /// std::array<std::ptrdiff_t, rank>. The function is called in every call while the other ghosts travel; an exception
+  /// that it throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_way way = halo_way::by_cost)
       : base(movement({p, widths, beyond, way, detail::outside_of<Extents::rank()>(std::move(f))})) {}
-  /// Numbers without names: of one dimension those before and after the block, of more dimensions an error message,
-  /// since `{2, 1}` may mean two sides or two dimensions.
+  /// Widths as numbers without names: for one dimension the widths before and after the block; for more dimensions an
+  /// error message, since `{2, 1}` may mean two sides or two dimensions.
   template <class W, class... A>
   halo_exchange(const partition<Extents>& p, std::initializer_list<W> widths,
                 const halo_boundaries<Extents::rank()>& beyond, const A&... more)
       : halo_exchange(p, detail::sides_of<Extents::rank()>(widths), beyond, more...) {}
 
-  /// A block with room for its ghosts, all zeros, of this worker's shape for a tensor that is cut like this: to be
-  /// filled and refreshed, without a first call on the whole block. `auto u = h.frame<double>(extents(n, m));` is cut
-  /// in balance. Makes cells() known.
+  /// This worker's block with room for its ghosts, all zeros, for a tensor of this decomposition. The caller fills it
+  /// and calls refresh; no first call on the whole block is needed. `auto u = h.frame<double>(extents(n, m));` uses the
+  /// balanced decomposition. After it cells() is known.
   /// Shapes:   that of the result of a call on the block; an inactive worker gets zero volume.
-  /// Requires: the same cut on all workers [disagreement_error], one part for each worker along each dimension and no
-  ///           block-cyclic cut, and what a call requires [shape_error, on all workers].
-  /// Cost:     one agreement, at the first frame of a cut one more; no data moves.
-  /// Adjoint:  none: nothing is read.
+  /// Requires: the same decomposition on all workers [disagreement_error], with one part for each worker along each
+  ///           dimension and no block-cyclic cut, and what a call requires [shape_error, on all workers].
+  /// Cost:     one agreement, and one more at the first frame of a decomposition; no data moves.
+  /// Adjoint:  none, since no input is read.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts) const {
     static_assert(element_in_place<T>,
@@ -216,15 +219,16 @@ class halo_exchange
     return frame<T>(planner().cuts_of(global));
   }
 
-  /// Fills the ghosts of a block that has them already (what this kernel gave, its own cells changed since), in place.
-  /// Requires: the shape that a call or a frame gave before [shape_error, on all workers].
+  /// Fills the ghosts in place in a block that already has them: an earlier result of this kernel whose own cells have
+  /// changed since.
+  /// Requires: the shape of an earlier result or frame [shape_error, on all workers].
   /// Cost:     one copy of each ghost.
   template <class View>
   void refresh(View&& ghosted) const {
     start_refresh(ghosted).finish();
   }
-  /// Begins: `auto later = h.start_refresh(u); …; later.finish();`. Until then u may be read where it is no ghost, and
-  /// must not change.
+  /// Non-blocking refresh: `auto later = h.start_refresh(u); …; later.finish();`. Until then the cells of u that are
+  /// not ghosts may be read, and u must not change.
   template <class View>
   auto start_refresh(View&& ghosted) const {
     if constexpr (fills<View, View>()) {
@@ -236,7 +240,8 @@ class halo_exchange
     }
   }
 
-  /// What this worker sends, keeps and receives for a tensor of these extents, cut in balance. Cost: no communication.
+  /// What this worker sends, keeps and receives for a tensor of these extents, in the balanced decomposition. Cost: no
+  /// communication.
   template <std::size_t... E>
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,
@@ -248,8 +253,8 @@ class halo_exchange
     return planner.plan(decomposition<rank>::balanced(global, planner.p().grid().shape()), planner.p().world().id())
         .exchange;
   }
-  /// Which cells this worker has of the tensor of the last call; none on an inactive worker.
-  /// Requires: a call before [error, on all workers that had none].
+  /// The cells that this worker has of the tensor of the last call; empty on an inactive worker.
+  /// Requires: an earlier call [error, on all workers that made none].
   halo_cells<rank> cells() const {
     const auto* plan = this->movement_.last_plan();
     const auto& planner = this->movement_.planner();
@@ -320,7 +325,7 @@ template <class Extents, class F>
 halo_exchange(const partition<Extents>&, const halo_widths<Extents::rank()>&, const halo_boundaries<Extents::rank()>&,
               F, halo_way = halo_way::by_cost) -> halo_exchange<Extents>;
 
-/// In the place of one that was not given its widths and boundaries: a sentence.
+/// Fallback for a call without widths and boundaries: a compile-time error with one readable message.
 template <>
 class halo_exchange<detail::no_partitions> {
  public:

@@ -1,4 +1,4 @@
-// The ghosts of several fields in one exchange: one message from a worker to another for all of them.
+// Halo exchanges of several fields at once: one message between two workers carries the ghosts of all fields.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace partita {
 
-/// Several halo exchanges as one, a field for each: `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`. They may
-/// differ in widths, boundaries, ranks and partitions.
+/// Combines several halo exchanges, one for each field: `halo_exchanges all(h, h, wide); all.refresh(u, v, p);`. They
+/// may differ in widths, boundaries, ranks and partitions.
 /// Shapes:   those of each halo_exchange: `auto [gu, gv, gp] = all(u, v, p)`.
 /// Requires: exchanges on one world [partition_error]; fields of one arithmetic type [compile time]; what halo_exchange
 ///           requires of each [shape_error]; on all workers. There may be any number of fields.
 /// Cost:     one agreement, and one message for each pair of workers on different nodes, with the ghosts of all fields;
 ///           on one node ghosts pass through buffers (two copies each).
-/// Adjoint:  adjoint(du, dv, dp), as of each halo_exchange, bit for bit.
+/// Adjoint:  adjoint(du, dv, dp), bitwise equal to that of each halo_exchange.
 template <class... Extents>
 class halo_exchanges {
   static constexpr std::size_t fields = sizeof...(Extents);
@@ -56,9 +56,9 @@ class halo_exchanges {
       });
     }
   }
-  /// Blocks with room for their ghosts, all zeros, for one tensor a field: a tuple. `auto [u, v] =
-  /// all.frames<double>(extents(n, m), cuts_of_v);` with extents that are cut in balance, or a decomposition each. All
-  /// else as halo_exchange::frame.
+  /// Blocks with room for their ghosts, all zeros, for one tensor per field: a tuple. `auto [u, v] =
+  /// all.frames<double>(extents(n, m), cuts_of_v);` takes for each field either extents, which are decomposed in
+  /// balance, or a decomposition. Everything else is as for halo_exchange::frame.
   template <class T, class... Global>
   auto frames(const Global&... global) const {
     static_assert(
@@ -71,13 +71,13 @@ class halo_exchanges {
       });
     }
   }
-  /// Fills the ghosts of blocks that have them already, in place: as halo_exchange::refresh.
+  /// Fills the ghosts in place in blocks that already have them, as halo_exchange::refresh does.
   template <class... View>
   void refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) start_refresh(ghosted...).finish();
   }
-  /// Begins: `auto later = all.start_refresh(u, v); …; later.finish();`. Until then blocks may be read where they are
-  /// no ghosts, and must not change.
+  /// Non-blocking refresh: `auto later = all.start_refresh(u, v); …; later.finish();`. Until then the cells that are
+  /// not ghosts may be read, and the blocks must not change.
   template <class... View>
   auto start_refresh(View&&... ghosted) const {
     if constexpr (takes<std::remove_reference_t<View>...>() && fills<View...>()) {
@@ -88,7 +88,7 @@ class halo_exchanges {
       });
     }
   }
-  /// From blocks of the shapes of the last results, the gradients with respect to the fields: a tuple.
+  /// Takes blocks of the shapes of the last results; returns the gradients with respect to the fields: a tuple.
   template <class... Y>
   auto adjoint(const Y&... dy) const {
     if constexpr (takes<Y...>()) {
@@ -101,7 +101,7 @@ class halo_exchanges {
     }
   }
 
-  /// What was made so far, and what this worker sends by the structure used last.
+  /// The number of plans made so far, and what this worker sends in a call with the plan used last.
   kernel_counts counts() const {
     const detail::carried last = last_ ? last_->counts() : detail::carried{};
     return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
@@ -110,7 +110,7 @@ class halo_exchanges {
  private:
   struct structure {
     std::tuple<std::shared_ptr<const halo_plan<Extents::rank()>>...> plans;
-    std::uint64_t cuts = 0;  ///< the fingerprint of those of all fields
+    std::uint64_t cuts = 0;  ///< the combined fingerprint of the decompositions of all fields
     detail::exchanges_by_kind spreading{}, collecting{}, refreshing{};
   };
   using all_cuts = std::tuple<decomposition<Extents::rank()>...>;
@@ -235,7 +235,7 @@ class halo_exchanges {
   static constexpr auto fits_window = [](const auto& plan, const auto& shape) {
     return !plan.exchange.takes || plan.exchange.destination_shape == shape;
   };
-  /// A worker that does not take part in a field keeps what it gave.
+  /// Allocates a result. A worker that does not take part in a field keeps the shape of its own input.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> room(const halo_plan<Rank>& plan, const std::array<std::size_t, Rank>& given,
                               std::array<std::size_t, Rank> exchange_plan<Rank>::*shape) const {
@@ -263,7 +263,7 @@ class halo_exchanges {
     return operation_->begin(last_, from.data, from.strides.data(), to.data, to.strides.data(), [] {});
   }
 
-  /// The structure that fits on all workers, or a new one.
+  /// The plan that fits on all workers, or a new one.
   template <class T, class Blocks, class Fits>
   structure& structure_for(const Blocks& x, std::uint64_t direction_number, const char* direction, Fits fits) const {
     detail::expect_not_moved_from(operation_ != nullptr, name);
@@ -293,7 +293,7 @@ class halo_exchanges {
         },
         [&] { return text(name) << direction << " with " << fields << " fields of " << detail::type_name<T>(); });
   }
-  /// Complaints are the same on all workers, so they stop at the same field.
+  /// Errors are the same on all workers, so all workers stop at the same field.
   template <class Planner, class Shape, class Plan>
   void learn(const Planner& planner, const Shape& mine, Plan& plan, std::uint64_t& all,
              detail::complaint& trouble) const {

@@ -1,4 +1,4 @@
-// Reduce: the blocks of one partition brought together by a reduction into the workers of a smaller one.
+// Reduce: combines the blocks of one partition by a reduction into the workers of a smaller partition.
 #pragma once
 
 #include <partita/kernel/detail/make_collective_movement.hpp>
@@ -9,13 +9,14 @@
 
 namespace partita {
 
-/// Brings the blocks of the workers of p_x that pair with a worker of p_y together, element by element, and leaves the
-/// result there: `reduce r(p_x, p_y, maximum)`; the reductions are those of rule/reduction.hpp.
-/// Shapes:   as those of sum_reduce, which is the case `sum`; of rank 0 a worker that is only in p_x holds the
-///           identity.
-/// Requires: what sum_reduce requires, and elements that the reduction takes [compile time].
-/// Cost:     that of sum_reduce; `mean`, and `any` and `all` of integers, pass over the result once more.
-/// Adjoint:  broadcast(p_y, p_x) for `sum`, of `mean` divided by the number of blocks; there is none for the others.
+/// Combines, element by element, the blocks of the workers of p_x that pair with a worker of p_y, and leaves the result
+/// on that worker: `reduce r(p_x, p_y, maximum)`. The reductions are listed in rule/reduction.hpp.
+/// Shapes:   as for sum_reduce, which is the case `sum`; for blocks of rank 0, a worker that is only in p_x receives
+///           the identity of the reduction.
+/// Requires: what sum_reduce requires, and elements that the reduction accepts [compile time].
+/// Cost:     that of sum_reduce; `mean`, and `any` and `all` of integers, need one more pass over the result.
+/// Adjoint:  broadcast(p_y, p_x) for `sum`; for `mean` the same divided by the number of blocks; the other reductions
+///           have no adjoint.
 template <class Src, class Dst, class Reduction, class... Policies>
 class reduce
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
@@ -48,8 +49,8 @@ class reduce
                                               .keep_batch = !has_policy<discard_batch_t, Policies...>})) {}
 };
 
-/// `reduce(everyone, groups, maximum)`: the blocks of each group are brought together at its root, its first member. A
-/// worker in no group gets a copy of what it gave. All else is as above.
+/// `reduce(everyone, groups, maximum)`: combines the blocks of each group at its root, the first member of the group. A
+/// worker in no group gets a copy of its own input. Everything else is as above.
 template <class Reduction, class... Policies>
 class reduce<worker_groups, worker_groups, Reduction, Policies...>
     : public detail::reduction_checks<Reduction, detail::group_direction::to_root, detail::group_direction::spread,
@@ -91,7 +92,7 @@ template <class... Policies>
 reduce(const world&, const worker_groups&, mean_t (*)(detail::reduction_name), Policies...)
     -> reduce<worker_groups, worker_groups, mean_t, Policies...>;
 
-/// In the place of one that was not given that: a sentence.
+/// Fallback for arguments that are not two partitions and a reduction: a compile-time error with one readable message.
 template <class Reduction, class... Policies>
 class reduce<detail::no_partitions, detail::no_partitions, Reduction, Policies...> {
  public:

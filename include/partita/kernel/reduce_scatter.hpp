@@ -1,4 +1,4 @@
-// Reduce-scatter: the blocks along some dimensions of a partition summed, and every worker gets its part of the sum.
+// Reduce-scatter: sums the blocks along some dimensions of a partition; every worker gets its part of the sum.
 #pragma once
 
 #include <partita/kernel/detail/misnamed.hpp>
@@ -7,27 +7,27 @@
 
 namespace partita {
 
-/// Sums the blocks of the workers of p that differ only in the given dimensions of their index, and leaves each of them
-/// its part of the sum, cut balanced along the same dimensions of the tensor.
-/// Shapes:   x is this worker's block; the blocks of one sum have one shape [shape_error, on all workers]. The result
-///           is this worker's part of that shape. An inactive worker gets a copy of what it gave.
-/// Requires: dimensions below rank(p), each once; rank(x) == rank(p) [compile time].
+/// Sums the blocks of the workers of p whose indices differ only in the given dimensions, and leaves on each of these
+/// workers its part of the sum. The sum is split into balanced parts along the same dimensions of the tensor.
+/// Shapes:   x is this worker's block; the blocks of one sum have equal shapes [shape_error, on all workers]. The
+///           result is this worker's part of that shape. An inactive worker gets a copy of its own input.
+/// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time].
 /// Cost:     each worker receives g - 1 pieces of |x| / g, written in place on one node, and adds them in the order of
-///           the members; each node adds up first what goes to another, so that a node sends it |x| / g for each of its
-///           members. The sum depends on the partition and on who shares a node. Extents are exchanged once for each
-///           new structure.
-/// Adjoint:  all_gather of parts that are cut balanced.
+///           the members. Each node first sums what it sends to another node, so that it sends |x| / g for each member
+///           on that node. The rounding of the sum depends on the partition and on which workers share a node. Extents
+///           are exchanged once for each new plan.
+/// Adjoint:  all_gather of balanced parts.
 template <class Extents>
 class reduce_scatter : public detail::part_kernel<reduce_scatter<Extents>, detail::part_movement<Extents>> {
   using base = detail::part_kernel<reduce_scatter, detail::part_movement<Extents>>;
   friend base;
 
  public:
-  /// `reduce_scatter(p, dimensions<1>)`: along dimension 1.
+  /// `reduce_scatter(p, dimensions<1>)`: scatters along dimension 1.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, dimensions_t<D...> named)
       : base({p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced}) {}
-  /// `reduce_scatter(p, all_dimensions_but<0>)`: along every dimension but 0.
+  /// `reduce_scatter(p, all_dimensions_but<0>)`: scatters along every dimension but 0.
   template <std::size_t... D>
   reduce_scatter(const partition<Extents>& p, all_dimensions_but_t<D...> named)
       : base({p, kept(named), "partita::reduce_scatter", detail::known_cuts::balanced}) {}
@@ -106,7 +106,7 @@ template <class Extents, class Dimensions>
   requires detail::named_dimensions<Dimensions>
 reduce_scatter(const partition<Extents>&, Dimensions) -> reduce_scatter<Extents>;
 
-/// In the place of one that was not given that: a sentence.
+/// Fallback for arguments that are not a partition and dimensions: a compile-time error with one readable message.
 template <>
 class reduce_scatter<detail::no_partitions> {
  public:

@@ -1,4 +1,4 @@
-// Repartition: a tensor on one partition brought to another, driven by the overlaps of their blocks.
+// Repartition: moves a tensor from one partition to another, by the overlaps of their blocks.
 #pragma once
 
 #include <array>
@@ -20,21 +20,23 @@
 
 namespace partita {
 
-/// Moves a tensor from p_x to p_y. Scatter and gather are the cases in which one of them has a single worker. Policies:
-/// `to_cuts(...)` cuts the result otherwise than in balance, `from_cuts(...)` says how x is cut where the shapes of its
-/// blocks do not (block-cyclic), `permute<1, 0>` hands on the dimensions in another order, `discard_batch`;
-/// `strategy::message` and `messages::chunked` and their like choose the way that boxes take and the form of messages,
-/// if the choice made is not wanted.
-/// Shapes:   x is this worker's block on p_x, cut in any way that tiles the tensor (uneven, empty, staggered along one
-///           dimension) or as `from_cuts` says; the result is its block on p_y, of the balanced cut or as `to_cuts`
-///           says. A worker that is only in p_x receives an empty block (the extent of what becomes dimension 0 kept
-///           unless discard_batch), one in neither partition a copy.
-/// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents that the given
-///           cuts add up to [shape_error, on all workers].
-/// Cost:     on one node a single copy: boxes are written straight into the result, which lives in a pool of shared
-///           memory; between nodes one message per pair of workers, of small boxes per pair of nodes. Extents are
-///           exchanged once for each new structure, not at calls that repeat one; those allocate nothing.
-/// Adjoint:  repartition from p_y back to the cut that x had.
+/// Moves a tensor from p_x to p_y. Scatter and gather are the cases in which p_x or p_y has a single worker. Policies:
+/// `to_cuts(...)` gives the result a decomposition that is not balanced; `from_cuts(...)` gives the decomposition of x
+/// where the shapes of its blocks do not determine it (block-cyclic); `permute<1, 0>` permutes the dimensions;
+/// `discard_batch`. `strategy::message`, `messages::chunked` and similar policies override the library's choice of the
+/// transport of boxes and of the form of messages.
+/// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor (uneven, empty, staggered
+///           along one dimension) or in that of `from_cuts`; the result is its block on p_y, in the balanced
+///           decomposition or in that of `to_cuts`. A worker that is only in p_x receives an empty block (the extent of
+///           what becomes dimension 0 is kept unless discard_batch is passed); a worker in neither partition receives a
+///           copy of its own input.
+/// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents equal to the total
+///           of the given cuts [shape_error, on all workers].
+/// Cost:     on one node a single copy: boxes are written directly into the result, which is allocated from a pool of
+///           shared memory. Between nodes one message per pair of workers; small boxes share one message per pair of
+///           nodes. Extents are exchanged once for each new plan; calls that repeat a plan exchange no extents and
+///           allocate nothing.
+/// Adjoint:  repartition from p_y back to the decomposition that x had.
 template <class Src, class Dst, class... Policies>
 class repartition {
   static constexpr std::size_t rank = Src::rank();
@@ -58,8 +60,8 @@ class repartition {
                 "the partitions; cut::balanced(n, 1) leaves one whole");
 
  public:
-  /// Requires: cuts of as many parts as the partition has workers along each dimension [partition_error], and of one
-  ///           tensor where both sides have them [shape_error].
+  /// Requires: decompositions with as many parts as the partition has workers along each dimension [partition_error];
+  ///           if both sides have one, both of the same tensor [shape_error].
   repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
       : repartition(detail::named_call{"partita::repartition(p_x, p_y)"}, p_x, p_y, policies...) {}
 
@@ -68,21 +70,22 @@ class repartition {
     if constexpr (takes<X>()) return forward_(x, text());
     else return detail::rejected_call{};
   }
-  /// Begins and returns what will give the result: `auto later = r.start(x); …; auto y = later.finish();`. Until then x
-  /// must stay as it is. The next call of a kernel on this world ends it first.
+  /// Non-blocking: returns a pending operation whose finish() gives the result: `auto later = r.start(x); …; auto y =
+  /// later.finish();`. Until then x must not change. The next call of a kernel on this world completes it first.
   template <class X>
   auto start(const X& x) const {
     if constexpr (takes<X>()) return begin_forward_(x, text());
     else return detail::rejected_call{};
   }
-  /// The same into a caller's array or view, which must have the shape of the result and share no memory with x
-  /// [shape_error, on all workers].
+  /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
+  /// x [shape_error, on all workers].
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (takes<X>() && fills<View, X>()) forward_(x, view, text());
   }
-  /// Brings dy, cut over p_y as the result was, back to the cut of the x that made it: the last such x; balanced if
-  /// there was none, and a shape_error if there was one and 32 other structures since.
+  /// Moves dy, which has the decomposition of the result over p_y, back to the decomposition of the last x that gave
+  /// such a result. If there was no such x, the balanced decomposition is used; if its plan was evicted by 32 newer
+  /// plans, a shape_error is thrown.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (takes_back<Y>()) return backward_(dy, text());
@@ -98,8 +101,9 @@ class repartition {
     else return detail::rejected_call{};
   }
 
-  /// What this worker sends, keeps and receives for a tensor x of these extents, cut as given or in balance.
-  /// Requires: the extents that from_cuts(...) and to_cuts(...) add up to [shape_error]. Cost: no communication.
+  /// What this worker sends, keeps and receives for a tensor x of these extents, in the given decomposition or the
+  /// balanced one. Requires: the extents that from_cuts(...) and to_cuts(...) add up to [shape_error]. Cost: no
+  /// communication.
   template <std::size_t... E>
   exchange_plan<rank> plan(const extents<E...>& global) const {
     static_assert(sizeof...(E) == rank,
@@ -110,9 +114,9 @@ class repartition {
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global) const {
     return movement_.planner().checked_plan(global);
   }
-  /// The messages that leave this worker's node for others in a call with such a tensor, small boxes in joint ones; of
-  /// its own alone where none are joint. Requires: the same, and a call before, in which nodes are learnt; else
-  /// nothing.
+  /// The messages from this worker's node to other nodes in a call with such a tensor; small boxes share joint
+  /// messages. Where no message is joint, only this worker's own messages. Requires: the same, and an earlier call, in
+  /// which the kernel learns the nodes of the workers; without one the result is empty.
   template <std::size_t... E>
     requires(sizeof...(E) == rank)
   node_messages messages_between_nodes(const extents<E...>& global, std::size_t element_bytes) const {
@@ -121,12 +125,12 @@ class repartition {
   node_messages messages_between_nodes(const std::array<std::size_t, rank>& global, std::size_t element_bytes) const {
     return movement_.messages_between_nodes(global, element_bytes);
   }
-  /// How often a plan had to be made at a call so far.
+  /// How many calls so far had to make a plan.
   std::size_t plans_made() const { return movement_.structures_made(); }
   std::size_t structures_made() const { return movement_.structures_made(); }
-  /// The memory that results come from; null before the first call.
+  /// The memory pool that results are allocated from; null before the first call.
   detail::arena* memory() const { return movement_.memory(); }
-  /// What was made so far, and what this worker sends by the structure used last.
+  /// The number of plans made so far, and what this worker sends in a call with the plan used last.
   kernel_counts counts() const { return movement_.counts(); }
 
  private:
@@ -230,18 +234,18 @@ class repartition {
     });
   }
 
-  /// All workers come here, and throw if one of them has an objection.
+  /// Collective: throws on all workers if one of them has an objection.
   void object_(const text& objection) const { movement_.object(objection); }
   detail::kernel_identity identity_() const { return movement_.identity(); }
 
-  /// What a call learns is kept, and changes no result.
+  /// Mutable because a call caches plans, which changes no result.
   mutable detail::repartition_movement<Src, Dst, Policies...> movement_;
 };
 
 template <class Src, class Dst, class... Policies>
 repartition(const partition<Src>&, const partition<Dst>&, Policies...) -> repartition<Src, Dst, Policies...>;
 
-/// In the place of one that was not given that: a sentence.
+/// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
 template <class... Policies>
 class repartition<detail::no_partitions, detail::no_partitions, Policies...> {
  public:

@@ -1,4 +1,4 @@
-// Sum-reduce: the blocks of one partition summed into the workers of a smaller one.
+// Sum-reduce: sums the blocks of one partition into the workers of a smaller partition.
 #pragma once
 
 #include <partita/kernel/detail/collective_kernel.hpp>
@@ -8,14 +8,16 @@
 
 namespace partita {
 
-/// Sums the blocks of the workers of p_x that pair with a worker of p_y, and leaves the sum there.
-/// Shapes:   x is this worker's block on p_x; the blocks of one sum have one shape [shape_error, on all workers]. The
-///           result is its block on p_y. A worker that is only in p_x receives an empty block (batch extent kept
-///           unless discard_batch; of rank 0 the value 0), one of neither partition a copy of what it gave.
-/// Requires: rank(p_y) <= rank(p_x) [compile time]; extents of p_y, extended on the left with ones, are 1 or those of
-///           p_x [compile time where static, else partition_error on all workers].
-/// Cost:     per group of g workers each sums one slice through shared memory on one node; one binomial tree of
-///           messages between nodes. The order of summation depends on the partitions and the nodes alone.
+/// Sums the blocks of the workers of p_x that pair with a worker of p_y, and leaves the sum on that worker.
+/// Shapes:   x is this worker's block on p_x; the blocks of one sum have equal shapes [shape_error, on all workers].
+///           The result is its block on p_y. A worker that is only in p_x receives an empty block (the batch extent is
+///           kept unless discard_batch is passed; for rank 0 it receives the value 0). A worker in neither partition
+///           receives a copy of its own input.
+/// Requires: rank(p_y) <= rank(p_x) [compile time]; each extent of p_y, extended on the left with ones, is 1 or equal
+///           to that of p_x [compile time where static, else partition_error on all workers].
+/// Cost:     on one node each of the g workers of a group sums one slice of the block through shared memory; between
+///           nodes messages follow one binomial tree. The order of summation depends only on the partitions and on the
+///           nodes.
 /// Adjoint:  broadcast(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policies...>> {
@@ -94,7 +96,7 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
 template <class Src, class Dst, class... Policies>
 sum_reduce(const partition<Src>&, const partition<Dst>&, Policies...) -> sum_reduce<Src, Dst, Policies...>;
 
-/// In the place of one that was not given that: a sentence.
+/// Fallback for arguments that are not two partitions: a compile-time error with one readable message.
 template <class... Policies>
 class sum_reduce<detail::no_partitions, detail::no_partitions, Policies...> {
  public:
