@@ -1,4 +1,4 @@
-// The adjoint test: <F x, y> == <x, F* y>. For the library's own kernels and for a program's operators alike.
+// The adjoint test <F x, y> == <x, F* y>, for the library's kernels and for a program's own operators.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace partita {
 
-/// The scalar product of two blocks of this worker, conjugating the first: summed over the world it is that of the
-/// tensors. Zero volumes give 0, whatever batch they are of.
-/// Requires: blocks of one shape [shape_error].
+/// The scalar product of two blocks of this worker; the first is conjugated. Summed over the workers of the world, it
+/// is the scalar product of the tensors. Blocks of zero volume give 0, whatever their batch extent.
+/// Requires: blocks of equal shapes [shape_error].
 template <ranked_array A, ranked_array B>
 auto local_dot(const A& a, const B& b) {
   using T = element_of<A>;
@@ -28,15 +28,15 @@ auto local_dot(const A& a, const B& b) {
   return sum;
 }
 
-/// Both sides of the identity, the same on every worker.
+/// Both sides of the identity; every worker gets the same numbers.
 template <class T>
 struct adjoint_products {
   T forward{};   ///< <F x, y>
   T backward{};  ///< <x, F* y>
 
-  /// Exactly equal: what integer-valued data must give in any order of summation.
+  /// Whether both are exactly equal, as integer-valued data must give in any order of summation.
   bool exact() const { return forward == backward; }
-  /// |<F x, y> - <x, F* y>| relative to the larger of both.
+  /// |<F x, y> - <x, F* y>|, relative to the larger of the two.
   double relative_error() const {
     const double difference = static_cast<double>(std::abs(forward - backward));
     const double scale = std::max(static_cast<double>(std::abs(forward)), static_cast<double>(std::abs(backward)));
@@ -44,10 +44,10 @@ struct adjoint_products {
   }
 };
 
-/// Applies F to x and its adjoint to y and compares the scalar products over all workers of the world.
+/// Applies F to x and its adjoint to y, and compares the scalar products over all workers of the world.
 /// Shapes:   x is this worker's input block, y a block of the shape of F(x).
-/// Requires: F is callable as F(x) and as F.adjoint(y), on every worker of the world; F(x) of the shape of y, and
-///           F.adjoint(y) of that of x, where they have elements [shape_error, on all workers].
+/// Requires: F is callable as F(x) and as F.adjoint(y) on every worker of the world; F(x) has the shape of y, and
+///           F.adjoint(y) that of x, unless they are empty [shape_error, on all workers].
 /// Cost:     both calls, an agreement and a small sum.
 template <class Operator, ranked_array X, ranked_array Y>
 auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {

@@ -1,4 +1,4 @@
-// This worker's block of a tensor, made where it will lie: from a function of the global index, or from what is there.
+// Makes this worker's block of a tensor in place: from a function of the global index, or from an existing expression.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 namespace partita {
 namespace detail {
 
-/// f(i, j, …), or f(index) where that is what f takes.
+/// Calls f(i, j, …), or f(index) if f takes an index.
 template <class F, std::size_t Rank, std::size_t... D>
 decltype(auto) at_index(F& f, const index<Rank>& i, std::index_sequence<D...>) {
   if constexpr (std::is_invocable_v<F&, decltype(i[D])...>) {
     return f(i[D]...);
-  } else {  // asked only now: a generic f may take anything and fail inside
+  } else {  // checked only here: a generic f may accept any arguments and fail inside
     constexpr bool suits = std::is_invocable_v<F&, const index<Rank>&>;
     static_assert(suits,
                   "partita::block_from(p, extents, f): requires an f that can be called with a global index: f(i, j, "
@@ -37,7 +37,7 @@ using element_from = std::conditional_t<
     std::is_void_v<T>,
     std::remove_cvref_t<decltype(at_index(std::declval<F&>(), index<Rank>{}, std::make_index_sequence<Rank>()))>, T>;
 
-/// What follows a partition: cuts or extents of a tensor, and a function.
+/// Whether the arguments after a partition are the cuts or extents of a tensor, and a function.
 template <std::size_t Rank, class... A>
 inline constexpr bool begins_with_extents = false;
 template <std::size_t Rank, class Cuts, class F>
@@ -48,11 +48,11 @@ inline constexpr bool begins_with_extents<Rank, decomposition<N>, F> = true;
 
 }  // namespace detail
 
-/// This worker's block of the tensor that has f(i, j, …) at (i, j, …) of the whole:
+/// Makes this worker's block of the tensor whose element at the global index (i, j, …) is f(i, j, …):
 /// `block_from(p_x, extents(8, 16), [](auto i, auto j) { return 16.0 * i + j; })`.
-/// Shapes:   the block of these cuts at p's index, elements of the type that f returns, or of T. An inactive worker
-///           gets zero volume, its batch extent that of the first block.
-/// Requires: cuts for as many parts as p has along each dimension [partition_error].
+/// Shapes:   the block of this decomposition at p's index; its elements have the type that f returns, or T. An inactive
+///           worker gets zero volume, with the batch extent of the first block.
+/// Requires: a decomposition with as many parts as p has along each dimension [partition_error].
 /// Cost:     one call of f for each element of the block; no communication.
 template <class T = void, class P, std::size_t Rank, class F>
 auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
@@ -72,7 +72,7 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
     return block;
   } else {
     if (!p.active()) return zero_volume<element, Rank>(cuts.cuts[0].parts() == 0 ? 0 : cuts.cuts[0].size(0));
-    std::array<std::vector<std::size_t>, Rank> global;  // indices along each dimension, by their place in the block
+    std::array<std::vector<std::size_t>, Rank> global;  // global indices along each dimension, by local index
     std::array<std::size_t, Rank> shape{};
     for (std::size_t d = 0; d < Rank; ++d) {
       cuts.cuts[d].for_pieces(p.index()[d], [&](interval piece, std::size_t) {
@@ -90,7 +90,7 @@ auto block_from(const partition<P>& p, const decomposition<Rank>& cuts, F f) {
   }
 }
 
-/// The same of a tensor of these global extents, cut in balance.
+/// The same for a tensor of these global extents, in the balanced decomposition.
 template <class T = void, class P, std::size_t... E, class F>
 auto block_from(const partition<P>& p, const extents<E...>& global, F f) {
   static_assert(
@@ -107,7 +107,7 @@ auto block_from(const partition<P>& p, const detail::number_list<P::rank()>& glo
   return block_from<T>(p, decomposition<P::rank()>::balanced(global, p.extents().array()), std::move(f));
 }
 
-/// Without extents between the partition and the function: an error message.
+/// Fallback for a call without extents between the partition and the function: a compile-time error.
 template <class T = void, class P, class... A>
   requires(!detail::begins_with_extents<P::rank(), A...>)
 auto block_from(const partition<P>&, const A&...) {
@@ -117,8 +117,8 @@ auto block_from(const partition<P>&, const A&...) {
   return detail::rejected_call{};
 }
 
-/// `x` where this worker is active on p, else zero volume with the batch extent of x: `b(block_on(p_x, a + 1.0))`. A
-/// lazy x is evaluated only where it is needed.
+/// Returns `x` where this worker is active on p, else zero volume with the batch extent of x:
+/// `b(block_on(p_x, a + 1.0))`. A lazy x is evaluated only on active workers.
 template <class P, ranked_array X>
 auto block_on(const partition<P>& p, const X& x) {
   using block = xt::xtensor<element_of<X>, rank_of<X>>;

@@ -1,4 +1,4 @@
-// Where the blocks of a tensor lie: learnt together when a block has a new shape, found again when it has not.
+// The layout of a tensor's blocks: workers exchange shapes when a block has a new shape; known layouts are cached.
 #pragma once
 
 #include <array>
@@ -21,34 +21,35 @@ std::array<std::size_t, Rank> shape_array(const Shape& shape) {
   return all;
 }
 
-/// X is an expression of elements T and of this rank. Layers say in a static_assert that they require it.
+/// X is an expression of elements T and of this rank. Layers require it in a static_assert.
 template <class X, class T, std::size_t Rank>
 consteval bool block_of_rank() {
   if constexpr (ranked_array<X>) return rank_of<X> == Rank && std::is_same_v<element_of<X>, T>;
   else return false;
 }
 
-/// A tensor cut over a partition, as all workers know it.
+/// A tensor distributed over a partition, as known on all workers.
 template <std::size_t Rank>
 struct laid_out_tensor {
-  std::array<std::size_t, Rank> mine{};  ///< the shape of this worker's block, by which this is found again
+  std::array<std::size_t, Rank> mine{};  ///< the shape of this worker's block; the cache key
   std::array<std::size_t, Rank> extents{};
-  std::array<std::vector<std::size_t>, Rank> sizes{};  ///< along each dimension, those of the blocks
-  box<Rank> own{};                                     ///< this worker's block; empty where it is not active
+  std::array<std::vector<std::size_t>, Rank> sizes{};  ///< along each dimension, the sizes of the blocks
+  box<Rank> own{};                                     ///< this worker's block; empty if the worker is inactive
 
   decomposition<Rank> cuts() const {
     return decomposition<Rank>::make([this](std::size_t d) { return cut::at(sizes[d]); });
   }
 };
 
-/// What a layer learns of the blocks that it is given: any cut of which every dimension is cut alike everywhere.
+/// The layouts that a layer has learned from its input blocks: any decomposition in which each dimension has the same
+/// cuts everywhere.
 template <std::size_t Rank>
 class block_layout {
  public:
   using shape_type = std::array<std::size_t, Rank>;
 
-  /// `call` names the layer, as in "partita::dropout(p)(x)"; it must last. `parameters` is a number of its options and
-  /// of its element type, which all workers must have in common.
+  /// `call` names the layer, as in "partita::dropout(p)(x)"; the string must outlive this object. `parameters` is a
+  /// number for the layer's options and element type, which must be equal on all workers.
   block_layout(partition<dynamic_extents<Rank>> p, const char* call, std::uint64_t parameters)
       : p_(std::move(p)),
         call_(call),
@@ -57,8 +58,9 @@ class block_layout {
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
   const char* call() const { return call_; }
 
-  /// All workers come here with their blocks. An objection is thrown on all of them as a shape_error, as are blocks
-  /// that do not fit together. Cost: one agreement; for blocks of a new shape one all-gather more.
+  /// Collective: each worker passes the shape of its block. If a worker has an objection, or the blocks do not fit
+  /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape one additional
+  /// all-gather.
   const laid_out_tensor<Rank>& learn(const shape_type& mine, const text& objection = {}) {
     world_state& state = *p_.world().state();
     const complaint before(objection);
@@ -67,9 +69,9 @@ class block_layout {
         [&](const laid_out_tensor<Rank>& known) { return !p_.active() || known.mine == mine; },
         [&](complaint& trouble) { return lay_out_blocks(mine, trouble); }, [&] { return describe(mine); });
   }
-  /// For a call that does not agree here: the next agreement compares the layer and its options.
+  /// For a call that makes no agreement itself: the next agreement compares the layer and its options.
   void note() const { p_.world().state()->note_local(fingerprint_, call_); }
-  /// All workers come here; the objection of one of them is thrown on all.
+  /// Collective: if one worker has an objection, all workers throw it.
   void agree(const text& objection, std::uint64_t number = 1) const {
     agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), complaint(objection),
                      [&] { return describe(); });

@@ -1,4 +1,5 @@
-// How the caller of a repartition says that a side has other cuts than by default: from_cuts(...) and to_cuts(...).
+// The policies from_cuts(...) and to_cuts(...), which give a side of a repartition a decomposition other than the
+// default.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +8,12 @@
 
 namespace partita {
 
-/// The source is cut like this, whatever the shapes of its blocks suggest.
+/// The source has these cuts, whatever the shapes of its blocks suggest.
 template <std::size_t Rank>
 struct from_cuts_t {
   decomposition<Rank> cuts;
 };
-/// The result shall be cut like this, instead of in balance.
+/// The result gets these cuts instead of the balanced ones.
 template <std::size_t Rank>
 struct to_cuts_t {
   decomposition<Rank> cuts;

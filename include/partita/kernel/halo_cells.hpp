@@ -1,4 +1,4 @@
-// Which cells a worker of a stencil has: its own, those that it can compute without ghosts, and the ghosts.
+// The cells of a worker's block with ghosts: its own, those that it can compute without ghosts, and the ghosts.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace partita {
 
-/// Where a block with ghosts stands in the global tensor.
+/// The position of a block with ghosts in the global tensor.
 template <std::size_t Rank>
 struct halo_cells {
   box<Rank> own{};                            ///< the block's own cells
-  box<Rank> interior{};                       ///< those whose neighbours, as far as the widths reach, are all own
+  box<Rank> interior{};                       ///< own cells whose neighbours, within the widths, are all own cells
   std::array<std::ptrdiff_t, Rank> origin{};  ///< the first cell with ghosts; negative beyond a border
 
   halo_cells() = default;
@@ -26,7 +26,7 @@ struct halo_cells {
     }
     if (interior.empty()) interior.stop = interior.start;
   }
-  /// The last cell with ghosts follows from the shape of the block with ghosts; a cell of it from a global position.
+  /// The index in the block with ghosts of the cell at a global position.
   template <class... Position>
   index<Rank> at(Position... i) const {
     static_assert(sizeof...(Position) == Rank,
@@ -54,13 +54,13 @@ void for_box(const box<Rank>& b, F& f) {
 
 }  // namespace detail
 
-/// Calls f(i) for the global indices of the cells that need no ghost, in C order: what there is to compute between
-/// `start` and `finish`.
+/// Calls f(i) for the global indices of the cells that need no ghost, in C order: the cells to compute between `start`
+/// and `finish`.
 template <std::size_t Rank, class F>
 void for_interior(const halo_cells<Rank>& cells, F f) {
   detail::for_box(cells.interior, f);
 }
-/// Calls f(slab) for the boxes of a worker's other cells: what a loop over whole rows wants.
+/// Calls f(slab) for boxes that cover this worker's other own cells, for loops over whole rows.
 template <std::size_t Rank, class F>
 void for_border_boxes(const halo_cells<Rank>& cells, F f) {
   box<Rank> slab = cells.own;
@@ -72,7 +72,7 @@ void for_border_boxes(const halo_cells<Rank>& cells, F f) {
     slab.start[d] = cells.interior.start[d], slab.stop[d] = cells.interior.stop[d];
   }
 }
-/// Calls f(i) for the global indices of a worker's other cells: slabs around the interior.
+/// Calls f(i) for the global indices of this worker's other own cells: slabs around the interior.
 template <std::size_t Rank, class F>
 void for_border(const halo_cells<Rank>& cells, F f) {
   for_border_boxes(cells, [&](const box<Rank>& slab) { detail::for_box(slab, f); });

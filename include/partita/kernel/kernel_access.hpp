@@ -1,5 +1,5 @@
-// Access to the parts of a kernel that other kernels and layers are built from, and that programs do not call: errors
-// that all workers throw together, and elements that are computed once all have agreed.
+// Access for other kernels and layers, but not for programs, to parts of a kernel: errors that all workers throw
+// together, and input elements that are computed only after all workers have agreed.
 #pragma once
 
 #include <partita/core/text.hpp>
@@ -7,10 +7,10 @@
 
 namespace partita::detail {
 
-/// Calls of a kernel with hooks. `objection` is a sentence, or empty: where one worker has one, all throw it as a
-/// shape_error. The elements of dy are there when `fill()` returns, which is called once all workers have agreed: who
-/// computes longer than the others does not keep them waiting. A view may be where x or dy is, if the worker is in one
-/// group only and gives a block to it.
+/// Calls of a kernel with hooks. `objection` is an error message, or empty: if one worker has one, all workers throw it
+/// as a shape_error. `fill()` is called after all workers have agreed, and must have written the elements of dy when it
+/// returns; so a worker that computes longer does not delay the agreement of the others. A view may be the memory of x
+/// or dy, if the worker belongs to only one group and contributes a block to it.
 struct kernel_access {
   template <class Kernel, class X>
   static auto call(const Kernel& kernel, const X& x, const text& objection) {
@@ -32,12 +32,12 @@ struct kernel_access {
   static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& objection, Fill fill) {
     return kernel.begin_backward_(dy, view, objection, std::move(fill));
   }
-  /// Of a kernel that agrees on its structures and on nothing else.
+  /// For kernels that agree on their plans and on nothing else.
   template <class Kernel>
   static auto identity(const Kernel& kernel) -> decltype(kernel.identity_()) {
     return kernel.identity_();
   }
-  /// All workers come here, and throw if one of them has an objection.
+  /// Collective: throws on all workers if one of them has an objection.
   template <class Kernel>
   static auto object(const Kernel& kernel, const text& objection) -> decltype(kernel.object_(objection)) {
     return kernel.object_(objection);

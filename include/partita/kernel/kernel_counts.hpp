@@ -1,4 +1,4 @@
-// What a kernel has done so far, in numbers, and what a kernel is on a stream.
+// Counts of a kernel's plans and messages, and how a kernel is written to a stream.
 #pragma once
 
 #include <concepts>
@@ -8,14 +8,14 @@
 
 namespace partita {
 
-/// How often a kernel worked out a structure, and what this worker moved by the last call of the last structure used.
+/// How many plans a kernel has made, and what this worker moved in the last call with the plan used last.
 struct kernel_counts {
   std::size_t structures_made = 0, messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
 namespace detail {
 
-/// Writes what the compiler calls T without the namespaces of the library: `broadcast<extents<1, 4>, extents<3, 4>>`.
+/// Writes the compiler's name of T without the namespaces of the library: `broadcast<extents<1, 4>, extents<3, 4>>`.
 template <class T>
 text name_of_type() {
   const char* at = __PRETTY_FUNCTION__;  // ... [with T = NAME] of g++, ... [T = NAME] of clang
@@ -42,8 +42,8 @@ text name_of_type() {
 
 }  // namespace detail
 
-/// Writes a kernel to a stream, its type and what it has done: `broadcast<extents<1, 2>, extents<2, 2> >: 1 plan made;
-/// in the last call this worker sent 0 messages of 0 bytes and shared 40 bytes`. Needs no communication.
+/// Writes a kernel to a stream, its type and its counts: `broadcast<extents<1, 2>, extents<2, 2> >: 1 plan made; in the
+/// last call this worker sent 0 messages of 0 bytes and shared 40 bytes`. Needs no communication.
 template <class Stream, class Kernel>
   requires(std::is_class_v<Kernel> &&
            requires(Stream& stream, const char* p, const Kernel& kernel) {

@@ -1,4 +1,4 @@
-// The face that every kernel has: what a linear operator between the blocks of workers can be asked.
+// The concept linear_operator: the interface of every kernel, a linear operator between the blocks of workers.
 #pragma once
 
 #include <concepts>
@@ -8,17 +8,18 @@
 
 namespace partita {
 
-/// What an operator K gives for a block X.
+/// The type that an operator K returns for a block X.
 template <class K, class X>
 using result_of = decltype(std::declval<const K&>()(std::declval<const X&>()));
 
 namespace detail {
 
-/// K does not say that it is no linear operator. Asked first, because the adjoint of one that is not does not compile.
+/// K does not declare that it is not linear. Checked first, because the adjoint of an operator that is not linear does
+/// not compile.
 template <class K>
 concept may_be_linear = !requires { K::is_linear; } || K::is_linear;
 
-/// K can be applied, forward and adjoint: what compose and add ask for, and the adjoint test.
+/// K can be applied forward and adjoint: what compose, add and the adjoint test require.
 template <class K, class X, class Y>
 concept applies = may_be_linear<K> && requires(const K& k, const X& x, const Y& y) {
   { k(x) } -> ranked_array;
@@ -27,8 +28,8 @@ concept applies = may_be_linear<K> && requires(const K& k, const X& x, const Y& 
 
 }  // namespace detail
 
-/// K is a linear operator from blocks X to blocks Y with the whole face of a kernel: at once, into a caller's view, or
-/// begun and finished later, forward and adjoint, and what it plans and has done.
+/// K is a linear operator from blocks X to blocks Y with the complete interface of a kernel: forward and adjoint, each
+/// blocking, into a caller's view and non-blocking, and its plan and its counts.
 template <class K, class X, class Y>
 concept linear_operator =
     detail::applies<K, X, Y> &&

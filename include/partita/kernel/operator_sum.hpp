@@ -1,4 +1,4 @@
-// Operators made of operators, side by side: their results added.
+// Sum of two operators: both are applied to the same block, and their results are added.
 #pragma once
 
 #include <partita/array/strided.hpp>
@@ -13,14 +13,14 @@ namespace partita {
 
 namespace detail {
 
-/// All workers throw, if one of them has an objection and the kernel can tell them.
+/// If one worker has an objection, all workers throw it, provided that the kernel can report it to all of them.
 template <class Kernel>
 void object(const Kernel& kernel, const text& objection) {
   if constexpr (requires { kernel_access::object(kernel, objection); }) kernel_access::object(kernel, objection);
   else if (!objection.empty()) throw shape_error(objection);
 }
 
-/// to += from, of which the kernel that `to` comes from tells all workers if it cannot be.
+/// Computes to += from. If the shapes differ, the kernel that returned `to` reports the error to all workers.
 template <class Kernel, class A, class B>
 void add_to(const Kernel& kernel, A& to, const B& from) {
   using T = element_of<A>;
@@ -36,7 +36,7 @@ void add_to(const Kernel& kernel, A& to, const B& from) {
                  rank_of<A>);
 }
 
-/// A result that can be added to: what a kernel gives to read alone is copied.
+/// A result that can be added to: a read-only result of a kernel is copied.
 template <class Result>
 decltype(auto) writable(Result&& result) {
   if constexpr (requires { *result.data() = *result.data(); }) return std::forward<Result>(result);
@@ -45,7 +45,7 @@ decltype(auto) writable(Result&& result) {
 
 }  // namespace detail
 
-/// Two operators on one block, their results added; made by add(a, b).
+/// Applies two operators to one block and adds their results; made by add(a, b).
 template <class A, class B>
 class operator_sum {
  public:
@@ -64,7 +64,7 @@ class operator_sum {
     a_.into(x, view);
     detail::add_to(a_, view, b_(x));
   }
-  /// Begins both.
+  /// Non-blocking: starts both operators.
   template <class X>
   auto start(const X& x) const {
     return both_begun(detail::begun_step(a_, x), detail::begun_step(b_, x));
@@ -91,7 +91,7 @@ class operator_sum {
     check_linear();
     if constexpr (is_linear) return both_begun(detail::begun_step_back(a_, dy), detail::begun_step_back(b_, dy));
   }
-  /// The plans of both. Requires operators whose plans depend on no block.
+  /// The plans of both operators. Requires operators whose plans do not depend on a block.
   auto plan() const
     requires(detail::has_plan<A> && detail::has_plan<B>)
   {
@@ -128,9 +128,9 @@ class operator_sum {
 };
 
 /// The operator add(a, b)(x) = a(x) + b(x).
-/// Shapes:   x is a block of both operators, whose results have one shape on each worker [shape_error there].
+/// Shapes:   x is a block of both operators; on each worker their results have equal shapes [shape_error there].
 /// Requires: operators, which are copied; elements that can be added.
-/// Cost:     that of both and one pass over the result.
+/// Cost:     that of both operators and one pass over the result.
 /// Adjoint:  add of the adjoints; there is none if one operator has none.
 template <detail::operator_like A, detail::operator_like B>
 auto add(A a, B b) {

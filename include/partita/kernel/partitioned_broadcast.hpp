@@ -1,4 +1,4 @@
-// Array broadcasting between partitions: a tensor goes from where it lives to where a larger result is computed.
+// Array broadcasting between partitions: moves a tensor to the workers of a larger result and repeats it there.
 #pragma once
 
 #include <array>
@@ -18,11 +18,12 @@ namespace partita {
 
 namespace detail {
 
-/// A block in C order: read where it lies, or held. The one type of an operand, however it came here.
+/// A readable block in C order: a reference to the caller's memory, or a copy that it owns. One type serves for every
+/// operand.
 template <class T, std::size_t Rank>
 class readable_block {
  public:
-  /// Reads x where it lies if it lies in C order; else holds it evaluated.
+  /// Refers to the memory of x if x is in C order, else owns an evaluated copy.
   template <array_expression X>
   static readable_block of(const X& x) {
     if constexpr (strided_expression<X>)
@@ -59,7 +60,7 @@ class readable_block {
   std::shared_ptr<const void> kept_;
 };
 
-/// What takes the place of a repartition for tensors of rank 0, which cannot be cut in two ways.
+/// Replaces the repartition for tensors of rank 0, which have only one decomposition.
 struct no_repartition {
   template <class From, class To>
   no_repartition(const From&, const To&) {}
@@ -78,7 +79,7 @@ auto repartition_between(const From& from, const To& to) {
   else return repartition(from, to);
 }
 
-/// The extents of a list whose length the type knows.
+/// The extents of a list whose length is known from the type.
 template <std::size_t Rank>
 dynamic_extents<Rank> extents_of_list(const shape_list& list) {
   std::array<std::size_t, Rank> all{};
@@ -88,12 +89,12 @@ dynamic_extents<Rank> extents_of_list(const shape_list& list) {
 
 }  // namespace detail
 
-/// Brings a tensor to the workers of a larger result and repeats it there as broadcast_in_dim does.
+/// Moves a tensor to the workers of a larger result and repeats it there as broadcast_in_dim does.
 /// Shapes:   x is this worker's block on `from`, the result its block on `to` (zero volume elsewhere).
-/// Requires: what broadcast_in_dim requires of the global extents [compile time as far as known; shape_error];
-///           blocks of the balanced cut [shape_error].
-/// Cost:     a repartition of x if it is cut in another way than the result induces, a worker broadcast if more workers
-///           need a block than hold it, else no message; one pass over the result.
+/// Requires: what broadcast_in_dim requires of the global extents [compile time as far as known; shape_error]; blocks
+///           of the balanced decomposition [shape_error].
+/// Cost:     a repartition of x if its decomposition differs from the one that the result requires, a worker broadcast
+///           if more workers need a block than have it, else no message; one pass over the result.
 /// Adjoint:  the sum over repeated dimensions on each worker, then sum_reduce, then the repartition back.
 template <class From, class To>
 class partitioned_broadcast {
@@ -116,11 +117,11 @@ class partitioned_broadcast {
 
   const From& from() const { return from_; }
   const To& to() const { return to_; }
-  /// The movements that were found necessary.
+  /// The movements that the operand needs.
   const operand_route& plan() const { return route_; }
 
-  /// This worker's part of x, as the result needs it: in the rank of x, not yet repeated. Requires what a call requires
-  /// of x, and does not ask: the caller has.
+  /// This worker's part of x that the result needs: of the rank of x, not yet repeated. Requires of x what a call
+  /// requires; the caller must have checked it.
   template <array_expression X>
   auto bring(const X& x) const {
     using block = detail::readable_block<detail::operand_element<X>, operand_rank>;

@@ -1,4 +1,4 @@
-// A tensor that is spread over a partition: its global extents beside the partition.
+// A tensor distributed over a partition: the partition together with the global extents.
 #pragma once
 
 #include <array>
@@ -13,20 +13,20 @@
 
 namespace partita {
 
-/// A tensor of these global extents, cut in the balanced way over this partition.
+/// A tensor of these global extents in the balanced decomposition over this partition.
 template <class Partition, class Extents>
 struct placed_tensor {
   Partition partition;
   Extents extents;
 
   static constexpr std::size_t rank() { return Extents::rank(); }
-  /// The shape of this worker's block: nothing but zeros where it is not active.
+  /// The shape of this worker's block: all zeros on an inactive worker.
   std::array<std::size_t, Extents::rank()> block_shape() const {
     if (!partition.active()) return {};
     return decomposition<Extents::rank()>::balanced(extents.array(), partition.extents().array())
         .shape(partition.index());
   }
-  /// What is wrong with a block of another shape; empty if nothing is. A worker that is not active may give anything.
+  /// An error message if a block has a different shape, else empty. An inactive worker may pass anything.
   template <array_expression X>
   text problem_with(const X& x, const char* name) const {
     if (!partition.active() || detail::shape_of(x) == shape_list(block_shape())) return {};
@@ -34,11 +34,11 @@ struct placed_tensor {
                                 << partition.extents().array() << ", here of shape " << block_shape() << ", got "
                                 << detail::shape_of(x) << "; repartition the tensor first";
   }
-  /// A number that equal ones share.
+  /// A fingerprint: equal for equal placed tensors.
   std::uint64_t fingerprint() const { return hasher(partition.grid().fingerprint()).mix(extents.array()).value(); }
 };
 
-/// `on(p_x, extents<8, 16>{})`: says of an operand where it lives and how large it is as a whole.
+/// `on(p_x, extents<8, 16>{})`: gives the partition of an operand and its global extents.
 template <class Partition, std::size_t... E>
 placed_tensor<Partition, extents<E...>> on(const Partition& p, const extents<E...>& e) {
   static_assert(Partition::rank() == sizeof...(E),
@@ -48,9 +48,9 @@ placed_tensor<Partition, extents<E...>> on(const Partition& p, const extents<E..
 
 namespace detail {
 
-/// All workers of a world come to the same call with blocks that nothing is wrong with, or all throw the same
+/// Collective: returns if no worker of the world reports a problem with its blocks, else all workers throw the same
 /// shape_error.
-/// Cost: one message of 32 bytes; none at level checks::local, where a worker sees its own blocks only.
+/// Cost:     one message of 32 bytes; none at level checks::local, where each worker checks only its own blocks.
 template <class = void>
 inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
   text sentence("partita::");

@@ -1,4 +1,4 @@
-// The same workers in another order, so that as much as possible of a tensor is already where it shall be.
+// Reorders the workers of a grid so that as much as possible of a tensor is already on its destination worker.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@ namespace partita {
 
 namespace detail {
 
-/// The columns of rows 0, 1, … whose costs (n x n, C order) have the least sum: shortest augmenting paths with
-/// potentials (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and Volgenant 1987).
+/// Solves the assignment problem: the columns for rows 0, 1, … with the least sum of costs (n x n, C order), by
+/// shortest augmenting paths with potentials (Kuhn 1955, Munkres 1957, in the O(n^3) form of Jonker and Volgenant
+/// 1987).
 template <class Cost>
 std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::size_t n) {
   constexpr Cost infinite = Cost{1} << 61;
@@ -48,15 +49,15 @@ std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::si
 
 }  // namespace detail
 
-/// The destination grid with its workers in the order that moves the fewest elements; where orders are equally good, a
-/// worker that may stay at its place does. Everything else about the grid is as it was.
+/// The destination grid with its workers in the order that moves the fewest elements; among equally good orders, a
+/// worker keeps its place if possible. Everything else about the grid is unchanged.
 /// Requires: both decompositions are of one tensor, over their grids [shape_error].
-/// Cost:     O(all overlaps + n^3) time and O(n^2) memory for n destination workers; done once, by every worker alike.
+/// Cost:     O(all overlaps + n^3) time and O(n^2) memory for n destination workers; computed once, by every worker.
 template <class Src, class Dst, class From, std::size_t Rank>
 grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
                      const axes_order<Rank>& axes = same_axes<Rank>()) {
   const std::size_t n = dst.size();
-  std::vector<std::int64_t> cost(n * n, 0);  // places x workers: what would not have to move counts negative
+  std::vector<std::int64_t> cost(n * n, 0);  // places x workers: elements that need not move count negative
   for (std::size_t k = 0; k < n; ++k) cost[k * n + k] = -1;
   for (std::size_t column = 0; column < n; ++column) {
     const std::size_t worker = dst.workers()[column];

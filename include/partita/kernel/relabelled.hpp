@@ -1,5 +1,5 @@
-// What a repartition between two partitions would cost, and the order of the destination's workers that makes it least:
-// known before a kernel is made and before anything moves.
+// The cost of a repartition between two partitions, and the order of the destination's workers that minimises it. Both
+// are known before a kernel is made and before anything moves.
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ consteval bool are_comparable() {
   return of_one_rank && accepted;
 }
 
-/// The cuts of both sides for a tensor x of these extents. Requires that they cut it [shape_error].
+/// The decompositions of both sides for a tensor x of these extents. Requires given cuts that match the extents
+/// [shape_error].
 template <class Src, class Dst, class... Policies>
 repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, const partition<Dst>& p_y,
                                                     const std::array<std::size_t, Src::rank()>& global,
@@ -41,13 +42,15 @@ repartition_cuts<Src::rank(), Policies...> cuts_for(const partition<Src>& p_x, c
 
 }  // namespace detail
 
-/// p_y with its workers in the order that leaves most of a tensor x of these extents where it is, when it is
-/// repartitioned from p_x with these policies. Where orders are equally good a worker keeps its place.
-/// Shapes:   x is cut in balance over p_x and the result over p_y, or as from_cuts(...) and to_cuts(...) say.
-/// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts of such a tensor [shape_error].
-/// Cost:     no communication: O(all overlaps + n^3) for the n workers of p_y, by every worker alike; worth it once,
+/// Returns p_y with its workers in the order that leaves as many elements as possible of a tensor x of these extents on
+/// their workers, when x is repartitioned from p_x with these policies. Among equally good orders, a worker keeps its
+/// place.
+/// Shapes:   x has the balanced decomposition over p_x and the result that over p_y, or those of from_cuts(...) and
+///           to_cuts(...).
+/// Requires: rank(p_x) == rank(p_y) == number of extents [compile time]; cuts that match such a tensor [shape_error].
+/// Cost:     no communication: O(all overlaps + n^3) for the n workers of p_y, computed by every worker; worth it once,
 ///           before a loop.
-/// Adjoint:  none; the repartition to the partition returned has its own.
+/// Adjoint:  none; the repartition to the returned partition has its own.
 template <class Src, class Dst, std::size_t... E, class... Policies>
 partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                           const Policies&... policies) {
@@ -60,11 +63,11 @@ partition<Dst> relabelled(const partition<Src>& p_x, const partition<Dst>& p_y, 
   }
 }
 
-/// What it costs all workers to repartition a tensor x of these extents from p_x to p_y with these policies.
+/// The cost, over all workers, of a repartition of a tensor x of these extents from p_x to p_y with these policies.
 /// Shapes:   as for relabelled.
 /// Requires: as for relabelled.
 /// Cost:     no communication: O(all overlaps).
-/// Adjoint:  the way back costs the same.
+/// Adjoint:  the adjoint of the repartition costs the same.
 template <class Src, class Dst, std::size_t... E, class... Policies>
 movement_cost cost_of(const partition<Src>& p_x, const partition<Dst>& p_y, const extents<E...>& global,
                       const Policies&... policies) {

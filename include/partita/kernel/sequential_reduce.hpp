@@ -11,11 +11,11 @@
 
 namespace partita::sequentially {
 
-/// `sequentially::reduce(p_x, p_y, maximum, policies...)(x)`: what partita::reduce gives each worker. p_x and p_y are
-/// grids, or partitions of a world.
+/// `sequentially::reduce(p_x, p_y, maximum, policies...)(x)`: the result of partita::reduce for each worker. p_x and
+/// p_y are grids, or partitions of a world.
 /// Shapes:   x holds one block for each worker of the world, inactive ones included; so does the result.
 /// Requires: what partita::reduce requires [partition_error, shape_error].
-/// Cost:     one pass over every block that is given.
+/// Cost:     one pass over every block that is reduced.
 /// Adjoint:  adjoint(dy), of `sum` and `mean`.
 template <class Src, class Dst, class Reduction, class... Policies>
 class reduce {
@@ -46,7 +46,7 @@ class reduce {
   detail::groups<Dst, Src> groups_;
 };
 
-/// `sequentially::all_reduce(p, dimensions<0>, maximum)(x)`: what partita::all_reduce gives each worker.
+/// `sequentially::all_reduce(p, dimensions<0>, maximum)(x)`: the result of partita::all_reduce for each worker.
 template <class Extents, class Reduction>
 class all_reduce {
  public:
@@ -67,7 +67,7 @@ class all_reduce {
     }
     return y;
   }
-  /// The mean and the sum are their own adjoints.
+  /// The mean and the sum are self-adjoint.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     static_assert(partita::detail::is_linear_reduction<Reduction>,

@@ -1,8 +1,9 @@
-// The sequential executor: every kernel for all workers of a world inside one process, from the plans that the workers
-// follow.
+// The sequential executor: runs every kernel for all workers of a world inside one process, with the plans that the
+// workers follow.
 //
-// A vector of blocks in, one for each worker by id, a vector of blocks out. It knows no MPI: grids say who stands
-// where. It is the oracle of the tests, and shows a user what a program on many workers would compute.
+// A kernel takes a vector with one block for each worker, by id, and returns such a vector. It needs no MPI: grids
+// define the place of each worker. It is the reference implementation for the tests, and shows a user what a program on
+// many workers would compute.
 #pragma once
 
 #include <initializer_list>
@@ -17,8 +18,8 @@
 
 namespace partita::sequentially {
 
-/// `sequentially::broadcast(p_x, p_y, policies...)(x)`: what partita::broadcast gives each worker. p_x and p_y are
-/// grids, or partitions of a world.
+/// `sequentially::broadcast(p_x, p_y, policies...)(x)`: the result of partita::broadcast for each worker. p_x and p_y
+/// are grids, or partitions of a world.
 /// Shapes:   x holds one block for each worker of the world, inactive ones included; so does the result.
 /// Requires: what partita::broadcast requires [partition_error, shape_error].
 /// Cost:     one copy of every block received.
@@ -53,7 +54,7 @@ class broadcast {
   detail::groups<Src, Dst> groups_;
 };
 
-/// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: what partita::sum_reduce gives each worker.
+/// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: the result of partita::sum_reduce for each worker.
 template <class Src, class Dst, class... Policies>
 class sum_reduce {
   static_assert(partita::detail::broadcast_policies<Policies...>,
@@ -83,14 +84,14 @@ class sum_reduce {
   detail::groups<Dst, Src> groups_;
 };
 
-/// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: what partita::all_sum_reduce gives each worker.
+/// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: the result of partita::all_sum_reduce for each worker.
 template <class Extents>
 class all_sum_reduce {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
   all_sum_reduce(const P& p, Dimensions named) : all_sum_reduce(p, kept_dimensions<Extents::rank()>(named)) {}
-  /// With the dimensions known at run time: kept[d] says that blocks along dimension d are not summed.
+  /// With dimensions that are known at run time: if kept[d] is true, blocks along dimension d are not summed.
   template <class P>
   all_sum_reduce(const P& p, const std::array<bool, Extents::rank()>& kept) : grid_(detail::grid_of(p)), kept_(kept) {}
 
@@ -116,7 +117,7 @@ class all_sum_reduce {
   std::array<bool, Extents::rank()> kept_;
 };
 
-/// `sequentially::repartition(p_x, p_y, policies...)(x)`: what partita::repartition gives each worker.
+/// `sequentially::repartition(p_x, p_y, policies...)(x)`: the result of partita::repartition for each worker.
 template <class Src, class Dst, class... Policies>
 class repartition {
   static constexpr std::size_t rank = Src::rank();
@@ -141,7 +142,8 @@ class repartition {
     there_ = detail::plans_for(p_x_, p_y_, shapes_on(p_x_, x), cuts_, x.size());
     return detail::carry_out(there_, x, keep_batch);
   }
-  /// Back to the cut of the last x, or to the balanced one if dy is of another tensor than its result.
+  /// Moves dy back to the decomposition of the last x, or to the balanced one if dy belongs to a different tensor than
+  /// its result.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     static_assert(
@@ -163,7 +165,7 @@ class repartition {
     const auto there = detail::plans_between(p_x_, cuts_.of_x(global), p_y_, wanted, cuts_.axes(), dy.size());
     return detail::carry_out(detail::reversed(there), dy, keep_batch);
   }
-  /// The plan of one worker for a tensor x of these extents, cut as given or in balance.
+  /// The plan of one worker for a tensor x of these extents, in the given decomposition or the balanced one.
   exchange_plan<rank> plan(const std::array<std::size_t, rank>& global, std::size_t worker) const {
     detail::expect_extents(cuts_, global);
     return plan_repartition(p_x_, cuts_.of_x(global), p_y_, cuts_.of_y(global), worker, cuts_.axes());
@@ -189,7 +191,7 @@ template <class P, class Q, class... Policies>
 repartition(const P&, const Q&, Policies...)
     -> repartition<typename P::extents_type, typename Q::extents_type, Policies...>;
 
-/// `sequentially::all_to_all(p_from, p_to)(x)`: what partita::all_to_all gives each worker.
+/// `sequentially::all_to_all(p_from, p_to)(x)`: the result of partita::all_to_all for each worker.
 template <class Src, class Dst>
 class all_to_all : public repartition<Src, Dst> {
  public:
@@ -202,7 +204,7 @@ class all_to_all : public repartition<Src, Dst> {
 template <class P, class Q>
 all_to_all(const P&, const Q&) -> all_to_all<typename P::extents_type, typename Q::extents_type>;
 
-/// `sequentially::all_gather(p, dimensions<1>)(x)`: what partita::all_gather gives each worker.
+/// `sequentially::all_gather(p, dimensions<1>)(x)`: the result of partita::all_gather for each worker.
 template <class Extents>
 class all_gather {
  public:
@@ -215,7 +217,8 @@ class all_gather {
   auto operator()(const std::vector<X>& x) {
     return parts_.gather(x, false);
   }
-  /// Back to the cut of the last x, or to the balanced one if dy is of another tensor than its result.
+  /// Moves dy back to the decomposition of the last x, or to the balanced one if dy belongs to a different tensor than
+  /// its result.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     return parts_.scatter(dy);
@@ -225,7 +228,7 @@ class all_gather {
   detail::parts<Extents> parts_;
 };
 
-/// `sequentially::reduce_scatter(p, dimensions<1>)(x)`: what partita::reduce_scatter gives each worker.
+/// `sequentially::reduce_scatter(p, dimensions<1>)(x)`: the result of partita::reduce_scatter for each worker.
 template <class Extents>
 class reduce_scatter {
  public:
@@ -247,7 +250,7 @@ class reduce_scatter {
   detail::parts<Extents> parts_;
 };
 
-/// `sequentially::halo_exchange(p, widths, boundary)(x)`: what partita::halo_exchange gives each worker.
+/// `sequentially::halo_exchange(p, widths, boundary)(x)`: the result of partita::halo_exchange for each worker.
 template <class Extents>
 class halo_exchange {
   static constexpr std::size_t rank = Extents::rank();
@@ -257,7 +260,7 @@ class halo_exchange {
   halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
                 partita::detail::outside_function<P::rank()> outside = {})
       : grid_(detail::grid_of(p)), widths_(widths), beyond_(beyond), outside_(std::move(outside)) {}
-  /// Numbers without names, `{2, 1}`, may mean two sides or two dimensions: refused.
+  /// Rejected: numbers without names, `{2, 1}`, may mean two sides or two dimensions.
   template <class P, class W, class... A>
     requires(P::rank() > 1)
   halo_exchange(const P& p, std::initializer_list<W>, const halo_boundaries<P::rank()>& beyond, const A&...)
@@ -275,7 +278,7 @@ class halo_exchange {
       plans_.push_back(plan_halo(grid_, cuts, widths_, beyond_, worker));
     return detail::spread_windows(plans_, x, beyond_, outside_);
   }
-  /// Of the last forward call.
+  /// The adjoint of the last forward call.
   template <ranked_array Y>
   auto adjoint(const std::vector<Y>& dy) const {
     return detail::collect_windows(plans_, dy, "halo_exchange");

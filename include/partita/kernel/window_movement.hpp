@@ -1,5 +1,5 @@
-// The movement of blocks into windows that overlap, and back with sums: what halo exchange and every layer that slides
-// over a tensor are made of.
+// Moves blocks into overlapping windows, and back with sums. Halo exchange and every layer that slides a window over a
+// tensor are built on it.
 #pragma once
 
 #include <array>
@@ -23,10 +23,10 @@
 
 namespace partita::detail {
 
-/// What is given when the result stands where it was asked for.
+/// The result of an operation that writes into the caller's own block.
 struct in_place {};
 
-/// `Planner` says who wants which window: name(), p() with the blocks, fingerprint(), beyond() the borders,
+/// `Planner` defines the window of each worker: name(), p() with the blocks, fingerprint(), beyond() the borders,
 /// objection(extents), and plan(cuts, worker).
 template <class Planner>
 class window_movement {
@@ -42,21 +42,21 @@ class window_movement {
     const carried last = last_ ? last_->counts() : carried{};
     return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
   }
-  /// What a call of start leaves to the next agreement.
+  /// Leaves the exchange that start has begun pending until the next agreement.
   void leave_under_way() const { state().leave_under_way(operation_); }
-  /// f(), as one call of all workers.
+  /// Runs f() as one call of all workers.
   template <class F>
   decltype(auto) one_call(F f) const {
     const one_thread only(state().caller(), [&] { return text(planner_.name()); });
     return partita::detail::one_call(state(), f);
   }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
-  /// The plan of the call before; null before the first.
+  /// The plan of the previous call; null before the first.
   const halo_plan<rank>* last_plan() const { return last_plan_.get(); }
-  /// How the last tensor was cut.
+  /// The decomposition of the last tensor.
   const decomposition<rank>& last_cuts() const { return *last_cuts_; }
 
-  /// Begins: every worker gives its block and gets its window.
+  /// Starts the exchange: every worker passes its block and gets its window.
   template <class T>
   pending<pooled_tensor<T, rank>> spread(const strided<const T, rank>& x, const target<T, rank>& wanted,
                                          const char* direction, const complaint& before) {
@@ -78,7 +78,7 @@ class window_movement {
     });
   }
 
-  /// Begins to fill the ghosts of windows that hold their own blocks.
+  /// Starts to fill the ghosts of windows that already contain their own blocks.
   template <class T>
   pending<in_place> refresh(const strided<T, rank>& w, const char* direction) {
     return partita::detail::one_call(state(), [&]() -> pending<in_place> {
@@ -115,7 +115,8 @@ class window_movement {
     });
   }
 
-  /// Begins the adjoint: what windows hold is added into the blocks that it came from. `fill()` as in `kernel_access`.
+  /// Starts the adjoint: every cell of a window is added to the cell of a block that it came from. `fill()` as in
+  /// `kernel_access`.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> collect(const strided<const T, rank>& dy, const target<T, rank>& wanted,
                                           const char* direction, const complaint& before, Fill fill) {
@@ -138,7 +139,8 @@ class window_movement {
     });
   }
 
-  /// All workers come here, and know the cut and the plan for blocks of this shape without moving anything; or throw.
+  /// Collective: all workers learn the decomposition and the plan for blocks of this shape, without moving data; or all
+  /// throw.
   template <class T>
   void prepare(const shape_type& mine, const char* direction, const complaint& before) {
     partita::detail::one_call(state(), [&] {
@@ -155,7 +157,8 @@ class window_movement {
     });
   }
 
-  /// All workers agree on the cut of a tensor without a block of it; then this worker's window, all zeros.
+  /// Collective: all workers agree on the decomposition of a tensor without passing a block; returns this worker's
+  /// window, all zeros.
   template <class T>
   pooled_tensor<T, rank> frame(const decomposition<rank>& cuts, const char* direction) {
     operation().wait();
@@ -177,7 +180,8 @@ class window_movement {
   }
 
  private:
-  /// While others' cells travel. A function of the user's may throw: the others count on this worker all the same.
+  /// Fills the ghosts beyond the borders while cells of other workers travel. If a boundary function of the user
+  /// throws, the exchange is completed first, because other workers depend on it.
   template <class T>
   void fill_ghosts(const halo_plan<rank>& plan, const strided<T, rank>& window) {
     if constexpr (requires { planner_.outside(); })
@@ -189,7 +193,7 @@ class window_movement {
     std::shared_ptr<const halo_plan<rank>> plan;
     std::shared_ptr<const decomposition<rank>> cuts;
     exchange_plan<rank> back{};
-    std::vector<exchange_plan<rank>> rounds{};  // none: all at once
+    std::vector<exchange_plan<rank>> rounds{};  // empty: one exchange without rounds
     exchanges_by_kind spreading{}, collecting{}, refreshing{};
   };
 
@@ -227,7 +231,7 @@ class window_movement {
                         << "this worker's has the shape " << shape << "; call the kernel on x first");
     return {};
   }
-  /// What a window holds that is no ghost.
+  /// The cells of a window that are not ghosts.
   template <class T>
   static strided<const T, rank> own_cells(const halo_plan<rank>& plan, const strided<T, rank>& w) {
     const exchange_plan<rank>& e = plan.exchange;
@@ -245,14 +249,14 @@ class window_movement {
     return volume_of(result) == 0 || wanted.block.shape == result;
   }
 
-  /// Zero volume that keeps the batch extent where there is one.
+  /// A shape of zero volume that keeps the batch extent, if there is one.
   static shape_type nothing(const shape_type& shape) {
     shape_type none{};
     if constexpr (rank >= 2) none[0] = shape[0];
     return none;
   }
 
-  /// Begins to carry. `first` is called before what is given is read, `beside` with the result while it travels.
+  /// Starts an exchange. `first` is called before the input is read, `beside` with the result while data travels.
   template <class T, class First, class Beside>
   pending<pooled_tensor<T, rank>> go(const exchange_plan<rank>& plan, exchanges_by_kind& exchanges,
                                      const element_kind& kind, const strided<const T, rank>& x,
@@ -277,7 +281,7 @@ class window_movement {
     return {std::move(y), operation_, number};
   }
 
-  /// What carries out a plan, and then the rounds after the first.
+  /// The exchange that carries out a plan, followed by the rounds after the first.
   std::shared_ptr<box_exchange> exchange_of(const exchange_plan<rank>& plan,
                                             const std::vector<exchange_plan<rank>>& rounds, const element_kind& kind,
                                             bool agreed_between = false) {
@@ -294,7 +298,8 @@ class window_movement {
     return all;
   }
 
-  /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
+  /// The fingerprint of a call. Once the transport is open it includes the transport's number, because identically
+  /// constructed kernels still send separate messages.
   template <class T>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
     return mixed(mixed(planner_.fingerprint(), type_number<T>()), direction + 16 * (ways_ ? ways_->number() : 0));
