@@ -1,4 +1,4 @@
-// What blocks and views a kernel of exchanges takes: refused with one sentence if they are of another kind.
+// Compile-time checks of the blocks and views that exchange kernels accept; a wrong argument gives one error message.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ constexpr bool has_summable_elements() {
   if constexpr (ranked_array<X>) return summable_element<element_of<X>> && element_in_place<element_of<X>>;
   else return false;
 }
-/// What stands for a member of a class that was refused: nothing is added to the one sentence.
+/// Replaces a member of a class whose arguments were rejected, so that no second error message follows the first.
 struct refused_member {
   template <class... Arguments>
   explicit refused_member(const Arguments&...) {}
@@ -39,7 +39,8 @@ struct refused_member {
 template <bool Accepted, class Member>
 using member_if = std::conditional_t<Accepted, Member, refused_member>;
 
-/// A tensor of its own, of which a temporary one would take the result with it. Asked of a type as `View&&` finds it.
+/// Whether View is a temporary tensor that owns its memory: it would be destroyed together with the result. Pass the
+/// type that a parameter `View&&` deduces.
 template <class View>
 inline constexpr bool ends_with_the_call =
     !std::is_reference_v<View> && requires(const std::remove_reference_t<View>* y) {
@@ -59,7 +60,7 @@ constexpr bool fits_view() {
   else return false;
 }
 
-/// The complaint about a source and a target that share memory, or the one there is already.
+/// The existing complaint, if there is one, else an error if the source and the target share memory.
 template <class T, std::size_t Rank>
 complaint unless_apart(const complaint& before, const strided<const T, Rank>& x, const target<T, Rank>& wanted,
                        const char* call) {

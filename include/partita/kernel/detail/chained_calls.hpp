@@ -1,5 +1,5 @@
-// One agreement for a chain of kernels: what all workers agreed on step by step, once every step knew its structure, is
-// kept for blocks of those shapes.
+// One agreement for a chain of kernels. Once every step knows its plan, the results of the steps' agreements are cached
+// for blocks of those shapes.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-/// K's blocks have shapes that follow from those it is given, and K agrees on nothing but its structures.
+/// The shapes of K's results follow from the shapes of its arguments, and K agrees on nothing but its plans.
 template <class K>
 concept identified = requires(const K& k) {
   { kernel_access::identity(k) } -> std::same_as<kernel_identity>;
@@ -24,7 +24,7 @@ concept identified = requires(const K& k) {
 
 template <class X>
 concept has_shape = ranked_array<X> && rank_of<X> <= most_dimensions;
-/// The shape of an expression, whatever it is.
+/// The shape of any expression.
 template <has_shape X>
 block_shape shape_of_block(const X& x) {
   block_shape shape{};
@@ -63,9 +63,9 @@ struct chained_call {
 /// The calls of a chain in one direction.
 class chained_calls {
  public:
-  /// `run()` makes the calls of the steps and gives the result; `made()` is how many structures they know. All workers
-  /// agree that they make this call. If all of them know what they agreed on at each step the last time with these
-  /// shapes, that still holds; else the steps agree one by one.
+  /// `run()` calls the steps and returns the result; `made()` is the number of plans that they have made. All workers
+  /// agree that they make this call. If every worker has cached what the steps agreed on in the last call with these
+  /// shapes, and no plan was made since, the cached agreements are replayed; else the steps agree one by one.
   template <class Made, class Run>
   auto carry_out(const chained_call& call, Made made, Run run) {
     world_state& world = *call.chain.world;

@@ -1,5 +1,5 @@
-// A call of a kernel that moves blocks in groups, on one worker: its blocks, and how it is distinguished from other
-// calls, by numbers and in sentences. Compiled once, for all element types and ranks.
+// A collective call in groups on one worker: its blocks, and its identity as a number and as text for error messages.
+// Compiled once, for all element types and ranks.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// How the elements of a call are distinguished from others.
+/// The element type of a call, as a number and as a name.
 struct element_identity {
   std::uint64_t number = 0;
   text (*name)() = nullptr;
@@ -30,32 +30,32 @@ inline text shape_text(const block_shape& shape, std::size_t rank) {
 struct collective_call {
   group_direction where = group_direction::spread;
   const element_kind* of = nullptr;
-  const element_operation* how = nullptr;  ///< of a reduction
-  const group_sums* sums = nullptr;        ///< of a reduction
+  const element_operation* how = nullptr;  ///< only for a reduction
+  const group_sums* sums = nullptr;        ///< only for a reduction
   const element_identity* elements = nullptr;
   untyped_block x{};
-  const untyped_block* view = nullptr;  ///< what the caller wants filled, if anything
-  bool in_place = false;                ///< view may be where x is
-  bool shares = false;                  ///< the workers of a node look at one block
-  bool later = false;                   ///< it begins now and ends later
-  const text* objection = nullptr;      ///< what this worker has against it, if that is not empty
+  const untyped_block* view = nullptr;  ///< the caller's view to fill, or null
+  bool in_place = false;                ///< view may be the memory of x
+  bool shares = false;                  ///< the workers of a node share one block
+  bool later = false;                   ///< non-blocking: started now and finished later
+  const text* objection = nullptr;      ///< this worker's error message, if not empty
 
-  /// By what it finds a structure again; `with_block`: x is one that moves.
+  /// The cache key of the call; `with_block`: the key includes the shape of x, because x is moved.
   structure_key key(bool with_block) const {
     structure_key found;
     if (with_block) found.block = {x.rank, x.shape};
     if (view != nullptr) found.view = {view->rank, view->shape};
     return found;
   }
-  /// Whether that is this key: most calls make none.
+  /// Whether the call has this key; compares without making one, which most calls need not do.
   bool has_key(const structure_key& key, bool with_block) const {
     return key.block.is(with_block ? &x.shape : nullptr, x.rank) &&
            key.view.is(view != nullptr ? &view->shape : nullptr, x.rank);
   }
 
-  /// What all workers have to ask for together, of the kernel with this number. Ways of reducing, at once or later, are
-  /// kinds of their own: they send different messages. Once there are ways, also which kernel it is, by their number:
-  /// two that were made alike have pages of their own.
+  /// The number that must be equal on all workers, for the kernel with this number. Different algorithms of reduction,
+  /// and blocking and non-blocking calls, have different fingerprints, because they send different messages. Once the
+  /// channels are open, their number is included: identically constructed kernels have separate shared pages.
   std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t number_of_ways) const {
     const std::uint64_t kind = static_cast<std::uint64_t>(where) + (shares ? 4U : 0U) + (later ? 8U : 0U) +
                                (how != nullptr && how->exactly != nullptr ? 16U : 0U);
@@ -78,8 +78,8 @@ struct collective_call {
   bool overlaps() const {
     return view != nullptr && !in_place && share_memory(x, *view);
   }
-  /// What this worker has against the call, if that is anything. Out of the way of calls that are right: a sentence is
-  /// long, and only the place for one would take as long as a small block.
+  /// This worker's error, if there is one. Not inlined, so that correct calls do not reserve stack space for a long
+  /// error message; that alone would take as long as moving a small block.
   [[gnu::noinline]] complaint own_complaint(const char* kernel, std::size_t worker) const {
     if (has_objection()) return complaint(*objection);
     return {failure::shape,
@@ -87,7 +87,7 @@ struct collective_call {
                             "on worker "
                          << worker << "; copy x first, or take the result as a new tensor"};
   }
-  /// Complains about a view of another shape than that of the result.
+  /// Sets an error if the view does not have the shape of the result.
   template <class = void>
   void expect_view_shape(const char* kernel, const block_shape& shape, complaint& trouble) const {
     if (trouble.any() || view == nullptr || view->shape == shape || elements_in(shape, x.rank) == 0) return;

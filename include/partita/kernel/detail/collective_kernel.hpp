@@ -1,4 +1,4 @@
-// The face of the kernels that move blocks in groups: a thin typed front of one movement.
+// The common interface of collective kernels in groups: a thin typed front of one movement.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace partita::detail {
 
-/// X is a block that a kernel can look at: what is wrong else is said by the kernel.
+/// X is a block that a kernel can inspect; the kernel reports other errors.
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {
@@ -32,28 +32,29 @@ consteval bool is_block() {
 
 inline const text nothing_to_object;
 
-/// A kernel that says what it does by these members (its static_asserts ask variables, because g++ explains a concept
-/// in ten lines more), of which there is one for each direction:
-///   group_direction there, back;  bool shares, exact;  class reduction;  takes<X>(), takes_back<Y>() — which hold
-///   static_asserts with its sentences and say whether they hold.
+/// Base class of a kernel that defines these members, one for each direction (its static_asserts test variables,
+/// because g++ prints ten more lines to explain a concept):
+///   group_direction there, back;  bool shares, exact;  class reduction;  takes<X>(), takes_back<Y>(), which contain
+///   the static_asserts with the kernel's error messages and return whether they hold.
 template <class Kernel>
 class collective_kernel {
  public:
-  /// The result on this worker.
+  /// Returns the result on this worker.
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, nothing_to_object);
     else return rejected_call{};
   }
-  /// The same into a caller's array or view, which must have the shape of the result and no memory in common with x
-  /// [shape_error, on all workers]; where all members get a sum it may be x itself.
+  /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
+  /// x [shape_error, on all workers]; if all members get a sum, it may be x itself.
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && fills<View, X>())
       fill_now<Kernel::there>(x, view, nothing_to_object, false);
   }
-  /// Begins and returns what will give the result: `auto later = k.start(x); …; auto y = later.finish();`. Until then x
-  /// must stay as it is. The next call of a kernel on this world ends it first.
+  /// Non-blocking: returns a pending operation whose finish() gives the result:
+  /// `auto later = k.start(x); …; auto y = later.finish();`. Until then x must not change. The next call of a kernel on
+  /// this world completes it first.
   template <class X>
   auto start(const X& x) const {
     if constexpr (Kernel::template takes<X>())
@@ -77,14 +78,14 @@ class collective_kernel {
     else return rejected_call{};
   }
 
-  /// The memory that results come from; null before the first call. A block that lies there is read by the others in
-  /// place.
+  /// The memory pool that results are allocated from; null before the first call. Other workers read a block in this
+  /// pool in place.
   arena* memory() const { return movement_.memory(); }
-  /// Who moves a block to whom, as this worker sees it.
+  /// Which worker sends a block to which, from this worker's view.
   const group_plan& plan() const { return movement_.plan(); }
-  /// How often block shapes had to be exchanged so far.
+  /// How often block shapes have been exchanged so far.
   std::size_t structures_made() const { return movement_.structures_made(); }
-  /// That, and what this worker moved at the last call.
+  /// That number, and what this worker moved in the last call.
   kernel_counts counts() const { return movement_.counts(); }
 
  protected:
@@ -144,7 +145,7 @@ class collective_kernel {
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
   }
-  /// A tensor for the result; what holds no element, but has one as all of rank 0 have, is nobody's block: the
+  /// Allocates the result. A result of rank 0 always has one element; on a worker that receives none, it is the
   /// identity.
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> room(const block_shape& shape) const {
@@ -172,7 +173,7 @@ class collective_kernel {
     });
   }
 
-  /// `in_place`: the view may be where x is.
+  /// `in_place`: the view may be the memory of x.
   template <group_direction Where, class X, class View>
   void fill_now(const X& x, View& view, const text& objection, bool in_place) const {
     using T = element_of<X>;
@@ -184,7 +185,7 @@ class collective_kernel {
         call.shares = false;
         const untyped_block wanted(block_of(view));
         call.view = &wanted;
-        constexpr bool to_all = Where == group_direction::to_all;  // then others write, and only into our own memory
+        constexpr bool to_all = Where == group_direction::to_all;  // others write only into pooled memory
         call.in_place = in_place || (to_all && wanted == call.x);
         const block_shape shape = movement_.agree<Where == group_direction::spread>(call);
         const bool through = to_all && movement_.plan().large && movement_.plan().groups[0].members.size() > 1;
@@ -199,12 +200,12 @@ class collective_kernel {
     }
   }
 
-  /// The elements of x are there when `fill()` returns, which is called once all workers have agreed.
+  /// `fill()` is called after all workers have agreed, and must have written the elements of x when it returns.
   template <group_direction Where, class T, std::size_t Rank, class Fill>
   auto begin(const strided<const T, Rank>& x, const target<T, Rank>& wanted, const text& objection, Fill fill) const {
     if constexpr (Where == group_direction::spread && Kernel::shares) {
       fill();
-      return pending<shared_view_of<T, Rank>>(now<Where>(x, objection), nullptr, 0);  // it is there at once
+      return pending<shared_view_of<T, Rank>>(now<Where>(x, objection), nullptr, 0);  // it is complete at once
     } else {
       return movement_.one_call([&] {
         collective_call call = call_of<Where>(x, objection);
@@ -219,7 +220,7 @@ class collective_kernel {
         const untyped_block result = into_view ? view : untyped_block(block_of(y));
         try {
           fill();
-        } catch (...) {  // the others count on this worker
+        } catch (...) {  // other workers depend on this worker's messages
           movement_.fail(call, result);
           throw;
         }

@@ -1,5 +1,5 @@
-// The movements of blocks in the groups of a plan that broadcasts and reductions are made of: agreed on, begun and
-// ended, without knowing the elements' type or the blocks' rank.
+// The collective movements that broadcasts and reductions are built on: agreement, start and finish, without knowledge
+// of the element type or the rank of the blocks.
 #pragma once
 
 #include <cstddef>
@@ -24,20 +24,20 @@ namespace partita::detail {
 template <class = void>
 class basic_collective_movement {
  public:
-  /// What a movement is of; names are literals.
+  /// The kernel that a movement belongs to; names are string literals.
   struct facts_of_kernel {
     const char* name;
     text call;
     std::uint64_t fingerprint = 0;
     bool keep_batch = true;
-    bool sums_blindly = false;  ///< some worker gets a sum of blocks of which it gives none
+    bool sums_blindly = false;  ///< some worker receives a sum to which it contributes no block
   };
 
   basic_collective_movement(std::shared_ptr<world_state> world, group_plan plan, facts_of_kernel facts)
       : world_(std::move(world)), plan_(std::move(plan)), facts_(std::move(facts)) {}
 
   const group_plan& plan() const { return plan_; }
-  /// How often block shapes had to be exchanged.
+  /// How often block shapes were exchanged.
   std::size_t structures_made() const { return spread_.made() + collect_.made(); }
   kernel_counts counts() const {
     if (!ways_) return {structures_made()};
@@ -47,7 +47,8 @@ class basic_collective_movement {
   kernel_identity identity() const { return {world_.get(), mixed(facts_.fingerprint, ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
-  /// Finishes the pending operation, and agrees on the next call. The shape of the block that this worker gets.
+  /// Completes the pending operation, and agrees on the next call. Returns the shape of the block that this worker
+  /// gets.
   template <bool Spreads>
   block_shape agree(const collective_call& call) {
     operation_->wait();
@@ -67,7 +68,7 @@ class basic_collective_movement {
     return Spreads ? result_shape(call.x, *agreed_on, plan_.large, plan_.small)
                    : result_shape(call.x, *agreed_on, plan_.small, plan_.large);
   }
-  /// f(), as one call of all workers.
+  /// Runs f() as one call of all workers.
   template <class F>
   decltype(auto) one_call(F f) const {
     if (!world_)
@@ -76,7 +77,7 @@ class basic_collective_movement {
     const one_thread only(world_->caller(), [&] { return text(facts_.name); });
     return partita::detail::one_call(*world_, f);
   }
-  /// All workers come here, and throw if one of them has an objection.
+  /// Collective: throws on all workers if one of them has an objection.
   void object(const text& objection) const {
     agree_if_checked(*world_, mixed(facts_.fingerprint, 2), complaint(objection), [&] { return facts_.call; });
   }
@@ -88,7 +89,7 @@ class basic_collective_movement {
     transfer.start();
     transfer.finish();
   }
-  /// Begins to. Who waits for the end waits for the operation of the number that is returned.
+  /// Starts to move the blocks. Returns the number of the operation, to wait for its completion.
   std::uint64_t begin(const collective_call& call, const untyped_block& y) {
     if (!started_) started_ = std::make_shared<started_transfer>(world_, ways_);
     started_->start(job_of(call, &y), gives(call.where));
@@ -96,14 +97,14 @@ class basic_collective_movement {
     world_->leave_under_way(operation_);
     return number;
   }
-  /// Begins and ends at once, because others count on this worker.
+  /// Starts and completes the operation at once, because other workers depend on this worker.
   void fail(const collective_call& call, const untyped_block& y) {
     begin(call, y);
     operation_->wait();
   }
   const std::shared_ptr<pending_operation>& operation() const { return operation_; }
 
-  /// As a spread, but that the workers of a node look at one block; null where this worker gets none.
+  /// Like a spread, but the workers of a node share one block; returns null if this worker gets none.
   lent_header* share(const collective_call& call, std::size_t elements) {
     lent_header* block = nullptr;
     ways_->begins_to_move();
@@ -119,7 +120,7 @@ class basic_collective_movement {
           ways_->way(k).share(messages, ways_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
       if (got != nullptr) block = got;
     }
-    if (!plan_.small && !plan_.large && call.x.size() != 0) {  // what this worker gave
+    if (!plan_.small && !plan_.large && call.x.size() != 0) {  // this worker's own input
       block = lent_blocks::lend(ways_->memory(), call.x.size() * call.of->bytes, 1);
       copy(*call.of, call.x.dense_at(lent_blocks::elements(block)), call.x);
     }
@@ -128,8 +129,8 @@ class basic_collective_movement {
   }
 
  private:
-  /// Small blocks leave for other nodes, or are shown to those of this one, while those are still asked for their
-  /// agreement: one latency instead of two.
+  /// Sends small blocks to other nodes, or shows them to workers of this node, before the agreement is complete: one
+  /// latency instead of two.
   class sends_speculatively final : public speculative_send {
    public:
     sends_speculatively(basic_collective_movement& movement, const collective_call& call)
@@ -140,12 +141,12 @@ class basic_collective_movement {
       if (!began_ || movement_ == nullptr) return;
       try {
         movement_->ways_->began_for_nothing();
-      } catch (const communication_error&) {  // there is one on its way already
+      } catch (const communication_error&) {  // an error is already being reported
       }
     }
     speculative_send* if_worth_it() {
       if (!movement_->ways_ || !movement_->gives(call_->where) || call_->later || call_->shares) return nullptr;
-      const bool alone = movement_->ways_->all_on_one_node();  // then others look at the block themselves
+      const bool alone = movement_->ways_->all_on_one_node();  // then other workers read the block themselves
       if (alone && (call_->where != group_direction::spread || movement_->job_of(*call_).packs())) return nullptr;
       const measured_link& link = movement_->ways_->link();
       const std::size_t most = alone                                     ? group_page::small
@@ -194,7 +195,8 @@ class basic_collective_movement {
     return call.fingerprint(facts_.fingerprint, ways_ ? ways_->number() : 0);
   }
 
-  /// Before a block is spread: all make the same call, and receivers learn the block's shape from a header.
+  /// Before a block is spread: checks that all workers make the same call; receivers learn the block's shape from a
+  /// header.
   const structure& agree_on_block(const collective_call& call, const complaint& before, speculative_send* ahead) {
     const worker_group* joined = plan_.joined();
     return agreed_structure(
@@ -214,7 +216,7 @@ class basic_collective_movement {
         [&] { return call.describe(facts_.call); });
   }
 
-  /// Before a reduction: all make the same call, and the blocks of a sum have one shape.
+  /// Before a reduction: checks that all workers make the same call and that the blocks of a sum have equal shapes.
   const structure& agree_on_sum(const collective_call& call, const complaint& before, speculative_send* ahead) {
     const bool to_all = call.where == group_direction::to_all;
     const std::size_t rank = call.x.rank;
@@ -226,7 +228,8 @@ class basic_collective_movement {
           find_ways();
           for (const worker_group& g : plan_.groups) {
             const bool contributes = g.position != 0 || g.root_is_large;
-            // the largest and the smallest extents of the group in one message: n and the complement of n
+            // One message holds the largest and the smallest extents of the group: the maximum of n and of its
+            // complement.
             std::array<std::uint64_t, 2 * most_dimensions> mine{}, most{}, incoming{};
             for (std::size_t d = 0; d < rank; ++d) {
               mine[d] = call.x.shape[d];
@@ -264,7 +267,7 @@ class basic_collective_movement {
     return none;
   }
 
-  /// Once, with the first structure: all workers come here together.
+  /// Opens the channels, once, with the first plan. Collective.
   void find_ways() {
     if (!ways_) ways_ = std::make_shared<collective_channels>(world_->communicator(), plan_);
   }

@@ -1,5 +1,6 @@
-// What one worker does at a call that spreads or reduces blocks in groups: started and finished in every group that it
-// gives its block to or gets one from. Compiled once, for all element types, ranks and reductions.
+// What one worker does in a collective call that spreads or reduces blocks: it starts and finishes the transfer in
+// every group to which it sends its block or from which it gets one. Compiled once, for all element types, ranks and
+// reductions.
 #pragma once
 
 #include <cstddef>
@@ -11,44 +12,45 @@
 
 namespace partita::detail {
 
-/// Which way blocks go in the groups of a plan.
+/// The direction in which blocks move in the groups of a plan.
 enum class group_direction {
-  spread,   ///< the small workers' to the large ones
-  to_root,  ///< those of the large workers, as one, to the small ones
-  to_all    ///< those of the large workers, as one, to all of them
+  spread,   ///< blocks of small workers to the large workers
+  to_root,  ///< the reduced blocks of the large workers to the small workers
+  to_all    ///< the reduced blocks of the large workers to all of them
 };
 
 class collective_transfer;
 
-/// What a transfer does in a group only for a reduction. A spread names none: who only spreads does not compile it.
+/// The steps of a transfer that only reductions need. A spread has none, so that programs without reductions do not
+/// compile them.
 struct group_sums {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
   step begin_ahead, start, finish;
 };
 
-/// The blocks of a call on this worker and what is done with them. They are the caller's: a block knows up to 16
-/// dimensions, and copies of it would take longer than a small one's elements.
+/// The blocks of a call on this worker and the operation on them. The blocks are the caller's, by pointer: a block has
+/// room for 16 dimensions, and copying it would take longer than copying the elements of a small block.
 struct collective_job {
   group_direction where = group_direction::spread;
   const element_kind* of = nullptr;
-  const element_operation* how = nullptr;  ///< of a reduction
-  const group_sums* sums = nullptr;        ///< of a reduction
-  const untyped_block* x = nullptr;        ///< what it gives
-  const untyped_block* y = nullptr;        ///< where it gets the result
-  const char* dense_x = nullptr;           ///< the elements of x side by side, for a rank that contributes
-  std::size_t parts = 0;   ///< the reduction is completed before a spread, as one of so many blocks (0: it is not)
-  bool completed = false;  ///< it is: dense_x is what everybody gets, this worker too
+  const element_operation* how = nullptr;  ///< only for a reduction
+  const group_sums* sums = nullptr;        ///< only for a reduction
+  const untyped_block* x = nullptr;        ///< the input
+  const untyped_block* y = nullptr;        ///< where the result is written
+  const char* dense_x = nullptr;           ///< the elements of x contiguously, if this worker contributes them
+  std::size_t parts = 0;                   ///< if not 0, complete the reduction of so many blocks before the spread
+  bool completed = false;                  ///< it was completed: all workers, this one too, get dense_x
 
-  /// Whether what is given has to be copied side by side first.
+  /// Whether the input has to be packed contiguously first.
   bool packs() const { return parts != 0 || !x->dense(); }
-  /// Makes the block at `room` what is given.
+  /// Packs the input into the memory at `room`.
   void pack(char* room) {
     copy(*of, x->dense_at(room), *x);
     if (parts != 0) how->complete(room, x->size(), parts);
     completed = parts != 0;
     dense_x = room;
   }
-  /// What this worker gives, to itself.
+  /// Copies this worker's input to its own result.
   void copy_to_own_result() const {
     if (completed) copy(*of, *y, x->dense_at(dense_x));
     else copy(*of, *y, *x);
@@ -57,8 +59,8 @@ struct collective_job {
 
 class collective_transfer {
  public:
-  /// All blocks, and the job, stay where they are to the end. A transfer that stays `under_way` sends messages that no
-  /// other overtakes or is taken for.
+  /// All blocks, and the job, must stay in place until the end. The messages of a transfer that stays pending have tags
+  /// of their own, so that they cannot be confused with those of another transfer.
   collective_transfer(world_state& world, collective_channels& ways, const collective_job& job, bool under_way)
       : world_(&world), ways_(&ways), job_(&job), dense_y_(job.y != nullptr && job.y->dense()), under_way_(under_way) {}
 
@@ -72,7 +74,7 @@ class collective_transfer {
     return &all;
   }
 
-  /// What can be done before all workers agree on the call, once those of this node do.
+  /// What can be done before all workers have agreed on the call, once those of this node have.
   template <class = void>
   void begin_ahead() {
     ways_->sends_speculatively();
@@ -81,14 +83,14 @@ class collective_transfer {
       else job_->sums->begin_ahead(*this, g, way);
     });
   }
-  /// What a worker can do alone before anybody agrees on the call.
+  /// What a worker can do alone before any agreement on the call.
   template <class = void>
   void show_ahead() {
     for_each_group([&](const worker_group& g, collective_channel& way) {
       if (g.position == 0) way.show_ahead(messages(way), {job_->dense_x, nullptr, job_->x->size()});
     });
   }
-  /// Waits for nobody.
+  /// Never waits for another worker.
   template <class = void>
   void start() {
     ways_->begins_to_move();
@@ -143,7 +145,7 @@ class collective_transfer {
 
   template <class = void>
   void begin_sum_ahead(const worker_group& g, collective_channel& way) {
-    if (!g.root_is_large) return;  // so that all members know how long blocks are
+    if (!g.root_is_large) return;  // so that all members know the length of blocks
     way.sum_to_other_nodes_ahead(messages(way), *job_->how, {given(g), nullptr, job_->x->size()},
                                  job_->where == group_direction::to_all);
   }
@@ -192,14 +194,14 @@ class collective_transfer {
   bool dense_y_, under_way_;
 };
 
-/// A pending one: what its start and its end need lives as long as it does.
+/// A pending transfer: owns everything that its start and its end need.
 template <class = void>
 class basic_started_transfer {
  public:
   basic_started_transfer(std::shared_ptr<world_state> world, std::shared_ptr<collective_channels> ways)
       : world_(std::move(world)), ways_(std::move(ways)) {}
 
-  /// `gives`: x is a block that others get or that is summed.
+  /// `gives`: x is a block that is spread or summed.
   void start(const collective_job& job, bool gives) {
     x_ = *job.x, y_ = *job.y;
     job_ = job;

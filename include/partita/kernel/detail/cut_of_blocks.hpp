@@ -1,4 +1,4 @@
-// How the workers of a partition come to know the cut of a tensor from the shapes of their blocks.
+// How the workers of a partition determine the decomposition of a tensor from the shapes of their blocks.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// The extents of the global tensor: those of the blocks along the lines through index 0, added up.
+/// The extents of the global tensor: the sums of the blocks' extents along the lines through index 0.
 template <class Extents>
 std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Extents>& p,
                                                              const std::array<std::size_t, Extents::rank()>& mine) {
@@ -31,8 +31,8 @@ std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Ext
   return global;
 }
 
-/// The cut of a tensor of which every worker of p holds a block. Collective. Complains, on all workers alike, about
-/// blocks that do not fit together along each dimension.
+/// The decomposition of a tensor of which every worker of p holds a block. Collective. If the blocks do not fit
+/// together along each dimension, the same error is set on all workers.
 template <class Extents>
 decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
                                              const std::array<std::size_t, Extents::rank()>& mine, const char* call,

@@ -1,4 +1,4 @@
-// How calls name the workers of their partitions.
+// Writes the workers of a partition for error messages.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// "workers 4-7", or "workers 5, 2, 0, 1"; of a long list the first eight.
+/// "workers 4-7", or "workers 5, 2, 0, 1"; only the first eight of a long list.
 template <class = void>
 inline text named(const workers& all) {
   text name(all.size() == 1 ? "worker " : "workers ");

@@ -1,4 +1,4 @@
-// Tensors whose plans a kernel has evicted from its cache: their adjoints cannot be carried out, and are an error.
+// Tensors whose plans were evicted from a kernel's cache: their adjoints cannot be carried out and give an error.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace partita::detail {
 
-/// The extents of tensors that were cut in a way that does not follow from their extents, and whose structures have
-/// made room for others. All workers note the same ones in the same order.
+/// The extents of tensors whose decomposition does not follow from their extents, and whose plans were evicted. All
+/// workers note the same tensors in the same order.
 class evicted_plans {
  public:
-  /// A structure goes; the cut of its tensor follows from the extents, or it does not.
+  /// Called when a plan is evicted; `follows`: the decomposition of its tensor follows from the extents.
   template <std::size_t Rank>
   void note(const std::array<std::size_t, Rank>& extents, bool follows) {
     const std::uint64_t number = number_of(extents);
@@ -26,12 +26,12 @@ class evicted_plans {
     if (numbers_.size() == most) too_many_ = true;
     else numbers_.insert(place, number);
   }
-  /// Whether the last tensor of these extents may have been cut in a way that nobody knows any more.
+  /// Whether the last tensor of these extents may have had a decomposition that is no longer known.
   template <std::size_t Rank>
   bool know(const std::array<std::size_t, Rank>& extents) const {
     return too_many_ || std::binary_search(numbers_.begin(), numbers_.end(), number_of(extents));
   }
-  /// What a call says then.
+  /// The error message of such a call.
   static text objection(const char* call) {
     return text(call)
            << ": requires the forward call that dy belongs to among the last 32 structures; the cut that its "
@@ -39,7 +39,7 @@ class evicted_plans {
   }
 
  private:
-  static constexpr std::size_t most = 4096;  // chosen: 32 KB; beyond it every unknown tensor is refused
+  static constexpr std::size_t most = 4096;  // chosen: 32 KB; beyond it every unknown tensor is rejected
 
   template <std::size_t Rank>
   static std::uint64_t number_of(const std::array<std::size_t, Rank>& extents) {

@@ -1,4 +1,4 @@
-// The cells of a window that no block fills.
+// Fills the cells of a window that are not copies of a block's cells.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ T as_ghost(double value) {
   else return T{};
 }
 
-/// What boundary::function holds at a global index.
+/// The function of boundary::function: the value at a global index.
 template <std::size_t Rank>
 using outside_function = std::function<double(const std::array<std::ptrdiff_t, Rank>&)>;
 
-/// Sets the cells of a window that lie beside its block along more than one dimension to 0: those along d and e, of
-/// which d is the first and e the second.
+/// Sets the corners of a window to 0: the cells that are outside its block along more than one dimension, d being the
+/// first of these dimensions and e the second.
 template <class T, std::size_t Rank>
 void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
   const T zero = as_ghost<T>(0);
@@ -43,9 +43,9 @@ void clear_corners(const box<Rank>& own, const strided<T, Rank>& window) {
         }
 }
 
-/// Sets the cells that nobody sends: those beyond the borders that are no cell of the tensor, and the corners of a
-/// star. Where a cell lies beyond several borders the first dimension decides. `outside` is there if a boundary asks
-/// for it.
+/// Sets the cells that no worker sends: cells beyond the borders that are copies of no cell of the tensor, and the
+/// corners of a star. Where a cell is beyond several borders, the first dimension decides. `outside` must be set if a
+/// boundary is a function.
 template <class T, std::size_t Rank>
 void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, const halo_boundaries<Rank>& beyond,
                   const outside_function<Rank>& outside = {}) {
@@ -69,7 +69,7 @@ void fill_outside(const halo_plan<Rank>& plan, const strided<T, Rank>& window, c
       slab.data[offset] = as_ghost<T>(outside(i));
     }
   };
-  for (std::size_t d = 0; d < Rank; ++d) {  // slabs in front and behind; those of later dimensions between them
+  for (std::size_t d = 0; d < Rank; ++d) {  // slabs before and after the block; those of later dimensions between them
     shape[d] = plan.inside.start[d];
     fill(beyond.before[d], beyond.value_before[d]);
     at[d] = plan.inside.stop[d], shape[d] = window.shape[d] - plan.inside.stop[d];

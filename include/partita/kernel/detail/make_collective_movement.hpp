@@ -1,4 +1,4 @@
-// From partitions to the movement between them, or to the sentence that refuses them.
+// Makes the movement between two partitions, or throws an error with a readable message.
 #pragma once
 
 #include <partita/comm/partition.hpp>
@@ -11,15 +11,15 @@
 
 namespace partita::detail {
 
-/// Refuses partitions of different worlds.
+/// Rejects partitions of different worlds.
 template <class P, class Q>
 void expect_one_world(const partition<P>& p, const partition<Q>& q, const char* call) {
   if (!(p.world() == q.world()))
     throw partition_error(text(call) << ": requires partitions of one world; make both from the same world");
 }
 
-/// Whether some small worker gets the sum of blocks of which it gives none. Cost: O(small workers), of a list O(their
-/// square).
+/// Whether some worker of the small partition receives a sum to which it contributes no block. Cost: O(small workers);
+/// for a list of workers, O(their square).
 template <class Small, class Large>
 bool sums_blindly(const grid<Small>& small, const grid<Large>& large, const worker_pairing<Large::rank()>& pairing) {
   for (std::size_t k = 0; k < small.size(); ++k) {
@@ -29,10 +29,10 @@ bool sums_blindly(const grid<Small>& small, const grid<Large>& large, const work
   return false;
 }
 
-/// Worker ids as they stand in sentences: "0 to 3", or a list; where it is long, with a number that equal lists share.
+/// Worker ids as text for messages: "0 to 3", or a list. A long list is cut short and followed by a fingerprint.
 template <class Ids>
 text workers_of(const Ids& ids) {
-  constexpr std::size_t named = 24;  // ids that are written down
+  constexpr std::size_t named = 24;  // ids that are written out
   text all;
   const std::size_t n = ids.size();
   bool range = n > 1;
@@ -47,7 +47,7 @@ text workers_of(const Ids& ids) {
   return all;
 }
 
-/// The extents of a partition and on which workers they stand, so that two that differ look different.
+/// The extents of a partition and its workers as text, so that different partitions have different texts.
 template <class Extents>
 text described(const grid<Extents>& p) {
   const workers& ids = p.workers();
@@ -57,17 +57,17 @@ text described(const grid<Extents>& p) {
   return all << workers_of(ids);
 }
 
-/// How a kernel between a small and a large partition is called and what its arguments are.
+/// The name and the arguments of a kernel between a small and a large partition.
 struct group_kernel_choices {
   const char* name;
-  text reduction{};          ///< ", " and what the call names, or nothing
+  text reduction{};          ///< ", " and the reduction's name as in the call, or empty
   std::uint64_t number = 0;  ///< of the reduction and the policies: equal for equal ones
   bool transpose_small = false, transpose_large = false;
-  bool to_root = false;  ///< it goes from the large partition to the small one
+  bool to_root = false;  ///< from the large partition to the small one
   bool keep_batch = true;
 };
 
-/// The movement between a small and a large partition, after the rule has been asked.
+/// The movement between a small and a large partition; checks the broadcasting rule first.
 template <class Small, class Large>
 collective_movement make_collective_movement(const partition<Small>& small, const partition<Large>& large,
                                              const group_kernel_choices& is) {
@@ -92,7 +92,7 @@ collective_movement make_collective_movement(const partition<Small>& small, cons
            small.world().level() == checks::local && sums_blindly(small.grid(), large.grid(), pairing)}};
 }
 
-/// The movement among the workers of a partition that agree in the kept dimensions.
+/// The movement among the workers of a partition whose indices are equal in the kept dimensions.
 template <class Extents>
 collective_movement make_sum_movement(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept,
                                       const char* name, const text& reduction, std::uint64_t number) {
@@ -120,7 +120,7 @@ inline collective_movement make_movement_in_groups(const world& everyone, const 
                                         << "; start more workers, or choose ids below " << everyone.size());
   text call(is.name);
   call << "(everyone, groups" << is.reduction << ") with groups [";
-  constexpr std::size_t named = 8;  // groups that are written down; of more, a number that equal ones share
+  constexpr std::size_t named = 8;  // groups that are written out; more groups are followed by a fingerprint
   for (std::size_t g = 0; g < groups.size() && g < named; ++g)
     call << (g == 0 ? "" : ", ") << workers_of(groups.members(g));
   if (groups.size() > named) call << ", ... (groups number " << groups.fingerprint() << ")";
@@ -130,13 +130,13 @@ inline collective_movement make_movement_in_groups(const world& everyone, const 
   return {everyone.state(), groups.plan(everyone.id(), kind), {is.name, call, fingerprint, is.keep_batch, false}};
 }
 
-/// A policy that says nothing of partitions.
+/// A policy that does not concern partitions.
 template <class Policy>
 inline constexpr bool policy_in_groups =
     std::is_same_v<Policy, discard_batch_t> || std::is_same_v<Policy, reproducible_t> ||
     std::is_same_v<Policy, shared_view_t>;
 
-/// Which dimensions a kernel leaves alone, of a list that was made at run time.
+/// The dimensions that a kernel does not reduce along, from a list of dimensions that was made at run time.
 template <std::size_t Rank>
 std::array<bool, Rank> kept_at_run_time(const dimension_list& along, const char* name) {
   std::array<bool, Rank> kept{};

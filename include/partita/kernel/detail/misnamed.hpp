@@ -1,4 +1,4 @@
-// What a kernel stands for that was given something else than the partitions it is made of: a sentence.
+// Fallbacks for a kernel whose arguments are not the required partitions: they give one readable compile-time error.
 #pragma once
 
 #include <partita/comm/partition.hpp>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// In the place of partitions that were not given.
+/// Placeholder for partitions that were not passed.
 struct no_partitions {};
 
 template <class A>
@@ -16,7 +16,7 @@ inline constexpr bool is_partition = false;
 template <class Extents>
 inline constexpr bool is_partition<partition<Extents>> = true;
 
-/// What a kernel between two partitions, or in groups of a world, begins with, or a kernel itself to be copied.
+/// Whether the arguments begin with two partitions, or with a world and groups; or are a single kernel, to be copied.
 template <class... A>
 inline constexpr bool begins_with_two = false;
 template <class A>
@@ -26,11 +26,11 @@ inline constexpr bool begins_with_two<A, B, Rest...> = is_partition<A> && is_par
 template <class... Rest>
 inline constexpr bool begins_with_two<world, worker_groups, Rest...> = true;
 
-/// What a reduction begins with.
+/// The same for a reduction, which takes more than two arguments.
 template <class... A>
 inline constexpr bool begins_with_reduction = begins_with_two<A...> && sizeof...(A) != 2;
 
-/// What a kernel along dimensions of one partition is made of, or a kernel itself to be copied.
+/// Whether the arguments are a partition and dimensions of it; or a single kernel, to be copied.
 template <class... A>
 inline constexpr bool is_made_of_dimensions = false;
 template <class A>

@@ -1,4 +1,5 @@
-// What operators that are made of operators share: what counts as one, and steps that are begun and followed by others.
+// Common parts of composed operators: the concept operator_like, and non-blocking steps that are followed by other
+// steps.
 #pragma once
 
 #include <partita/array/strided.hpp>
@@ -7,20 +8,20 @@
 
 namespace partita::detail {
 
-/// A class that has a member `adjoint` makes the name ambiguous where it is inherited beside this one.
+/// Inherited together with a class that has a member `adjoint`, it makes that name ambiguous, which detects the member.
 struct another_adjoint {
   void adjoint();
 };
 template <class K>
 struct with_another_adjoint : K, another_adjoint {};
 
-/// K is made to be applied to blocks and back: a kernel, or what is made of kernels; no array. Its adjoint is not
-/// looked into, because that of an operator that has none does not compile.
+/// K is an operator on blocks with an adjoint: a kernel, or composed of kernels; not an array. The adjoint itself is
+/// not instantiated, because it does not compile for an operator without one.
 template <class K>
 concept operator_like = std::is_class_v<K> && !xt::is_xexpression<K>::value && !std::is_final_v<K> &&
                         !requires { &with_another_adjoint<K>::adjoint; };
 
-/// The result of a step that cannot be begun and was carried out at once.
+/// The result of a step that has no non-blocking form and was carried out at once.
 template <class Result>
 struct there_already {
   Result result;
@@ -37,11 +38,11 @@ auto begun_step_back(const K& k, const Y& dy) {
   else return there_already<decltype(k.adjoint(dy))>{k.adjoint(dy)};
 }
 
-/// What K plans depends on no block.
+/// K's plan does not depend on a block.
 template <class K>
 concept has_plan = requires(const K& k) { k.plan(); };
 
-/// What was begun in the first of several steps: the others follow at its end.
+/// A pending chain of steps: the first step has started, the others run in finish().
 template <class First, class Rest>
 class pending_chain {
  public:

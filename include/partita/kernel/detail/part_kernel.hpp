@@ -1,4 +1,4 @@
-// How kernels are called that exchange boxes as one movement does: all_gather, reduce_scatter, halo_exchange.
+// The common interface of kernels that exchange boxes: all_gather, reduce_scatter, halo_exchange.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +10,33 @@
 
 namespace partita::detail {
 
-/// A kernel on the blocks of a partition. `Kernel` says by `takes`, `takes_back` and `fills` what it refuses, and by
-/// `forward(movement, ...)` and `backward(movement, ...)` which movement its call and its adjoint are.
+/// A kernel on the blocks of a partition. `Kernel` defines the checks of arguments `takes`, `takes_back` and `fills`,
+/// and the movements of its call and of its adjoint, `forward(movement, ...)` and `backward(movement, ...)`.
 template <class Kernel, class Movement>
 class part_kernel {
  public:
-  /// The result on this worker.
+  /// Returns the result on this worker.
   template <class X>
   auto operator()(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return forward_(x, text());
     else return rejected_call{};
   }
-  /// Begins and returns what will give the result: `auto later = k.start(x); …; auto y = later.finish();`. Until then x
-  /// must stay as it is. The next call of a kernel on this world ends it first.
+  /// Non-blocking: returns a pending operation whose finish() gives the result:
+  /// `auto later = k.start(x); …; auto y = later.finish();`. Until then x must not change. The next call of a kernel on
+  /// this world completes it first.
   template <class X>
   auto start(const X& x) const {
     if constexpr (Kernel::template takes<X>()) return begin_forward_(x, text());
     else return rejected_call{};
   }
-  /// The result into a caller's array or view, which must have its shape and share no memory with x [shape_error, on
-  /// all workers].
+  /// Writes the result into a caller's array or view, which must have its shape and share no memory with x
+  /// [shape_error, on all workers].
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, text());
   }
-  /// The adjoint, back to the cut that the last x had whose result had the shape of dy: the balanced one if there was
-  /// none, and a shape_error if there was one and 32 other structures since.
+  /// The adjoint: moves dy back to the decomposition of the last x whose result had the shape of dy. If there was no
+  /// such x, the balanced decomposition is used; if its plan was evicted by 32 newer plans, a shape_error is thrown.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, text());
@@ -51,13 +52,13 @@ class part_kernel {
     else return rejected_call{};
   }
 
-  /// The memory that results come from; null before the first call.
+  /// The memory pool that results are allocated from; null before the first call.
   arena* memory() const { return movement_.memory(); }
-  /// The ids of the workers whose blocks are put together, or summed, with this worker's; none if it is inactive.
+  /// The ids of the workers whose blocks are gathered, or summed, with this worker's; empty if it is inactive.
   const std::vector<std::size_t>& members() const { return movement_.members(); }
-  /// How often block shapes had to be exchanged so far.
+  /// How often block shapes have been exchanged so far.
   std::size_t structures_made() const { return movement_.structures_made(); }
-  /// What was made so far, and what this worker sends by the structure used last.
+  /// The number of plans made so far, and what this worker sends in a call with the plan used last.
   kernel_counts counts() const { return movement_.counts(); }
 
  protected:

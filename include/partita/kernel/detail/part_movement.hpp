@@ -1,4 +1,4 @@
-// The two movements between parts of a tensor and the whole of it that all_gather and reduce_scatter are made of.
+// The two movements that all_gather and reduce_scatter are built on: from parts of a tensor to the whole, and back.
 #pragma once
 
 #include <array>
@@ -24,11 +24,12 @@
 
 namespace partita::detail {
 
-/// Which cuts a movement knows: any that tiles the tensor, or the balanced one alone.
+/// Which decompositions a movement accepts: any that tiles the tensor, or only the balanced one.
 enum class known_cuts { any, balanced };
 
-/// Each worker of a group holds a part of a tensor; `gather` gives all of them the whole, `scatter` takes a whole from
-/// each and leaves every worker its part of their sum. Both find the same structures: the cuts that were met.
+/// Each worker of a group holds a part of a tensor. `gather` gives the whole to all of them; `scatter` takes a whole
+/// from each and leaves each worker its part of their sum. Both share one cache of plans, one for each decomposition
+/// seen.
 template <class Extents>
 class part_movement {
  public:
@@ -47,14 +48,14 @@ class part_movement {
     const carried last = last_ ? last_->counts() : carried{};
     return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
   }
-  /// What goes where for parts of the balanced cut of a tensor of these extents, in this worker's group.
+  /// The exchange in this worker's group, for the balanced parts of a tensor of these extents.
   exchange_plan<rank> plan_wholes(const shape_type& whole) const {
     return partita::plan_wholes(group_, group_.active() ? balanced_parts(whole, group_.shape) : parted_tensor<rank>{},
                                 p_.world().id());
   }
-  /// What a call of start leaves to the next agreement.
+  /// Leaves the exchange that start has begun pending until the next agreement.
   void leave_under_way() const { state().leave_under_way(operation_, last_ && last_->passes_on()); }
-  /// f(), as one call of all workers.
+  /// Runs f() as one call of all workers.
   template <class F>
   decltype(auto) one_call(F f) const {
     const one_thread only(state().caller(), [&] { return call(); });
@@ -63,8 +64,8 @@ class part_movement {
   kernel_identity identity() const { return {&state(), mixed(fingerprint_, ways_ ? ways_->number() : 0)}; }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
-  /// Begins: every worker gives its part and gets the whole. A worker outside the partition gets a copy of what it
-  /// gave.
+  /// Starts a gather: every worker passes its part and gets the whole. A worker outside the partition gets a copy of
+  /// its own input.
   template <class T>
   pending<pooled_tensor<T, rank>> gather(const strided<const T, rank>& x, const target<T, rank>& wanted,
                                          const char* direction, const complaint& before) {
@@ -99,9 +100,9 @@ class part_movement {
     return move(s, s.there, s.gathering, kind, x, wanted, [] {});
   }
 
-  /// Begins: every worker gives a whole and gets its part of the sum, added up in the order of the members. The
-  /// elements of x are there when `fill()` returns, which is called once all workers have agreed; before, if there is
-  /// nothing to fill.
+  /// Starts a scatter: every worker passes a whole and gets its part of the sum, which is added up in the order of the
+  /// members. `fill()` is called after all workers have agreed, and must have written the elements of x when it
+  /// returns; if there is nothing to fill, x must be complete before the call.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> scatter(const strided<const T, rank>& x, const target<T, rank>& wanted,
                                           const char* direction, const complaint& before, Fill fill) {
@@ -143,10 +144,10 @@ class part_movement {
     exchange_plan<rank> there, back;  ///< parts to wholes, and wholes to sums of parts
     parted_tensor<rank> tensor{};
     exchanges_by_kind gathering{}, scattering{};
-    bool follows = true;  ///< the parts are those of the balanced cut
+    bool follows = true;  ///< the parts are balanced
     std::shared_ptr<evicted_plans> forgotten{};
 
-    /// It makes room for another.
+    /// Called when this plan is evicted from the cache.
     void forget() const {
       if (forgotten && there.gives) forgotten->note(there.extents, follows);
     }
@@ -172,7 +173,8 @@ class part_movement {
     const std::uint64_t number = operation().begin(last_, x.data, x.strides.data(), to.data, to.strides.data(), fill);
     return {std::move(y), operation_, number};
   }
-  /// Between nodes in two steps, so that no part (no sum of a node) travels more than once between two of them.
+  /// Between nodes the exchange takes two steps, so that no part (no sum of a node) travels more than once between two
+  /// nodes.
   std::shared_ptr<box_exchange> exchange(const structure& s, const exchange_plan<rank>& plan,
                                          const element_kind& kind) const {
     const auto make = [&](const exchange_plan<rank>& one) {
@@ -195,7 +197,7 @@ class part_movement {
     for (std::size_t k = 0; k < nodes.size(); ++k) nodes[k] = ways_->members().node_of(group_.members[k]);
     return nodes;
   }
-  /// Whether this worker's group lives on several nodes, on one of which there are two members of it.
+  /// Whether this worker's group spans several nodes, and at least one of them has two of its members.
   bool on_several_nodes() const {
     if (!ways_->members().is_one_of_many()) return false;
     const members_by_node nodes(nodes_of_members());
@@ -206,7 +208,7 @@ class part_movement {
     return !wanted.given || volume_of(shape) == 0 || wanted.block.shape == shape;
   }
 
-  /// The shapes of the group's blocks; all workers of the world take part.
+  /// The shapes of the group's blocks. Collective over the world.
   std::vector<shape_type> shapes_of_group(const shape_type& mine) const {
     const auto all = gathered(state(), facts_of(mine));
     std::vector<shape_type> shapes(group_.members.size());
@@ -215,7 +217,7 @@ class part_movement {
     return shapes;
   }
 
-  /// All workers of the world together, also those that will complain: with the first structure.
+  /// Opens the transport with the first plan. Collective over the world, including workers that will report an error.
   void open_ways() {
     if (!ways_) ways_ = std::make_shared<transport>(state().communicator());
   }
@@ -235,7 +237,8 @@ class part_movement {
     trouble.kind = failure::shape;
     return trouble.sentence << name_ << "(p, dimensions)" << direction << " with p = " << p_.grid().shape() << ": ";
   }
-  /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
+  /// The fingerprint of a call. Once the transport is open it includes the transport's number, because identically
+  /// constructed kernels still send separate messages.
   template <class T>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
     return mixed(mixed(fingerprint_, type_number<T>()), direction + 16 * (ways_ ? ways_->number() : 0));
@@ -263,7 +266,7 @@ class part_movement {
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };
 
-/// D... are dimensions of a partition of this rank, each of them once.
+/// D... are dimensions of a partition of this rank, each listed once.
 template <std::size_t Rank, std::size_t... D>
 constexpr bool below = ((D < Rank) && ...);
 template <std::size_t... D>

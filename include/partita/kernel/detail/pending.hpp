@@ -1,5 +1,4 @@
-// What a kernel gives back of an exchange that has begun and not ended, and the exchanges that it keeps for a structure
-// and comes back to.
+// Pending operations: what a kernel returns from a non-blocking call, and the exchanges that it caches for a plan.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace partita::detail {
 
-/// The exchanges of one structure in one direction: one for each element type that came along.
+/// The exchanges of one plan in one direction: one for each element type used.
 template <class = void>
 class basic_exchanges_by_type {
  public:
@@ -39,7 +38,7 @@ class basic_exchanges_by_type {
 };
 using exchanges_by_type = basic_exchanges_by_type<>;
 
-/// What carries out a plan in one direction: one exchange for each kind of elements that came along.
+/// The exchanges that carry out a plan in one direction: one for each kind of elements used.
 class exchanges_by_kind {
  public:
   template <class Make>
@@ -49,7 +48,7 @@ class exchanges_by_kind {
     entries_.push_back({kind, make()});
     return entries_.back().exchange;
   }
-  /// The one that was made; null if there is none yet.
+  /// The existing exchange; null if there is none yet.
   box_exchange* made(const element_kind& kind) const {
     for (const entry& e : entries_)
       if (e.kind == kind) return e.exchange.get();
@@ -64,8 +63,8 @@ class exchanges_by_kind {
   std::vector<entry> entries_;
 };
 
-/// An exchange of this plan that keeps its ways and its world: it may outlive the kernel. `of_node` are the plans of
-/// the workers whose plans the ways want to know.
+/// An exchange of this plan that shares ownership of its transport and its world, because it may outlive the kernel.
+/// `of_node` are the plans of the workers for which the transport asks (whose_plans).
 template <class = void>
 std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>& ways,
                                                std::shared_ptr<world_state> world, lowered_plan plan,
@@ -77,8 +76,9 @@ std::shared_ptr<box_exchange> lasting_exchange(const std::shared_ptr<transport>&
 /// The pending exchange of a kernel.
 class exchange_operation : public pending_operation {
  public:
-  /// Finishes the pending exchange and starts; the elements of x are there when `fill()` returns. The others know by
-  /// then where y is. Strides are in the order of the source's dimensions. Returns the number of the operation.
+  /// Completes the pending exchange and starts a new one. The receivers' memory is announced first; then `fill()` is
+  /// called, and must have written the elements of x when it returns. Strides are in the order of the source's
+  /// dimensions. Returns the number of the operation.
   template <class Fill>
   std::uint64_t begin(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides,
                       void* y, const std::ptrdiff_t* y_strides, Fill fill) {
@@ -86,7 +86,7 @@ class exchange_operation : public pending_operation {
     const std::uint64_t number = start(exchange);
     try {
       fill();
-    } catch (...) {  // the others count on this worker
+    } catch (...) {  // other workers depend on this worker's messages
       exchange->give(x, x_strides);
       wait();
       throw;
@@ -94,13 +94,13 @@ class exchange_operation : public pending_operation {
     exchange->give(x, x_strides);
     return number;
   }
-  /// The second half of one that speculative_start has begun.
+  /// Continues an exchange that speculative_start has begun.
   std::uint64_t go_on(const std::shared_ptr<box_exchange>& exchange, const void* x, const std::ptrdiff_t* x_strides) {
     const std::uint64_t number = start(exchange);
     exchange->give(x, x_strides);
     return number;
   }
-  /// What is done while an exchange is pending; if it throws, the exchange ends first.
+  /// Runs f() while an exchange is pending; if f throws, the exchange is completed first.
   template <class F>
   void also(F f) {
     try {
@@ -112,9 +112,8 @@ class exchange_operation : public pending_operation {
   }
 };
 
-/// Lets an exchange give to other nodes what leaves at once, while those are still asked whether they agree: one
-/// latency instead of two. It is the one for this kind of elements among `exchanges` of the structure that the workers
-/// of this node mean.
+/// Sends to other nodes before the agreement is complete: one latency instead of two. Among `exchanges`, it uses the
+/// one for this kind of elements that belongs to the plan on which the workers of this node agree.
 template <class Structures, class Structure>
 class speculative_exchange final : public speculative_send {
  public:
@@ -125,7 +124,7 @@ class speculative_exchange final : public speculative_send {
   speculative_exchange& operator=(const speculative_exchange&) = delete;
   ~speculative_exchange() { roll_back_unless(nullptr); }
 
-  /// All have agreed on this structure.
+  /// All workers have agreed on this plan.
   void agreed_on(const Structure& s) { roll_back_unless((s.*exchanges_).made(kind_)); }
 
  private:
@@ -140,7 +139,7 @@ class speculative_exchange final : public speculative_send {
     if (given == nullptr || given == meant) return;
     try {
       given->roll_back();
-    } catch (const communication_error&) {  // there is one on its way already
+    } catch (const communication_error&) {  // an error is already being reported
     }
   }
 
@@ -152,7 +151,7 @@ class speculative_exchange final : public speculative_send {
   box_exchange* given_ = nullptr;
 };
 
-/// An exchange that has begun while the workers are still asked whether they agree to it; taken back if they do not.
+/// An exchange that was begun before the agreement is complete; it is rolled back if the workers do not agree.
 template <class = void>
 class basic_speculative_start {
  public:
@@ -168,7 +167,8 @@ class basic_speculative_start {
     exchange.begin_ahead(x, x_strides, y, y_strides);
     exchange_ = &exchange;
   }
-  /// All agree to this exchange. Whether it is that which has begun; another is taken back.
+  /// All workers have agreed on this exchange. Returns whether it is the one that was begun; a different one is rolled
+  /// back.
   bool is_agreed(const box_exchange& exchange) {
     if (exchange_ != nullptr && exchange_ != &exchange) exchange_->roll_back();
     return std::exchange(exchange_, nullptr) == &exchange;
@@ -179,7 +179,7 @@ class basic_speculative_start {
 };
 using speculative_start = basic_speculative_start<>;
 
-/// The name of a call in sentences.
+/// The name of a call in error messages.
 struct named_call {
   const char* name;
 };
@@ -189,8 +189,8 @@ inline void expect_not_moved_from(bool whole, const char* kernel) {
     throw error(text(kernel) << ": requires a kernel that was not moved from; use the one that it was moved to");
 }
 
-/// A result on its way. Let go of without being asked for, it still arrives, because the other workers count on it: who
-/// lets go of it waits, and no other thread makes calls of this world meanwhile.
+/// A pending result. If it is destroyed without finish(), the operation is still completed, because other workers
+/// depend on it: the destructor waits, and no other thread may make calls of this world meanwhile.
 template <class Result>
 class pending {
  public:
@@ -208,15 +208,15 @@ class pending {
     if (way_) way_->wait(number_);
   }
 
-  /// Keeps something alive until the end: a block that was evaluated for this exchange.
+  /// Keeps an object alive until the end: a block that was evaluated for this exchange.
   void keep(std::shared_ptr<const void> needed) { needed_ = std::move(needed); }
 
-  /// The result as far as it has come: where it will be, and what this worker brings to it itself.
+  /// The incomplete result: its final memory, with the elements that this worker contributes itself.
   const Result& so_far() const { return result_; }
 
-  /// Waits for what is still to come and gives the result, once [error].
-  /// Requires: the thread that began it, which alone makes calls of this world meanwhile [communication_error; it can
-  ///           still be finished there].
+  /// Waits for completion and returns the result; only once [error].
+  /// Requires: the thread that began the operation, which alone may make calls of this world meanwhile
+  ///           [communication_error; the operation can still be finished on that thread].
   Result finish() {
     if (way_ && !is_own_thread())
       throw communication_error(
@@ -240,7 +240,7 @@ class pending {
   bool there_is_one_ = true;
 };
 
-/// What begin(block) returns for the block of x, which is kept to the end if x is lazy and had to be evaluated.
+/// Returns begin(block) for the block of x; if x is lazy, its evaluated copy is kept alive until the end.
 template <class X, class Begin>
 auto begun(const X& x, Begin begin) {
   if constexpr (strided_array<const X>) {

@@ -1,7 +1,7 @@
-// What a kernel learnt about the blocks of all workers, found again by the shape of this worker's own block.
+// A kernel's cache of plans for blocks of known shapes; a worker finds a plan by the shape of its own block.
 //
-// All workers add structures in the same order, so a structure has the same number everywhere. At a call each worker
-// says which structures its block fits; one that fits everywhere needs no further message, however shapes alternate.
+// All workers add plans in the same order, so a plan has the same number on every worker. In a call each worker states
+// which plans fit its block; a plan that fits on all workers needs no further message, even if shapes alternate.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace partita::detail {
 
-/// The shapes by which a worker finds a structure again: those of its block and of the view it wants filled.
+/// The shapes that a plan is cached under: that of the block and that of the view to fill.
 struct structure_key {
-  /// One of them; none for what the structure does not depend on.
+  /// One of the shapes; `none` if the plan does not depend on it.
   struct shape {
     static constexpr std::size_t none = ~std::size_t{0};
     std::size_t rank = none;
@@ -36,9 +36,9 @@ struct structure_key {
 template <class Structure>
 class plan_cache {
  public:
-  static constexpr std::size_t most = 32;  // a choice each of an agreement
+  static constexpr std::size_t most = 32;  // one bit each in an agreement's set of choices
 
-  /// The set (a bit for each) of structures for which fits(structure, key) holds.
+  /// The set of plans, one bit each, for which fits(plan) holds.
   template <class Fits>
   std::uint64_t matching(Fits fits) const {
     std::uint64_t set = 0;
@@ -46,7 +46,7 @@ class plan_cache {
       if (fits(entries_[k])) set |= std::uint64_t{1} << k;
     return set;
   }
-  /// The structure of a set that was used last. Requires a set that is not empty.
+  /// The plan of a set that was used most recently. Requires a set that is not empty.
   Structure& last_used(std::uint64_t set) {
     std::size_t best = most;
     for (std::size_t k = 0; k < entries_.size(); ++k)
@@ -54,21 +54,21 @@ class plan_cache {
     used_[best] = ++clock_;
     return entries_[best];
   }
-  /// The structure of a set of one; null of other sets.
+  /// The plan of a set with exactly one element; null for other sets.
   Structure* only(std::uint64_t set) {
     if (set == 0 || (set & (set - 1)) != 0) return nullptr;
     std::size_t k = 0;
     while ((set >> k & 1U) == 0) ++k;
     return &entries_[k];
   }
-  /// Afterwards `add` needs no memory.
+  /// Reserves memory, so that the next `add` allocates none.
   void make_room() {
     if (entries_.size() < entries_.capacity() && used_.size() < used_.capacity()) return;
     const std::size_t room = 2 * entries_.size() + 1 < most ? 2 * entries_.size() + 1 : most;
     entries_.reserve(room);
     used_.reserve(room);
   }
-  /// Adds a structure; the one used longest ago makes room.
+  /// Adds a plan; if the cache is full, the least recently used plan is evicted.
   Structure& add(Structure structure) {
     ++made_;
     std::size_t k = entries_.size();
@@ -85,7 +85,7 @@ class plan_cache {
     used_[k] = ++clock_;
     return entries_[k];
   }
-  /// How many structures were worked out so far.
+  /// How many plans have been made so far.
   std::size_t made() const { return made_; }
 
  private:
@@ -95,27 +95,28 @@ class plan_cache {
   std::size_t made_ = 0;
 };
 
-/// Which world a kernel's calls are of, and a number that tells the kernel from others: the same on all workers.
+/// The world of a kernel's calls, and a number that identifies the kernel: the same on all workers.
 struct kernel_identity {
   world_state* world = nullptr;
   std::uint64_t number = 0;
 };
 
-/// A call of a kernel as the workers tell it from others.
+/// A call of a kernel, as the workers compare it with each other.
 struct kernel_call {
   std::uint64_t fingerprint = 0;  ///< of the kernel, its direction and its elements: equal for equal calls
-  const complaint& before;        ///< what this worker has to complain about, if anything: for as long as the call
-  /// What a worker receives does not follow from the block in its hands, which then does not tell it which structure
-  /// the others mean. So the workers find the structure together at every level of checks: what arrives is what the
-  /// receiver believes. (Sums of blocks of one shape that all members get are all that is left to checks::local.)
+  const complaint& before;        ///< this worker's error, if any; valid during the call only
+  /// Set if the data that a worker receives cannot be checked against its own block, which does not show which plan the
+  /// other workers use. Then the workers agree on the plan at every level of checks, because a receiver has to rely on
+  /// it. (It is false only for sums to which every receiver contributes a block of the same shape; these may use
+  /// checks::local.)
   bool without_probe = false;
-  speculative_send* ahead = nullptr;      ///< what may begin where the workers of a node know a structure
-  bool speculative_by_structure = false;  ///< and is of no use with another structure; the same on all workers
+  speculative_send* ahead = nullptr;      ///< what may be sent once the workers of a node agree on a plan
+  bool speculative_by_structure = false;  ///< it is useless with a different plan; the same on all workers
 };
 
-/// All workers agree on the call and find a structure that fits on all of them, or work one out together:
-/// `learn(complaint&)` returns it and may complain; then all workers throw the same error and nothing has moved. So
-/// they do if one complains before.
+/// All workers agree on the call and find a plan that fits on all of them, or make one together: `learn(complaint&)`
+/// returns it and may set an error. If a worker sets an error, or had one before (call.before), all workers throw the
+/// same error and nothing has moved.
 template <class Structure, class Fits, class Learn, class Describe>
 Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, const kernel_call& call, Fits fits,
                             Learn learn, Describe describe) {

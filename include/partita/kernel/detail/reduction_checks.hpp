@@ -1,4 +1,4 @@
-// What the kernels that reduce ask of a block and of a reduction, said once for all of them.
+// The requirements of the reducing kernels on blocks and reductions, shared by all of them.
 #pragma once
 
 #include <partita/comm/element.hpp>
@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// A reduction as it stands in a call: ", maximum".
+/// A reduction as text, as in a call: ", maximum".
 template <class R>
 text reduction_text() {
   text named(", ");
@@ -15,7 +15,8 @@ text reduction_text() {
   else return named << type_name<R>();
 }
 
-/// The members by which a collective_kernel knows a reduction R that goes `There`, and its adjoint `Back`.
+/// The members that the base class collective_kernel needs for a reduction R in direction `There`, with its adjoint in
+/// direction `Back`.
 template <class R, group_direction There, group_direction Back, bool Shares, bool Exact>
 struct reduction_checks {
   static_assert(std::is_empty_v<R> && std::is_default_constructible_v<R>,
@@ -25,7 +26,7 @@ struct reduction_checks {
                 "partita::reduce(p_x, p_y, reduction, reproducible): requires a reduction that can be rounded once or "
                 "does not depend on the order: leave reproducible out");
 
-  /// Whether this is a linear operator, and so has an adjoint.
+  /// Whether the reduction is linear, and so has an adjoint.
   static constexpr bool is_linear = is_linear_reduction<R>;
   static constexpr auto there = There, back = Back;
   static constexpr bool shares = Shares, exact = Exact;

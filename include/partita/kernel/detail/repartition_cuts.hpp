@@ -1,4 +1,4 @@
-// What the policies of a repartition say about its two sides: how each is cut, and in which order dimensions come out.
+// The policies of a repartition: the decompositions of its two sides, and the order of the result's dimensions.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// What kind of policy T is, and whether it fits tensors of this rank.
+/// The kind of policy T, and whether it fits tensors of this rank.
 template <std::size_t Rank, class T>
 struct repartition_policy {
   static constexpr bool known = false, orders = false, permutes = false, gives_from = false, gives_to = false,
@@ -48,7 +48,8 @@ struct repartition_policy<Rank, to_cuts_t<R>> : repartition_policy<Rank, void> {
   static constexpr bool known = true, gives_to = true, fits = R == Rank;
 };
 
-/// The policies fit together and tensors of this rank; each kernel refuses them in its own header, near the call.
+/// Whether the policies fit together and fit tensors of this rank; each kernel rejects them in its own header, near the
+/// call.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known = (repartition_policy<Rank, Policies>::known && ...);
 template <std::size_t Rank, class... Policies>
@@ -74,7 +75,7 @@ inline constexpr bool are_accepted =
     are_known<Rank, Policies...> && are_single<Rank, Policies...> && permute_all<Rank, Policies...> &&
     permute_once<Rank, Policies...> && cut_all<Rank, Policies...>;
 
-/// How both sides of a repartition of tensors of this rank are cut. Everything here is known on every worker.
+/// The decompositions of both sides of a repartition of tensors of this rank. Everything here is known on every worker.
 template <std::size_t Rank, class... Policies>
 class repartition_cuts {
  public:
@@ -94,19 +95,19 @@ class repartition_cuts {
   }
 
   const axes_order<Rank>& axes() const { return axes_; }
-  /// The cuts of the source that the caller gave, if any.
+  /// The decomposition of the source that the caller passed, if any.
   const std::optional<cuts>& from() const { return from_; }
   const std::optional<cuts>& to() const { return to_; }
 
-  /// How x and y are cut if x has these extents.
+  /// The decompositions of x and y if x has these extents.
   cuts of_x(const shape_type& extents) const { return from_ ? *from_ : cuts::balanced(extents, p_x_); }
   cuts of_y(const shape_type& extents) const {
     return to_ ? *to_ : cuts::balanced(in_result_order(extents, axes_), p_y_);
   }
-  /// The extents of x and of y, from those of the other.
+  /// The extents of x, from those of y.
   shape_type extents_of_x(const shape_type& of_y) const { return in_source_order(of_y, axes_); }
 
-  /// Why a tensor x of these extents cannot be moved, or nothing.
+  /// An error message if a tensor x of these extents cannot be moved, else empty.
   text objection(const shape_type& x) const {
     text problem;
     if (from_ && from_->extents() != x) {
@@ -134,7 +135,7 @@ class repartition_cuts {
 
  private:
   void heed(discard_batch_t) {}
-  void heed(strategy) {}  // says nothing about cuts
+  void heed(strategy) {}  // does not concern cuts
   void heed(messages) {}
   template <std::size_t... P>
   void heed(permute_t<P...>) {

@@ -1,5 +1,5 @@
-// The movement of a repartition: agreed on and begun, in the direction and of the elements of each call, and what is
-// kept from one call for the next.
+// The movement of a repartition: agrees on a call, starts it in either direction for any element type, and caches plans
+// between calls.
 #pragma once
 
 #include <array>
@@ -41,38 +41,39 @@ class repartition_movement {
     const carried last = last_ ? last_->counts() : carried{};
     return {structures_.made(), last.messages, last.bytes_by_message, last.bytes_shared};
   }
-  /// What its node sends to others for a tensor of these extents.
+  /// What this worker's node sends to other nodes for a tensor of these extents.
   node_messages messages_between_nodes(const std::array<std::size_t, rank>& global, std::size_t element_bytes) const {
     const exchange_plan<rank> own = planner_.checked_plan(global);
     if (!ways_) return {};
     return ways_->between_nodes(own.worker, element_bytes, [&](std::size_t k) { return planner_.plan(global, k); });
   }
 
-  /// f(), as one call of all workers.
+  /// Runs f() as one call of all workers.
   template <class F>
   decltype(auto) one_call(F f) const {
     const one_thread only(state().caller(), [&] { return text(planner_.name()); });
     return partita::detail::one_call(state(), f);
   }
-  /// All workers come here, and throw if one of them has an objection.
+  /// Collective: throws on all workers if one of them has an objection.
   void object(const text& objection) const {
     agree_if_checked(state(), mixed(planner_.fingerprint(), 3), complaint(objection),
                      [&] { return text(planner_.name()); });
   }
 
-  /// Agrees and begins, from the cut of x to that of the result; the elements of x are there when `fill()` returns.
+  /// Agrees and starts, from the decomposition of x to that of the result. `fill()` is called after all workers have
+  /// agreed, and must have written the elements of x when it returns.
   template <class T, class Fill>
   auto forward(const strided<const T, rank>& x, const std::type_identity_t<target<T, rank>>& wanted,
                const complaint& before, Fill fill) {
     return begin<true>(x, wanted, before, fill);
   }
-  /// The same back.
+  /// The same in the opposite direction.
   template <class T, class Fill>
   auto backward(const strided<const T, rank>& dy, const std::type_identity_t<target<T, rank>>& wanted,
                 const complaint& before, Fill fill) {
     return begin<false>(dy, wanted, before, fill);
   }
-  /// What was begun ends later, where that is asked for.
+  /// Leaves the exchange that start has begun pending until the next agreement.
   void leave_under_way() { state().leave_under_way(operation_, last_ && last_->passes_on()); }
 
  private:
@@ -104,7 +105,7 @@ class repartition_movement {
     return move<Forward>(s, block, wanted, fill);
   }
 
-  /// Begins to move the boxes; the result where the worker takes none is zero volume, or a copy in neither partition.
+  /// Starts to move the boxes. A worker that receives none gets zero volume; a worker in neither partition gets a copy.
   template <bool Forward, class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const strided<const T, rank>& x, const target<T, rank>& wanted,
                                        Fill fill) {
@@ -148,7 +149,8 @@ class repartition_movement {
                             std::move(of_node));
   }
 
-  /// Once there are ways, also which kernel it is: two that were made alike send messages of their own.
+  /// The fingerprint of a call. Once the transport is open it includes the transport's number, because identically
+  /// constructed kernels still send separate messages.
   template <class T>
   std::uint64_t fingerprint_of(std::uint64_t direction) const {
     return mixed(mixed(planner_.fingerprint(), type_number<T>()), direction + 16 * (ways_ ? ways_->number() : 0));
@@ -160,7 +162,7 @@ class repartition_movement {
 
   planner_type planner_;
   plan_cache<structure> structures_;
-  std::shared_ptr<transport> ways_;  // made with the first structure, by all workers together
+  std::shared_ptr<transport> ways_;  // opened with the first plan, by all workers together
   std::shared_ptr<box_exchange> last_;
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();
 };

@@ -1,5 +1,5 @@
-// How the workers of a repartition come to know what moves: from cuts where those are given or in balance, from one
-// exchange of block extents where they are not.
+// Makes the plans of a repartition: from the decompositions where they are given or balanced, else from one exchange of
+// block extents.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@
 
 namespace partita::detail {
 
-/// What moves for blocks of certain shapes, both ways.
+/// The plans for blocks of certain shapes, in both directions.
 template <std::size_t Rank>
 struct repartition_structure {
   exchange_plan<Rank> there, back;
-  std::optional<decomposition<Rank>> of_x{}, of_y{};  ///< how x is cut, and the result
-  std::vector<box<Rank>> boxes{};                     ///< the boxes of all workers of p_x, if x is not cut by lines
+  std::optional<decomposition<Rank>> of_x{}, of_y{};  ///< the decompositions of x and of the result
+  std::vector<box<Rank>> boxes{};  ///< the boxes of all workers of p_x, if the blocks of x are staggered
   exchanges_by_kind going{}, coming{};
-  bool follows = true;  ///< the cut of x follows from its extents: as given, or in balance
+  bool follows = true;  ///< the decomposition of x follows from its extents: given, or balanced
   std::shared_ptr<evicted_plans> forgotten{};
 
   /// The plan of that direction.
@@ -40,13 +40,13 @@ struct repartition_structure {
   const exchange_plan<Rank>& plan() const {
     return Forward ? there : back;
   }
-  /// It makes room for another.
+  /// Called when this plan is evicted from the cache.
   void forget() const {
     if (forgotten) forgotten->note(there.extents, follows);
   }
 };
 
-/// Whether a plan is that of such a block and of what is to be filled.
+/// Whether a plan fits such a block and the view to fill.
 template <class T, std::size_t Rank>
 bool fits(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x, const target<T, Rank>& wanted) {
   if (plan.gives && plan.source_shape != x.shape) return false;
@@ -81,9 +81,9 @@ class repartition_planner {
         mixed(mixed(fingerprint_, static_cast<std::uint64_t>(strategy_)), static_cast<std::uint64_t>(messages_));
   }
 
-  /// "partita::repartition(p_x, p_y)", or as the kernel is called.
+  /// "partita::repartition(p_x, p_y)", or the name of the kernel that uses it.
   const char* name() const { return name_; }
-  /// The call of this direction with a block of this shape.
+  /// Describes the call of this direction with a block of this shape, for error messages.
   text describe(const char* direction, const shape_type& shape, const text& type) const {
     return text(name_) << direction << " with p_x = " << p_x_.grid().shape() << " on " << named(p_x_.workers())
                        << ", p_y = " << p_y_.grid().shape() << " on " << named(p_y_.workers())
@@ -91,28 +91,28 @@ class repartition_planner {
   }
   const partition<Src>& p_x() const { return p_x_; }
   const partition<Dst>& p_y() const { return p_y_; }
-  /// A number that equal repartitions share.
+  /// A fingerprint: equal for equal repartitions.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
-  /// The plan for a tensor x of these extents, cut as given or in balance.
+  /// The plan for a tensor x of these extents, in the given decomposition or the balanced one.
   exchange_plan<rank> plan(const shape_type& global) const { return plan(global, state().id()); }
   exchange_plan<rank> plan(const shape_type& global, std::size_t worker) const {
     return plan_repartition(p_x_.grid(), cuts_.of_x(global), p_y_.grid(), cuts_.of_y(global), worker, cuts_.axes());
   }
-  /// The same. Requires extents that the given cuts add up to [shape_error].
+  /// The same. Requires extents that match the given cuts [shape_error].
   exchange_plan<rank> checked_plan(const shape_type& global) const {
     const text problem = cuts_.objection(global);
     if (!problem.empty()) throw shape_error(text(name_) << ".plan(extents): " << problem);
     return plan(global);
   }
 
-  /// What any worker sends, keeps and receives, forward.
+  /// What any worker sends, keeps and receives in the forward direction.
   exchange_plan<rank> plan_of(const structure& s, std::size_t worker) const {
     if (s.of_x) return plan_repartition(p_x_.grid(), *s.of_x, p_y_.grid(), *s.of_y, worker, cuts_.axes());
     return plan_repartition(p_x_.grid(), s.boxes, p_y_.grid(), *s.of_y, worker, cuts_.axes());
   }
 
-  /// What moves when this worker gives a block of this shape. Collective; `ways` are made if there are none yet.
+  /// The plan when this worker passes a block of this shape. Collective; opens the transport `ways` if it is null.
   structure learn_forward(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
     if (cuts_.from()) {
       if (p_x_.active() && mine != cuts_.from()->shape(p_x_.index()))
@@ -130,7 +130,8 @@ class repartition_planner {
     return regular(global, cuts_.of_x(global), ways, true);
   }
 
-  /// What moves when this worker gives back a block of this shape, and no x told how it was cut.
+  /// The plan when this worker passes a block of this shape to the adjoint, and no forward call with such a result is
+  /// cached.
   structure learn_backward(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
     const shape_type global = cuts_.extents_of_x(cuts_.to() ? cuts_.to()->extents() : extents_along_lines(p_y_, mine));
     if (object(global, trouble)) return {};
@@ -158,7 +159,7 @@ class repartition_planner {
     trouble.kind = failure::shape;
     trouble.sentence = sentence;
   }
-  /// Complains, on all workers alike, about a tensor that the given cuts do not cut.
+  /// Sets the same error on all workers if a tensor does not match the given cuts.
   bool object(const shape_type& global, complaint& trouble) const {
     const text problem = cuts_.objection(global);
     if (!problem.empty()) complain(trouble, text(name_) << ": " << problem);
@@ -173,7 +174,7 @@ class repartition_planner {
     return s;
   }
 
-  /// Every worker sees the shape of every block.
+  /// Gathers the shapes of all blocks on every worker.
   structure learn_irregular(const shape_type& mine, std::shared_ptr<transport>& ways, complaint& trouble) const {
     const auto shapes = gathered(state(), facts_of(mine));
     std::vector<shape_type> by_place(p_x_.size());

@@ -1,4 +1,4 @@
-// Broadcasts and sums of blocks for all workers at once, inside one process, from the plans that the workers would
+// Broadcasts and sums of blocks for all workers at once, inside one process, with the plans that the workers would
 // follow.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace partita::sequentially::detail {
 
-/// The place of a value of another type: a partition stands for its grid.
+/// Returns the grid of a grid or of a partition.
 template <class Extents>
 const grid<Extents>& grid_of(const grid<Extents>& g) {
   return g;
@@ -21,7 +21,7 @@ const auto& grid_of(const P& p) {
   return p.grid();
 }
 
-/// Refuses blocks of fewer workers than a grid speaks of.
+/// Rejects fewer blocks than the grid's worker ids require.
 template <class Extents>
 void expect_blocks(const grid<Extents>& p, std::size_t blocks, const char* call) {
   if (p.workers().bound() <= blocks) return;
@@ -61,7 +61,7 @@ struct added {
   }
 };
 
-/// The blocks of members `first` and after brought together by a reduction, in their order; they must have one shape.
+/// Reduces the blocks of the members from `first` on, in their order; they must have equal shapes.
 template <class Reduction, ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> reduced(const std::vector<X>& x, const std::vector<std::size_t>& members,
                                                std::size_t first, const char* call) {
@@ -109,29 +109,29 @@ class groups {
 
   group_plan plan(std::size_t worker) const { return plan_groups(small_, large_, pairing_, worker, kind_); }
 
-  /// Each large worker gets the block of the small worker it pairs with.
+  /// Each large worker gets the block of the small worker that it pairs with.
   template <ranked_array X>
   auto spread(const std::vector<X>& x) const {
     return results(x, &group_plan::large, &group_plan::small,
                    [&](const group_plan& p) { return copied(x[p.joined()->members[0]]); });
   }
 
-  /// Each small worker gets the blocks of the large workers it pairs with, brought together.
+  /// Each small worker gets the reduction of the blocks of the large workers that it pairs with.
   template <class Reduction = added, ranked_array X>
   auto collect(const std::vector<X>& x) const {
     return results(x, &group_plan::small, &group_plan::large, [&](const group_plan& p) {
       return reduced<Reduction>(x, p.rooted()->members, p.rooted()->root_is_large ? 0 : 1, name_);
     });
   }
-  /// How many blocks the result that a large worker has a part in was made of.
+  /// How many blocks were reduced to the result that a large worker contributes to.
   std::size_t given_to(std::size_t worker) const {
     const group_plan p = plan(worker);
     return p.large ? p.joined()->contributors() : 1;
   }
 
  private:
-  /// A result for each worker: made for those of the partition that takes, nothing for those that only give, and for
-  /// others a copy of what they gave.
+  /// Makes a result for each worker: that of `made_for` if the worker receives, zero volume if it only sends, else a
+  /// copy of its own input.
   template <class X, class Make>
   auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make made_for) const {
     expect_blocks(small_, x.size(), name_);
@@ -154,7 +154,8 @@ class groups {
   bool keep_batch_;
 };
 
-/// The adjoint of a linear reduction: each large worker gets dy of its group, for a mean its share of it.
+/// The adjoint of a linear reduction: each large worker gets dy of its group, for a mean divided by the number of
+/// blocks.
 template <class Reduction, class Groups, ranked_array Y>
 auto spread_back(const Groups& groups, const std::vector<Y>& dy) {
   static_assert(partita::detail::is_linear_reduction<Reduction>,

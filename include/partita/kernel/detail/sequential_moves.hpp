@@ -1,5 +1,4 @@
-// A repartition for all workers at once, inside one process: every box that one plan sends is one that another
-// receives.
+// A repartition for all workers at once, inside one process: every box that one plan sends is received by another plan.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +26,7 @@ all_plans<Rank> reversed(const all_plans<Rank>& plans) {
   return back;
 }
 
-/// The plans of all workers for a source that lies as `from` says.
+/// The plans of all workers for a source with the decomposition or the boxes `from`.
 template <class Src, class Dst, class From, std::size_t Rank>
 all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid<Dst>& dst,
                               const decomposition<Rank>& to, const axes_order<Rank>& axes, std::size_t workers) {
@@ -38,15 +37,15 @@ all_plans<Rank> plans_between(const grid<Src>& src, const From& from, const grid
   return plans;
 }
 
-/// Refuses a tensor of extents that the given cuts do not add up to.
+/// Rejects a tensor whose extents do not match the given cuts.
 template <std::size_t Rank, class... Policies>
 void expect_extents(const repartition_cuts<Rank, Policies...>& cuts, const std::array<std::size_t, Rank>& global) {
   const text problem = cuts.objection(global);
   if (!problem.empty()) throw shape_error(text("partita::sequentially::repartition(p_x, p_y): ") << problem);
 }
 
-/// The plans for blocks of the given shapes (by place in the source grid), cut as given or in any way that fits
-/// together.
+/// The plans for blocks of the given shapes (by place in the source grid), in the given decomposition or in any that
+/// fits together.
 template <class Src, class Dst, std::size_t Rank, class... Policies>
 all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
                           const std::vector<std::array<std::size_t, Rank>>& shapes,
@@ -75,7 +74,8 @@ all_plans<Rank> plans_for(const grid<Src>& src, const grid<Dst>& dst,
   return plans_between(src, explicit_cuts, dst, to, cuts.axes(), workers);
 }
 
-/// Carries out the plans of all workers. Throws if they contradict each other: then the plans are wrong, not the call.
+/// Carries out the plans of all workers. Throws if the plans contradict each other; that is an error in the plans, not
+/// in the call.
 template <ranked_array X>
 std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<rank_of<X>>& plans,
                                                               const std::vector<X>& x, bool keep_batch) {
@@ -114,7 +114,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
         arrive(to.part(k.at_destination, in_result_order(k.where.shape(), plan.axes)),
                from.block().part(k.at_source, k.where.shape()).turned(plan.axes));
     };
-    std::vector<std::size_t> pairs;  // where the boxes of each peer begin, in the order in which they are added
+    std::vector<std::size_t> pairs;  // where the boxes of each peer begin, in the order of addition
     for (std::size_t r = 0; r < plan.receives.size(); ++r)
       if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) pairs.push_back(r);
     const auto turn = [&](std::size_t r) { return plan.turn_of(plan.receives[r].worker); };
@@ -124,7 +124,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
       if (plan.turn_of(peer) > plan.turn_of(worker)) arrive_own();
       const block_argument<X> from(x[peer]);
       const std::vector<transfer<rank>>& sends = plans[peer].sends;
-      std::size_t s = 0, end = sends.size();  // the first transfer to this worker: they ascend by peer
+      std::size_t s = 0, end = sends.size();  // finds the first transfer to this worker; they ascend by peer
       while (s < end) {
         const std::size_t middle = s + (end - s) / 2;
         if (sends[middle].worker < worker) s = middle + 1;

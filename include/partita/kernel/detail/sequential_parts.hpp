@@ -1,4 +1,4 @@
-// Parts put together and wholes summed into parts, for all workers at once, inside one process.
+// All-gather and reduce-scatter for all workers at once, inside one process.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class parts {
   parts(const grid<Extents>& p, const std::array<bool, rank>& kept, const char* name)
       : grid_(p), kept_(kept), name_(name) {}
 
-  /// Each worker of a group gets the tensor that the group's blocks make.
+  /// Each worker of a group gets the tensor that the group's blocks form.
   template <ranked_array X>
   auto gather(const std::vector<X>& x, bool balanced_only) {
     expect_blocks_of<X>(x.size());
@@ -39,7 +39,8 @@ class parts {
     return carry_out(plans, x, true);
   }
 
-  /// Each worker of a group gets its part of the sum of the group's blocks, as the last tensor of this shape was cut.
+  /// Each worker of a group gets its part of the sum of the group's blocks, in the decomposition of the last gathered
+  /// tensor of this shape, else in the balanced one.
   template <ranked_array X>
   auto scatter(const std::vector<X>& x) const {
     expect_blocks_of<X>(x.size());

@@ -1,4 +1,4 @@
-// Blocks spread into windows that overlap, and sums of them on the way back, for all workers at once.
+// Moves blocks into overlapping windows, and sums back into blocks, for all workers at once.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace partita::sequentially::detail {
 
-/// The cut of a tensor of which every place of a grid holds a block.
+/// The decomposition of a tensor, from its blocks at every place of a grid.
 template <class Extents, ranked_array X>
 decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::vector<X>& x, const char* name) {
   constexpr std::size_t rank = Extents::rank();

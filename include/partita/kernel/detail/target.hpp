@@ -1,4 +1,4 @@
-// The block that a kernel fills: a new tensor, or what the caller of `into` gives.
+// The block that a kernel fills: a new tensor, or the view that the caller passes to `into`.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// A writable block that a kernel fills: the caller's, or none (then the kernel makes a tensor).
+/// A writable block that a kernel fills: the caller's, or none (then the kernel allocates a tensor).
 template <class T, std::size_t Rank>
 struct target {
   bool given = false;
@@ -32,14 +32,14 @@ consteval bool fits_result() {
   return fits;
 }
 
-/// The target that a caller's array or view stands for.
+/// The target for a caller's array or view.
 template <class T, std::size_t Rank, class View>
 target<T, Rank> target_of(View& view) {
   if constexpr (fits_result<T, Rank, View>()) return {true, block_of(view)};
   else return {};
 }
 
-/// Complains if a caller's target has not the shape of the result.
+/// Sets an error if a caller's target does not have the shape of the result.
 template <class T, std::size_t Rank>
 void expect_shape(const target<T, Rank>& given, const std::array<std::size_t, Rank>& shape, const char* call,
                   complaint& trouble) {

@@ -1,4 +1,4 @@
-// A block of elements in memory whose type and rank are known at run time only.
+// A block of elements in memory whose type and rank are known only at run time.
 #pragma once
 
 #include <algorithm>
@@ -35,12 +35,12 @@ inline std::size_t elements_in(const block_shape& shape, std::size_t rank) {
 
 struct untyped_block {
   char* data = nullptr;
-  std::size_t rank = 0, element = 1;  ///< dimensions; bytes of an element
+  std::size_t rank = 0, element = 1;  ///< number of dimensions; bytes of an element
   block_shape shape{};
   std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< in elements
 
   untyped_block() = default;
-  /// What is only read is not written through this either: kernels keep x and results apart.
+  /// Const is cast away, but input blocks are never written: kernels keep x and results apart.
   template <class T, std::size_t Rank>
   untyped_block(const strided<T, Rank>& block)
       : data(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(block.data))),
@@ -51,7 +51,7 @@ struct untyped_block {
   }
 
   std::size_t size() const { return elements_in(shape, rank); }
-  /// Whether the elements follow each other in C order.
+  /// Whether the elements are contiguous in C order.
   bool dense() const {
     std::ptrdiff_t next = 1;
     for (std::size_t d = rank; d-- > 0;) {
@@ -60,7 +60,7 @@ struct untyped_block {
     }
     return true;
   }
-  /// The same shape, dense, somewhere else.
+  /// A contiguous block of the same shape at a different address.
   untyped_block dense_at(const char* where) const {
     untyped_block other = *this;
     other.data = const_cast<char*>(where);
@@ -74,10 +74,10 @@ struct untyped_block {
   friend bool operator==(const untyped_block&, const untyped_block&) = default;
 };
 
-/// Copies a block to another of the same shape, unless it is the same.
+/// Copies a block to another of the same shape, unless both are the same block.
 template <class = void>
 inline void copy(const element_kind& of, const untyped_block& to, const untyped_block& from) {
-  constexpr std::size_t small = 4096;  // bytes that are copied in less time than it takes to look for the best loop
+  constexpr std::size_t small = 4096;  // up to this many bytes, a memmove takes less time than choosing the best loop
   const std::size_t bytes = from.size() * of.bytes;
   if (bytes == 0 || (to.data == from.data && to.strides == from.strides)) return;
   if (bytes <= small && of.in_shared_memory && to.dense() && from.dense()) {
@@ -88,7 +88,7 @@ inline void copy(const element_kind& of, const untyped_block& to, const untyped_
           stores::by_size);
 }
 
-/// Whether two blocks have memory in common: their address ranges meet.
+/// Whether two blocks share memory: their address ranges intersect.
 template <class = void>
 inline bool share_memory(const untyped_block& a, const untyped_block& b) {
   if (a.size() == 0 || b.size() == 0) return false;

@@ -1,5 +1,6 @@
-// All-gather and its reverse where a group lives on several nodes, in two steps: between nodes every part travels once
-// to each other node, to one of its members; on the node that one hands it on. Reversed, each node sums first.
+// All-gather and reduce-scatter for a group that spans several nodes, in two steps. Each part travels once to each
+// other node, to one of its members, which distributes it on its node. Reduce-scatter is the reverse: each node sums
+// first.
 #pragma once
 
 #include <array>
@@ -12,14 +13,14 @@
 
 namespace partita {
 
-/// Two exchanges, the second of which takes what the first left.
+/// Two exchanges; the input of the second is the result of the first.
 template <std::size_t Rank>
 struct two_steps {
   exchange_plan<Rank> first, second;
 };
 
-/// As plan_wholes: the first step leaves parts in the whole, out of which the second, on the node, hands on those that
-/// came from elsewhere.
+/// Like plan_wholes, in two steps: the first step fills parts of the whole; in the second step, members of a node send
+/// each other the parts that came from other nodes.
 template <std::size_t Rank>
 two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
                                     const members_by_node& nodes, std::size_t worker) {
@@ -58,9 +59,9 @@ two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted
   return plan;
 }
 
-/// As the reverse of plan_wholes: the first step leaves each member the sums of the node's blocks for the parts that it
-/// stands for, one below the other, and the second sums those of all nodes. Members of a node are added up in their
-/// order, nodes in the order in which the members name them.
+/// Like the reverse of plan_wholes, in two steps. The first step gives each member the sums over its node's blocks of
+/// the parts that it represents on this node, one below the other; the second step sums those of all nodes. Members of
+/// a node are added in their order, nodes in the order in which they first appear among the members.
 template <std::size_t Rank>
 two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_tensor<Rank>& tensor,
                                   const members_by_node& nodes, std::size_t worker) {
@@ -80,7 +81,7 @@ two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_t
   const box<Rank>& own = tensor.parts[me];
   second.destination_shape = own.shape();
   for (std::size_t n = 0; n < nodes.nodes(); ++n) second.order.push_back(group.members[nodes.lane(me, n)]);
-  for (auto* step : {&first, &second}) {  // ascending workers need not be named
+  for (auto* step : {&first, &second}) {  // an ascending order need not be listed
     bool ascending = true;
     for (std::size_t k = 1; k < step->order.size(); ++k) ascending = ascending && step->order[k - 1] <= step->order[k];
     if (ascending) step->order.clear();
@@ -89,7 +90,7 @@ two_steps<Rank> plan_sums_by_node(const block_group<Rank>& group, const parted_t
     const box<Rank>& part = tensor.parts[k];
     const std::size_t lane = nodes.lane(k, here);
     if (part.empty()) continue;
-    if (lane != me) {  // what arrives is staged and added: where it lies there is not the sender's concern
+    if (lane != me) {  // what arrives is staged and added, so the sender need not know its place there
       first.sends.push_back({group.members[lane], part, part.start, {}});
       continue;
     }
