@@ -1,5 +1,5 @@
-// Which way blocks take between workers that live on different nodes: decided by what messages cost, and alike by all
-// of them.
+// The algorithms for blocks between workers on different nodes. The choice depends only on the cost of messages, and is
+// the same on all workers.
 #pragma once
 
 #include <cstddef>
@@ -12,39 +12,39 @@ namespace partita {
 /// How a block gets from one member to all, from all to one as a sum, or from all to all as a sum.
 enum class block_route {
   along_tree,  ///< whole, along the binomial tree
-  directly,    ///< whole, from each that has one to each that needs it, without another in between
-  in_parts     ///< cut into parts, each by way of one member
+  directly,    ///< whole, from each member that has one directly to each that needs it
+  in_parts     ///< in parts; each part is passed on by one member
 };
 
-/// Seconds that a message takes between two nodes, besides those that its sender, and each of its bytes, takes.
+/// Seconds of a message between two nodes: the latency, and the time that each message and each byte takes.
 struct link_cost {
-  double latency = 10e-6, message = 1e-6, byte = 1e-10;  // what MPI takes on 80 Gbit; slower links are alike
+  double latency = 10e-6, message = 1e-6, byte = 1e-10;  // MPI on 80 Gbit; similar on slower links
 };
 
-/// What one member sends and receives of a block: elements, and messages of both directions.
+/// What one member sends and receives of a block: elements, and messages in both directions.
 struct block_traffic {
   std::size_t sent = 0, received = 0, messages = 0;
 };
 
-/// How a block of so many bytes is spread, or blocks are summed, among so many members.
+/// The algorithms for spreading a block of `bytes`, or for summing blocks, among `members`.
 struct block_routes {
   std::size_t members = 1, bytes = 0;
   link_cost link{};
 
-  /// Steps of the binomial tree.
+  /// The number of steps of the binomial tree.
   constexpr std::size_t rounds() const {
     std::size_t n = 0;
     while ((std::size_t{1} << n) < members) ++n;
     return n;
   }
-  /// Into how many pieces a block is cut that is spread in parts: piece k is passed on by member 1 + k % (members - 1).
+  /// The number of pieces of a block that is spread in parts; piece k is passed on by member 1 + k % (members - 1).
   constexpr std::size_t pieces() const {
     constexpr std::size_t piece = std::size_t{128} << 10, most = 16;  // of each member
     const std::size_t each = members < 2 ? 1 : bytes / ((members - 1) * piece);
     return (members - 1) * (each < 1 ? 1 : each > most ? most : each);
   }
   constexpr std::size_t passed_on_by(std::size_t piece) const { return 1 + piece % (members - 1); }
-  /// The elements of n that a piece of so many has.
+  /// The elements of piece k if n elements are split into so many pieces.
   static constexpr interval part(std::size_t n, std::size_t pieces, std::size_t k) {
     return balanced_part(n, pieces, k);
   }
@@ -72,7 +72,7 @@ struct block_routes {
     }
   }
 
-  /// Messages of all members together, for a block that is longer than its members are many.
+  /// Messages of all members together, for a block with more elements than there are members.
   constexpr std::size_t messages_of_spread() const {
     return spread() == block_route::in_parts ? pieces() * (members - 1) : members - 1;
   }
@@ -87,7 +87,7 @@ struct block_routes {
     }
   }
 
-  /// What a member does when a block of n elements is spread.
+  /// What a member sends and receives when a block of n elements is spread.
   constexpr block_traffic traffic_of_spread(std::size_t member, std::size_t n) const {
     if (spread() == block_route::along_tree) return along_tree(member, n, true);
     if (spread() == block_route::directly) return directly(member, n, true);
@@ -97,30 +97,30 @@ struct block_routes {
     for (std::size_t k = member - 1; k < all; k += others) own += part(n, all, k).size();
     return {(others - 1) * own, n, all + all / others * (others - 1)};
   }
-  /// What a member does when blocks of n elements are summed at the first one.
+  /// What a member sends and receives when blocks of n elements are summed on the first member.
   constexpr block_traffic traffic_of_sum(std::size_t member, std::size_t n) const {
     return sum() == block_route::along_tree ? along_tree(member, n, false) : directly(member, n, false);
   }
 
-  /// From one member, the first, to all.
+  /// The route from the first member to all.
   constexpr block_route spread() const {
     return members < 3 ? block_route::along_tree
                        : best(&block_routes::seconds_of_spread, {block_route::directly, block_route::in_parts});
   }
-  /// To one member: its link takes what arrives, so that parts would win nothing.
+  /// The route to one member. The receiver's link is the bottleneck, so splitting into parts would not help.
   constexpr block_route sum() const {
     return members < 3 || bytes > most_gathered ? block_route::along_tree
                                                 : best(&block_routes::seconds_of_sum, {block_route::directly});
   }
-  /// Two members exchange their blocks. More of them would send more than they have to, so only blocks that are no
-  /// longer than what any message takes.
+  /// The route of a sum to all. Two members exchange their whole blocks. With more members that would send more data
+  /// than necessary, so it is used only for blocks that are no longer than the overhead of any message.
   constexpr block_route sum_to_all() const {
     if (members <= 2 || bytes == 0) return block_route::directly;
     return bytes <= shorter_than_a_message ? best(&block_routes::seconds_of_sum_to_all, {block_route::directly})
                                            : best(&block_routes::seconds_of_sum_to_all, {block_route::in_parts});
   }
 
-  /// So much of a block that is exchanged whole is one message.
+  /// The size of one message of a block that is exchanged whole.
   static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
 
  private:
@@ -135,8 +135,8 @@ struct block_routes {
     return away == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t most_gathered = 16384;  // for which one member has room as often as there are others
-  static constexpr std::size_t shorter_than_a_message = 256;  // a packet's headers, three times
+  static constexpr std::size_t most_gathered = 16384;  // one member has buffers for this much from each of the others
+  static constexpr std::size_t shorter_than_a_message = 256;  // three times the headers of a packet
 
   static constexpr double number(std::size_t n) { return static_cast<double>(n); }
   constexpr double whole() const { return link.message + number(bytes) * link.byte; }
@@ -150,14 +150,14 @@ struct block_routes {
   }
 };
 
-/// What moves from the workers of one node to those of another: how many of them send, how many receive, between how
-/// many pairs, and the bytes of all.
+/// The traffic from the workers of one node to those of another: the number of senders, receivers and pairs, and the
+/// total bytes.
 struct node_traffic {
   std::size_t senders = 0, receivers = 0, pairs = 0, bytes = 0;
   link_cost link{};
 
-  /// Into how many messages of the two nodes all that is joined; 0: a message for each pair of workers costs less. Each
-  /// joined message waits once for each of its workers, and is written and read once more by them.
+  /// The number of joint messages between the two nodes; 0 if one message for each pair of workers costs less. Each
+  /// joint message waits once for each of its workers, and they copy its bytes once more on both sides.
   constexpr std::size_t joined() const {
     constexpr std::size_t longest = std::size_t{256} << 10;
     constexpr double meeting = 0.25e-6, copied_byte = 0.5e-9;
@@ -168,7 +168,7 @@ struct node_traffic {
                             static_cast<double>(bytes) * copied_byte;
     return lanes < pairs && together < static_cast<double>(pairs) * link.message ? lanes : 0;
   }
-  /// Which of the workers that take part in a message posts it: another one for each node that they exchange with.
+  /// Which of the workers that take part in a message posts it: a different one for each other node.
   static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {
     return (other_node + lane) % workers;
   }

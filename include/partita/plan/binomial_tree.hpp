@@ -1,34 +1,34 @@
-// The tree along which the members of a group pass blocks on: who hears from whom, and in which order.
+// The binomial tree along which the members of a group pass blocks on.
 #pragma once
 
 #include <cstddef>
 
 namespace partita {
 
-/// The binomial tree over positions 0 … size - 1 with its root at 0: ceil(log2 size) steps from the root to everybody.
+/// The binomial tree over positions 0 … size - 1 with its root at 0: ceil(log2 size) steps from the root to all
+/// positions.
 struct binomial_tree {
   std::size_t size = 1;
 
-  /// The neighbour towards the root. Requires position > 0.
+  /// The parent. Requires position > 0.
   static constexpr std::size_t above(std::size_t position) { return position & (position - 1); }
 
-  /// Whether a position has no neighbour away from the root.
+  /// Whether a position has no child.
   constexpr bool is_leaf(std::size_t position) const { return reach(position) == 1 || position + 1 >= size; }
-  /// Calls f(position) for the neighbours away from the root, the one with the largest subtree first: the order of
-  /// giving.
+  /// Calls f(position) for the children, the one with the largest subtree first: the order of sending.
   template <class F>
   constexpr void for_below(std::size_t position, F f) const {
     for (std::size_t step = reach(position) / 2; step > 0; step /= 2)
       if (position + step < size) f(position + step);
   }
-  /// The same, the one with the smallest subtree first: the order of collecting.
+  /// The same, the one with the smallest subtree first: the order of receiving.
   template <class F>
   constexpr void for_below_smallest_first(std::size_t position, F f) const {
     for (std::size_t step = 1; step < reach(position) && position + step < size; step *= 2) f(position + step);
   }
 
  private:
-  /// How far the subtree of a position could reach: a power of 2.
+  /// An upper bound for the size of the subtree of a position: a power of 2.
   constexpr std::size_t reach(std::size_t position) const {
     std::size_t step = 1;
     while (step < size && (position & step) == 0) step *= 2;

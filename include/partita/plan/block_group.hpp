@@ -1,4 +1,4 @@
-// A group of workers whose blocks make one tensor: who they are, and which part of it each of them holds.
+// A group of workers whose blocks form one tensor: the members, and the part that each of them holds.
 #pragma once
 
 #include <array>
@@ -11,10 +11,11 @@
 
 namespace partita {
 
-/// The workers of a grid that agree with one of them in the kept dimensions, arranged along the others.
+/// The workers of a grid whose indices equal those of one of them in the kept dimensions, arranged along the other
+/// dimensions.
 template <std::size_t Rank>
 struct block_group {
-  std::vector<std::size_t> members;       ///< worker ids in C order; none where the worker is not in the grid
+  std::vector<std::size_t> members;       ///< worker ids in C order; empty if the worker is not in the grid
   std::size_t position = 0;               ///< this worker's place among them
   std::array<std::size_t, Rank> shape{};  ///< of their own grid: 1 along the kept dimensions
 
@@ -42,7 +43,7 @@ struct parted_tensor {
   std::array<std::size_t, Rank> whole{};
   std::vector<box<Rank>> parts;
 
-  /// Whether every part is that of the balanced cut.
+  /// Whether all parts are those of the balanced decomposition.
   bool balanced(const std::array<std::size_t, Rank>& grid) const {
     const auto cuts = decomposition<Rank>::balanced(whole, grid);
     for (std::size_t k = 0; k < parts.size(); ++k)
@@ -51,7 +52,7 @@ struct parted_tensor {
   }
 };
 
-/// The tensor that blocks of these shapes make, laid side by side over a grid.
+/// The tensor that blocks of these shapes form, laid side by side over a grid.
 template <std::size_t Rank>
 parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& shapes,
                            const std::array<std::size_t, Rank>& grid) {
@@ -67,7 +68,7 @@ parted_tensor<Rank> joined(const std::vector<std::array<std::size_t, Rank>>& sha
   return tensor;
 }
 
-/// A tensor cut over a grid, balanced.
+/// The parts of the balanced decomposition of a tensor over a grid.
 template <std::size_t Rank>
 parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& whole,
                                    const std::array<std::size_t, Rank>& grid) {
@@ -78,8 +79,8 @@ parted_tensor<Rank> balanced_parts(const std::array<std::size_t, Rank>& whole,
   return tensor;
 }
 
-/// The plan of one member for putting the parts of a tensor together on all of them: every part goes to every member.
-/// Reversed it sums wholes into parts. A worker outside the group has an empty plan.
+/// The plan of one member for gathering the parts of a tensor on all members: every part goes to every member. The
+/// reversed plan sums wholes into parts. A worker outside the group has an empty plan.
 template <std::size_t Rank>
 exchange_plan<Rank> plan_wholes(const block_group<Rank>& group, const parted_tensor<Rank>& tensor, std::size_t worker) {
   exchange_plan<Rank> plan;

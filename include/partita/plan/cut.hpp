@@ -1,6 +1,7 @@
-// How the indices of one dimension are cut over the workers along it: balanced, at explicit places, or block-cyclic.
+// How the indices of one dimension are distributed over the workers along it: balanced, with explicit sizes, or
+// block-cyclic.
 //
-// A cut answers in time proportional to its answer, without looking at the other workers: which indices does part k
+// A cut answers in time proportional to its answer, without looping over the other workers: which indices does part k
 // hold (`part(k)`), which part holds index i (`owner(i)`), and which parts hold the indices [lo, hi)?
 #pragma once
 
@@ -42,7 +43,8 @@ constexpr void require_range(std::size_t start, std::size_t stop, std::size_t n)
 
 }  // namespace detail
 
-/// The balanced cut of n over p: the first n mod p parts hold one index more. No part, or k >= p, is a shape_error.
+/// Part k of n indices distributed evenly over p parts: the first n mod p parts hold one index more. p == 0, or k >= p,
+/// is a shape_error.
 constexpr interval balanced_part(std::size_t n, std::size_t p, std::size_t k) {
   detail::require_parts(n, p);
   detail::require_part(k, p);
@@ -51,7 +53,7 @@ constexpr interval balanced_part(std::size_t n, std::size_t p, std::size_t k) {
   return {start, start + q + (k < r ? 1 : 0)};
 }
 
-/// The part of the balanced cut of n over p that holds index i. No part, or i >= n, is a shape_error.
+/// The part that holds index i if n indices are distributed evenly over p parts. p == 0, or i >= n, is a shape_error.
 constexpr std::size_t balanced_owner(std::size_t n, std::size_t p, std::size_t i) {
   detail::require_parts(n, p);
   detail::require_range(i, i + 1, n);
@@ -59,8 +61,8 @@ constexpr std::size_t balanced_owner(std::size_t n, std::size_t p, std::size_t i
   return i < r * (q + 1) ? i / (q + 1) : r + (i - r * (q + 1)) / q;
 }
 
-/// The cut of n indices over p parts, at least one; a part, an index or a range that the cut does not have is a
-/// shape_error everywhere.
+/// The distribution of n indices over p parts, at least one. A part, an index or a range outside of it is a shape_error
+/// in every member.
 class cut {
  public:
   enum class kind { balanced, explicit_sizes, block_cyclic };
@@ -80,8 +82,8 @@ class cut {
     }
     return result;
   }
-  /// Balanced over parts[0] parts, each of these over parts[1], and so on: part k of the cut is the innermost part of
-  /// number k, the last of `parts` running fastest.
+  /// Balanced over parts[0] parts, each of them balanced over parts[1] parts, and so on. Part k of the cut is innermost
+  /// part number k; the last of `parts` varies fastest.
   static cut nested(std::size_t n, const std::vector<std::size_t>& parts) {
     std::vector<std::size_t> sizes{n};
     for (const std::size_t p : parts) {
@@ -93,7 +95,7 @@ class cut {
     }
     return at(sizes);
   }
-  /// Blocks of `block` indices are dealt to the parts in turn (ScaLAPACK's layout).
+  /// Blocks of `block` indices are assigned to the parts round-robin (ScaLAPACK's layout).
   static cut block_cyclic(std::size_t n, std::size_t p, std::size_t block) {
     if (block == 0) throw shape_error("partita::cut::block_cyclic: requires a block of at least 1 index, got 0");
     std::size_t turn = 0;
@@ -105,13 +107,13 @@ class cut {
   }
 
   kind how() const { return kind_; }
-  /// How many indices are cut.
+  /// The number of indices that are distributed.
   std::size_t extent() const { return n_; }
-  /// How many parts there are.
+  /// The number of parts.
   std::size_t parts() const { return p_; }
 
-  /// The indices of part k: `c.part(k).start` is its first. Requires a part of this cut, and no block-cyclic one, whose
-  /// parts are many ranges (for_pieces gives them) [shape_error].
+  /// The indices of part k: `c.part(k).start` is the first. Requires a part of this cut, which must not be
+  /// block-cyclic, because its parts are several ranges (for_pieces lists them) [shape_error].
   interval part(std::size_t k) const {
     detail::require_part(k, p_);
     if (kind_ == kind::block_cyclic)
@@ -120,30 +122,31 @@ class cut {
           "for_pieces(k, f)");
     return kind_ == kind::balanced ? balanced_part(n_, p_, k) : interval{starts_[k], starts_[k + 1]};
   }
-  /// The part that holds index i. Requires i below extent() [shape_error]. Cost: of explicit sizes a binary search.
+  /// The part that holds index i. Requires i below extent() [shape_error]. Cost: constant; for explicit sizes a binary
+  /// search.
   std::size_t owner(std::size_t i) const {
     require_index(i);
     if (kind_ == kind::block_cyclic) return i / block_ % p_;
     return kind_ == kind::balanced ? balanced_owner(n_, p_, i) : last_start_not_after(i);
   }
-  /// Where index i stands in the block of its owner. Requires i below extent() [shape_error].
+  /// The local index of i in the block of its owner. Requires i below extent() [shape_error].
   std::size_t place(std::size_t i) const {
     require_index(i);
     if (kind_ == kind::block_cyclic) return i / (p_ * block_) * block_ + i % block_;
     return i - part(owner(i)).start;
   }
-  /// How many indices part k holds.
+  /// The number of indices in part k.
   std::size_t size(std::size_t k) const {
     detail::require_part(k, p_);
     if (kind_ == kind::balanced) return balanced_part(n_, p_, k).size();
     if (kind_ == kind::explicit_sizes) return starts_[k + 1] - starts_[k];
-    const std::size_t turn = p_ * block_, rest = n_ % turn, before = k * block_;  // the last turn may be short
+    const std::size_t turn = p_ * block_, rest = n_ % turn, before = k * block_;  // the last round may be short
     const std::size_t last = rest > before ? rest - before : 0;
     return n_ / turn * block_ + (last < block_ ? last : block_);
   }
 
-  /// Calls f(piece, at) for the pieces of part k in ascending order; `at` is where the piece starts in the part's
-  /// block.
+  /// Calls f(piece, at) for the pieces of part k in ascending order; `at` is the local index in the part's block where
+  /// the piece starts.
   template <class F>
   void for_pieces(std::size_t k, F f) const {
     detail::require_part(k, p_);
@@ -160,9 +163,9 @@ class cut {
     }
   }
 
-  /// Calls f(part, piece, at, size) for each part's share of `range`, ascending; `at` is where it starts in that
-  /// part's block, which holds `size` indices. The first part is found, the others follow from it without a search or a
-  /// division.
+  /// Calls f(part, piece, at, size) for each part's share of `range`, in ascending order. `at` is the local index where
+  /// the share starts in that part's block, which holds `size` indices. Only the first part is searched for; the others
+  /// follow without a search or a division.
   template <class F>
   void for_overlaps(interval range, F f) const {
     if (range.start >= range.stop) return;
@@ -191,7 +194,7 @@ class cut {
     }
   }
 
-  /// How many pieces `range` meets, counting empty parts between them.
+  /// The number of pieces that `range` intersects, counting empty parts between them.
   std::size_t count_overlaps(interval range) const {
     if (range.start >= range.stop) return 0;
     detail::require_range(range.start, range.stop, n_);
@@ -201,7 +204,7 @@ class cut {
     return last_start_not_after(last) - last_start_not_after(range.start) + 1;
   }
 
-  /// A number that equal cuts share, to compare over workers.
+  /// A fingerprint: equal for equal cuts, to compare cuts between workers.
   std::uint64_t fingerprint() const { return hasher().mix(kind_).mix(n_).mix(p_).mix(block_).mix(starts_).value(); }
 
   friend bool operator==(const cut&, const cut&) = default;
@@ -216,7 +219,7 @@ class cut {
       throw shape_error(text("partita::cut: requires an index below the extent ") << n_ << ", got index " << i);
   }
 
-  /// The last part that starts at or before i and is not empty: empty parts start where the next one does.
+  /// The last part that starts at or before i and is not empty: an empty part starts where the next one does.
   std::size_t last_start_not_after(std::size_t i) const {
     std::size_t low = 0, high = p_;  // starts_[low] <= i < starts_[high]
     while (high - low > 1) {

@@ -1,4 +1,5 @@
-// How a tensor is cut over a grid: one cut for each dimension, or, where blocks are staggered, one box for each worker.
+// The decomposition of a tensor over a grid: one cut for each dimension or, for staggered blocks, one box for each
+// worker.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace partita {
 
-/// A Cartesian decomposition: dimension d is cut by cuts[d], whatever the other dimensions do.
+/// A Cartesian decomposition: dimension d is distributed by cuts[d], independently of the other dimensions.
 template <std::size_t Rank>
 struct decomposition {
   std::array<cut, Rank> cuts;
@@ -27,14 +28,14 @@ struct decomposition {
                                 const std::array<std::size_t, Rank>& grid) {
     return make([&](std::size_t d) { return cut::balanced(extents[d], grid[d]); });
   }
-  /// ScaLAPACK's: blocks of these extents are dealt in turn along every dimension.
+  /// ScaLAPACK's layout: blocks of these extents are assigned round-robin along every dimension.
   static decomposition block_cyclic(const std::array<std::size_t, Rank>& extents,
                                     const std::array<std::size_t, Rank>& grid,
                                     const std::array<std::size_t, Rank>& block) {
     return make([&](std::size_t d) { return cut::block_cyclic(extents[d], grid[d], block[d]); });
   }
 
-  /// From a function of the dimension.
+  /// Makes a decomposition from a function of the dimension.
   template <class MakeCut>
   static decomposition make(MakeCut make_cut) {
     return make(make_cut, std::make_index_sequence<Rank>());
@@ -45,13 +46,13 @@ struct decomposition {
     for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].extent();
     return all;
   }
-  /// How many parts there are along each dimension: the shape of the grid that it is made for.
+  /// The number of parts along each dimension: the shape of the grid that it is made for.
   std::array<std::size_t, Rank> parts() const {
     std::array<std::size_t, Rank> all{};
     for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].parts();
     return all;
   }
-  /// The shape of the block at a position of the grid; one outside is a shape_error.
+  /// The shape of the block at a position of the grid; a position outside the grid is a shape_error.
   template <class Index = index<0>>  // {} names no type
   std::array<std::size_t, Rank> shape(const Index& position) const {
     const auto i = index_from<Rank>(position);
@@ -59,13 +60,13 @@ struct decomposition {
     for (std::size_t d = 0; d < Rank; ++d) sizes[d] = cuts[d].size(i[d]);
     return sizes;
   }
-  /// The same of a position in braces, one coordinate for each dimension.
+  /// The same for a position in braces, one coordinate for each dimension.
   template <std::size_t N>
   std::array<std::size_t, Rank> shape(const std::size_t (&i)[N]) const {
     return shape(index_from<Rank>(i));
   }
-  /// The box of the block at a position of the grid; one outside is a shape_error. Requires that no cut is block-cyclic
-  /// (such a block is not one box).
+  /// The box of the block at a position of the grid; a position outside the grid is a shape_error. Requires that no cut
+  /// is block-cyclic (such a block is not one box).
   template <class Index = index<0>>  // {} names no type
   box<Rank> block(const Index& position) const {
     const auto i = index_from<Rank>(position);
@@ -87,7 +88,7 @@ struct decomposition {
     return block(index_from<Rank>(i));
   }
 
-  /// The position in the grid of the worker that holds the element of this global index, inside extents()
+  /// The position in the grid of the worker that holds the element of this global index, which must be inside extents()
   /// [shape_error]: `p.worker(d.owner({i, j}))` is its id. Cost: no communication.
   template <class Index = index<0>>  // {} names no type
   index<Rank> owner(const Index& element) const {
@@ -100,7 +101,8 @@ struct decomposition {
   index<Rank> owner(const std::size_t (&i)[N]) const {
     return owner(index_from<Rank>(i));
   }
-  /// Where the element of this global index stands in the block of its owner; inside extents() [shape_error].
+  /// The local index of the element of this global index in the block of its owner; it must be inside extents()
+  /// [shape_error].
   template <class Index = index<0>>  // {} names no type
   index<Rank> place(const Index& element) const {
     const auto i = index_from<Rank>(element);
@@ -129,21 +131,21 @@ decomposition(const Cut&...) -> decomposition<sizeof...(Cut)>;
 template <std::size_t Rank>
 decomposition(const std::array<cut, Rank>&) -> decomposition<Rank>;
 
-/// What became of blocks that were laid side by side.
+/// The tensor that blocks form when they are laid side by side.
 template <std::size_t Rank>
 struct layout_of_blocks {
   text problem;                                          ///< empty if the blocks fit together
   std::array<std::size_t, Rank> extents{};               ///< of the global tensor
-  bool cartesian = true;                                 ///< `cartesian_layout` describes the blocks, else `boxes` does
-  std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< per dimension, the sizes along it
+  bool cartesian = true;                                 ///< `sizes` describes the blocks, else `boxes` does
+  std::vector<std::size_t> sizes[Rank == 0 ? 1 : Rank];  ///< per dimension, the sizes of the blocks along it
   std::vector<box<Rank>> boxes;                          ///< staggered blocks, by place in the grid
 };
 
-/// Lays blocks of the given shapes (by place in the grid, C order) side by side and says what tensor they make.
+/// Lays blocks of the given shapes (by place in the grid, C order) side by side, and returns the tensor that they form.
 ///
-/// Sizes may differ along each dimension, may be 0, and may be staggered (cut at other places in each line of the grid)
-/// as long as every line has the same total and the blocks tile the tensor; anything else is ragged, and `problem` says
-/// where. As many shapes as the grid has places [shape_error].
+/// Sizes may differ along each dimension, may be 0, and may be staggered (with different cuts in each line of the
+/// grid), provided that every line has the same total and the blocks tile the tensor. Other blocks are ragged, and
+/// `problem` describes where. Requires as many shapes as the grid has places [shape_error].
 template <std::size_t Rank>
 layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>& shapes,
                                const std::array<std::size_t, Rank>& grid) {

@@ -1,5 +1,5 @@
-// How two partitioned tensors come together in an element-wise operation: which partition the result has, and which
-// movements bring each operand to the workers that need it.
+// The plan of an element-wise operation on two partitioned tensors: the partition of the result, and the movements that
+// bring each operand to the workers that need it.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace partita {
 struct operand_route {
   dimension_map map;               ///< from the operand's dimensions to the result's
   shape_list extents;              ///< of the operand, global
-  shape_list held;                 ///< the partition it lives on
+  shape_list held;                 ///< its partition
   shape_list needed;               ///< the partition that the result's induces on it, in its own rank
   std::vector<std::size_t> roots;  ///< the workers of that partition: those of the result that are first in each group
-  bool repartitions = false;       ///< it is cut in another way than needed
+  bool repartitions = false;       ///< its partition differs from the needed one
   bool broadcasts = false;         ///< its blocks are needed by more workers than hold them, or by others
 
   bool stays() const { return !repartitions && !broadcasts; }
@@ -35,8 +35,9 @@ struct elementwise_plan {
   friend bool operator==(const elementwise_plan&, const elementwise_plan&) = default;
 };
 
-/// The partition that the partition of a result induces on an operand: the same extent where the operand spans the
-/// result's dimension, 1 where it is repeated. Decided on global extents: a block of extent 1 is not an extent of 1.
+/// The partition that the partition of a result induces on an operand: the same number of parts where the operand spans
+/// the result's dimension, 1 where it is repeated. The decision uses global extents, because a block of extent 1 does
+/// not imply a global extent of 1.
 inline shape_list induced_partition(const dimension_map& map, const shape_list& operand, const shape_list& result,
                                     const shape_list& partition) {
   shape_list induced;
@@ -45,8 +46,8 @@ inline shape_list induced_partition(const dimension_map& map, const shape_list& 
   return induced;
 }
 
-/// The partition of the operand that cuts at least as fine as the other in every dimension of the result; empty if
-/// neither does. Where both do, the operand of larger rank is asked first, then `lhs`.
+/// The partition of the operand that is at least as fine as the other in every dimension of the result; null if neither
+/// is. If both are, the result is `lhs`; the caller passes the operand of larger rank as `lhs`.
 inline const shape_list* finer_partition(const shape_list& lhs, const shape_list& rhs) {
   const auto covers = [](const shape_list& a, const shape_list& b) {
     for (std::size_t d = 0; d < a.size(); ++d)

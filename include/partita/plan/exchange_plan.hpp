@@ -1,5 +1,5 @@
-// The exchange plan: which boxes one worker sends, keeps and receives, and where each of them lies in both blocks. What
-// is shown, simulated and executed is this one object; it holds no data and knows no MPI.
+// The exchange plan: which boxes one worker sends, keeps and receives, and the position of each in the blocks of both
+// workers. The same object is printed, simulated and executed; it holds no data and needs no MPI.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace partita {
 
-/// Where a box lies in a dense block of another worker: the number of its first element, and how far apart elements are
-/// along the block's dimensions; along the last they are neighbours.
+/// The position of a box in a contiguous block of another worker: the offset of its first element, and the strides
+/// along the block's dimensions; the stride along the last dimension is 1.
 template <std::size_t Rank>
 struct place_in_block {
   std::size_t offset = 0;
@@ -40,29 +40,29 @@ struct place_in_block {
 template <std::size_t Rank>
 struct transfer {
   std::size_t worker = 0;        ///< the peer's worker id
-  box<Rank> where{};             ///< the indices of the global tensor that move; of the result, where they are received
+  box<Rank> where{};             ///< the global indices that move; of the result, for a received box
   index<Rank> at{};              ///< where they start in this worker's own block
-  place_in_block<Rank> there{};  ///< where they lie in the peer's block, in the dimensions of the peer's tensor
+  place_in_block<Rank> there{};  ///< its position in the peer's block, in the dimensions of the peer's tensor
 
   friend constexpr bool operator==(const transfer&, const transfer&) = default;
 };
 
-/// The part of a box that stays with its worker.
+/// The part of a block that stays on its worker.
 template <std::size_t Rank>
 struct kept_box {
   box<Rank> where{};             ///< the indices of the global tensor, in the order of the source's dimensions
-  index<Rank> at_source{};       ///< where it starts in the block given
-  index<Rank> at_destination{};  ///< where it starts in the block received
+  index<Rank> at_source{};       ///< where it starts in the source block
+  index<Rank> at_destination{};  ///< where it starts in the destination block
 
   friend constexpr bool operator==(const kept_box&, const kept_box&) = default;
 };
 
-/// The plan of one worker. `sends` and `receives` ascend by peer; both sides list a pair's boxes in the same order.
-/// Where dimensions are permuted, each side names its boxes in the dimensions of its own tensor.
+/// The plan of one worker. `sends` and `receives` are in ascending order of the peers; both workers of a pair list its
+/// boxes in the same order. If dimensions are permuted, each side gives its boxes in the dimensions of its own tensor.
 template <std::size_t Rank>
 struct exchange_plan {
   std::size_t worker = 0;
-  std::array<std::size_t, Rank> extents{};  ///< of the global tensor; of the source, where dimensions are permuted
+  std::array<std::size_t, Rank> extents{};  ///< of the global tensor; of the source, if dimensions are permuted
   bool gives = false;                       ///< active on the source partition
   bool takes = false;                       ///< active on the destination partition
   std::array<std::size_t, Rank> source_shape{};
@@ -71,29 +71,30 @@ struct exchange_plan {
   std::vector<transfer<Rank>> receives;
   std::vector<kept_box<Rank>> kept;
   axes_order<Rank> axes = same_axes<Rank>();  ///< dimension k of the result is dimension axes[k] of the source
-  /// Whether each element goes to exactly one place. If it does not (wholes for all of a group, sources with replicas),
+  /// Whether each element goes to exactly one place. If not (a whole for all members of a group, replicated sources),
   /// the reversed plan sums.
   bool one_to_one = true;
-  /// Arriving boxes are added to zeros instead of written: in this order of the workers that they come from, own boxes
-  /// in their place (none said: ascending), so that the order of a sum depends on the plan alone.
+  /// Received boxes are added to zeros instead of written, so that the order of a sum depends only on the plan: in the
+  /// order of their source workers given by `order` (ascending if it is empty), which includes this worker's own boxes.
   bool accumulate = false;
   std::vector<std::size_t> order;
 
-  /// Where what comes from a worker stands in a sum.
+  /// The position of a source worker in the order of a sum.
   std::size_t turn_of(std::size_t from) const {
     for (std::size_t k = 0; k < order.size(); ++k)
       if (order[k] == from) return k;
     return from;
   }
 
-  /// How many peers this worker sends to (receives from): one message for each. What nodes share: node_messages.
+  /// The number of peers that this worker sends to (receives from): one message for each. Messages that nodes share are
+  /// in node_messages.
   std::size_t messages_sent() const { return peers(sends); }
   std::size_t messages_received() const { return peers(receives); }
-  /// How many elements leave this worker (arrive from others, stay).
+  /// The number of elements that leave this worker (arrive from others, stay).
   std::size_t elements_sent() const { return elements(sends); }
   std::size_t elements_received() const { return elements(receives); }
   std::size_t elements_kept() const { return elements(kept); }
-  /// Whether no element leaves or arrives: the block is copied as it stands.
+  /// Whether no element leaves or arrives: the block is copied unchanged.
   bool identity() const {
     return sends.empty() && receives.empty() && axes == same_axes<Rank>() &&
            (!gives || !takes || source_shape == destination_shape);
@@ -115,7 +116,7 @@ struct exchange_plan {
   }
 };
 
-/// The same plan for the way back: what was sent is received, and added up where that is the adjoint.
+/// The same plan in the opposite direction: what was sent is received, and summed where the adjoint is a sum.
 template <std::size_t Rank>
 exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan) {
   exchange_plan<Rank> back;
@@ -139,7 +140,7 @@ exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan) {
 
 namespace detail {
 
-/// Brings the transfers of each peer together and keeps their order.
+/// Groups the transfers by peer and keeps the order of each peer's transfers.
 template <std::size_t Rank>
 void group_by_peer(std::vector<transfer<Rank>>& moves) {
   stable_sort(moves, [](const transfer<Rank>& t) { return t.worker; });

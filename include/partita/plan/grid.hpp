@@ -1,4 +1,4 @@
-// A Cartesian arrangement of workers: extents and who stands where. A partition without its world.
+// A Cartesian arrangement of workers: extents and the worker at each place. It is a partition without its world.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace partita {
 
-/// How many workers a partition of these extents takes. More than can be counted are a partition_error.
+/// How many workers a partition of these extents needs. A number that overflows is a partition_error.
 template <std::size_t Rank>
 constexpr std::size_t places_of(const std::array<std::size_t, Rank>& extents) {
   return product_of<partition_error>(extents, "partita::partition");
 }
 
-/// Workers arranged in C order over `Extents`. Pure: plans for any number of workers are made from grids, without MPI.
+/// Workers arranged in C order over `Extents`. Pure: grids allow plans for any number of workers, without MPI.
 template <class Extents>
   requires is_extents<Extents>
 class grid {
@@ -26,7 +26,7 @@ class grid {
   using extents_type = Extents;
   static constexpr std::size_t rank() { return Extents::rank(); }
 
-  /// Requires as many workers as the extents have places, and at least one [partition_error]: nobody is no partition.
+  /// Requires as many workers as the extents have places, and at least one [partition_error]: no partition is empty.
   grid(const Extents& extents, partita::workers chosen)
       : extents_(extents), workers_(static_cast<partita::workers&&>(chosen)) {
     const std::size_t places = places_of(shape());
@@ -47,7 +47,7 @@ class grid {
   const partita::workers& workers() const { return workers_; }
   std::size_t size() const { return workers_.size(); }
 
-  /// The id of the worker at a position, inside the extents [partition_error].
+  /// The id of the worker at a position, which must be inside the extents [partition_error].
   template <class Index = partita::index<0>>  // {} names no type
   std::size_t worker(const Index& position) const {
     const auto i = index_from<rank()>(position);
@@ -57,15 +57,15 @@ class grid {
                               << shape() << ", got " << i);
     return workers_[number_of(i, shape())];
   }
-  /// The same of a position in braces, one coordinate for each dimension: `worker({1, 0})`.
+  /// The same for a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>
   std::size_t worker(const std::size_t (&i)[N]) const {
     return worker(index_from<rank()>(i));
   }
-  /// The C-order place of a worker, or `size()` if it is not in the grid.
+  /// The place of a worker in C order, or `size()` if it is not in the grid.
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
   bool contains(std::size_t worker) const { return workers_.contains(worker); }
-  /// The position of a place, below size() [partition_error].
+  /// The position of a place, which must be below size() [partition_error].
   partita::index<rank()> index(std::size_t place) const {
     if (place >= size())
       throw partition_error(text("partita::grid::index(place): requires a place below the number of workers ")
@@ -73,13 +73,14 @@ class grid {
     return index_of(place, shape());
   }
 
-  /// The same workers in the same order under other extents of the same size (dimensions of 1 added or removed, say).
+  /// The same workers in the same order with different extents of the same size (for example dimensions of 1 added or
+  /// removed).
   template <std::size_t... E>
   grid<partita::extents<E...>> reshape(const partita::extents<E...>& other) const {
     return {other, workers_};
   }
 
-  /// A number that equal grids share, to compare over workers with one message of 8 bytes.
+  /// A fingerprint: equal for equal grids, so that workers can compare grids with one message of 8 bytes.
   std::uint64_t fingerprint() const {
     hasher hash;
     hash.mix(shape()).mix(workers_.is_range());

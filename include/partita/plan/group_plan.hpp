@@ -1,4 +1,4 @@
-// Who copies to whom in a worker broadcast, and who adds up whose blocks in its reduction: one worker's view.
+// The groups of a worker broadcast and of its reduction, from the view of one worker.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ namespace partita {
 
 /// One worker of the small partition and the workers of the large one that pair with it.
 struct worker_group {
-  std::size_t number = 0;  ///< the small worker's place: groups are entered in this order by everybody
+  std::size_t number = 0;  ///< the small worker's place: all workers process groups in this order
   std::vector<std::size_t>
       members;  ///< worker ids; the small worker is first, the large ones follow in C order, it is not repeated
   bool root_is_large = false;  ///< the small worker is itself one of the large workers of its group
   std::size_t position = 0;    ///< this worker's place among the members
 
-  /// How many workers give a block to a reduction.
+  /// How many workers contribute a block to a reduction.
   std::size_t contributors() const { return members.size() - (root_is_large ? 0 : 1); }
 
   friend bool operator==(const worker_group&, const worker_group&) = default;
@@ -32,15 +32,15 @@ struct group_plan {
   bool large = false;  ///< active on the large partition
   std::vector<worker_group>
       groups;  ///< one or two, by ascending number; a worker that is small and large in one group has one
-  kind movement = kind::broadcast;  ///< which way the blocks go: from the small partition, to it, or there and back
+  kind movement = kind::broadcast;  ///< the direction of the blocks: from the small partition, to it, or both
 
-  /// The group this worker stands for as a small worker (is the root of), or nullptr.
+  /// The group whose root this worker is (as a small worker), or nullptr.
   const worker_group* rooted() const {
     for (const worker_group& g : groups)
       if (g.position == 0) return &g;
     return nullptr;
   }
-  /// The group this worker belongs to as a large worker, or nullptr.
+  /// The group that this worker belongs to as a large worker, or nullptr.
   const worker_group* joined() const {
     for (const worker_group& g : groups)
       if (g.position != 0 || g.root_is_large) return &g;
@@ -75,7 +75,7 @@ worker_group group_number(const grid<Small>& small, const grid<Large>& large,
 }  // namespace detail
 
 /// The groups of `worker` between a small and a large grid. Requires a legal pairing (judge_worker_broadcast).
-/// Cost: O(members of its own groups), for any number of workers.
+/// Cost:     O(members of its own groups), for any number of workers.
 template <class Small, class Large>
 group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const worker_pairing<Large::rank()>& pairing,
                        std::size_t worker, group_plan::kind movement = group_plan::kind::broadcast) {
@@ -94,8 +94,9 @@ group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const
   return plan;
 }
 
-/// The group of `worker` among the workers of a grid that agree in the kept dimensions: their blocks are summed and all
-/// of them get the sum. The first of them, in C order, is the root. A worker that is not in the grid has no group.
+/// The group of `worker` among the workers of a grid whose indices are equal in the kept dimensions: their blocks are
+/// summed and all of them get the sum. The first of them, in C order, is the root. A worker that is not in the grid has
+/// no group.
 template <class Extents>
 group_plan plan_sum_groups(const grid<Extents>& p, const std::array<bool, Extents::rank()>& kept, std::size_t worker) {
   group_plan plan;

@@ -1,6 +1,6 @@
-// Who sends what where each worker wants a window of the tensor that overlaps those of others and reaches beyond the
-// borders: its own block with ghosts around it, or what a kernel that slides needs. Everybody's windows are held
-// against everybody's blocks, so several hops, empty blocks and oneself as a neighbour are no cases of their own.
+// The exchange from blocks to overlapping windows, which may reach beyond the borders of the tensor: a block with
+// ghosts around it, or the input cells of a sliding kernel. All windows are intersected with all blocks, so that halos
+// wider than a block, empty blocks and a worker that is its own neighbour need no special cases.
 #pragma once
 
 #include <array>
@@ -15,30 +15,30 @@
 
 namespace partita {
 
-/// What one worker does: the exchange from blocks to windows, and which cells of its window it fills itself.
+/// The plan of one worker: the exchange from blocks to windows, and which cells of its window it fills itself.
 template <std::size_t Rank>
 struct halo_plan {
   exchange_plan<Rank> exchange{};
   std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
-  box<Rank> inside{};                        ///< the cells of the window that come from the tensor, counted in it
-  box<Rank> own{};                           ///< the block's own cells, counted in the window; of blocks that grow
+  box<Rank> inside{};                        ///< the cells that come from the tensor, as indices in the window
+  box<Rank> own{};                           ///< the block's own cells, as indices in the window; only for a halo
   bool star = false;                         ///< cells beside the block along more than one dimension are not exchanged
 
-  /// Whether this is the block itself at its place in the window, and not an image of it.
+  /// Whether this is the block itself at its place in the window, and not a periodic or reflected image of it.
   bool is_own_block(const kept_box<Rank>& k) const {
     for (std::size_t d = 0; d < Rank; ++d)
       if (start[d] + static_cast<std::ptrdiff_t>(k.at_destination[d]) != static_cast<std::ptrdiff_t>(k.where.start[d]))
         return false;
     return k.where.shape() == exchange.source_shape;
   }
-  /// The exchange for a window that holds its own block already.
+  /// The exchange for a window that already contains its own block.
   exchange_plan<Rank> ghosts_alone() const {
     exchange_plan<Rank> rest = exchange;
     if (!rest.kept.empty() && is_own_block(rest.kept.front())) rest.kept.erase(rest.kept.begin());
     return rest;
   }
-  /// The cells of the window that are there before anything arrives, in a box around its own block: what stays with the
-  /// worker, and what lies beyond the borders beside it. Counted in the window.
+  /// The box of the window around its own block whose cells are available before anything arrives: the cells that stay
+  /// on the worker, and those beyond the borders next to them. Given as indices in the window.
   box<Rank> there_at_once() const {
     box<Rank> there{};
     for (const kept_box<Rank>& k : exchange.kept)
@@ -56,17 +56,17 @@ struct halo_plan {
 
 namespace detail {
 
-/// One run of one window in one block, along one dimension.
+/// One contiguous run of a window in one block, along one dimension.
 struct ghost_run {
-  std::size_t part;       ///< of the other side
-  interval range;         ///< the indices of the tensor
+  std::size_t part;       ///< the part of the other side
+  interval range;         ///< the global indices
   std::size_t at_window;  ///< where they start in the window
-  std::size_t at_block;   ///< and in the block
+  std::size_t at_block;   ///< where they start in the block
   std::size_t size;       ///< of the other side's window or block
-  bool ghost = false;     ///< of blocks that grow: whether these are cells beside the block and not its own
+  bool ghost = false;     ///< only for a halo: whether the cells are beside the block and not its own
 };
 
-/// Calls f(the chosen run of each dimension) for all combinations, the last dimension fastest.
+/// Calls f(the chosen run of each dimension) for all combinations; the last dimension varies fastest.
 template <std::size_t Rank, class F>
 void for_products(const std::array<std::vector<ghost_run>, Rank>& runs, F f) {
   for (const auto& r : runs)
@@ -95,7 +95,7 @@ std::array<std::size_t, Rank> of_runs(const std::array<const ghost_run*, Rank>& 
   return all;
 }
 
-/// Whether the cells lie beside the block along more than one dimension.
+/// Whether the cells are beside the block along more than one dimension.
 template <std::size_t Rank>
 bool is_corner(const std::array<const ghost_run*, Rank>& chosen) {
   std::size_t beside = 0;
@@ -112,7 +112,7 @@ bool any_empty(const windows_of_parts<Rank>& windows, const index<Rank>& parts) 
 
 }  // namespace detail
 
-/// Every worker of a grid wants the windows of its own position.
+/// Each worker of a grid needs the window of its own position.
 template <class Extents>
 struct windows_of_grid {
   const grid<Extents>* places;
@@ -125,10 +125,10 @@ struct windows_of_grid {
   }
 };
 
-/// The plan of worker `worker`: from blocks of `owned` on grid `src` to windows. `who` says which workers want which
+/// The plan of worker `worker`: from blocks of `owned` on grid `src` to windows. `who` defines which workers need which
 /// parts: wants(worker), parts(worker), and for_workers(parts, f(worker)). A window that is empty along one dimension
-/// wants nothing. The reversed exchange adds what windows hold into the blocks, one's own first. With `star`, which is
-/// for windows around blocks, cells beside a block along more than one dimension are left out.
+/// receives nothing. The reversed exchange adds the cells of windows to the blocks, a worker's own cells first. With
+/// `star`, which is for windows around blocks, cells beside a block along more than one dimension are left out.
 /// Requires: cuts that are balanced or explicit; reflected ghosts within the tensor.
 /// Cost:     O(own overlaps + parts along each dimension), without communication.
 template <class Src, std::size_t Rank, class Who>
@@ -145,7 +145,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   e.gives = src.contains(worker);
   e.takes = who.wants(worker);
   std::array<std::vector<ghost_run>, Rank> runs;
-  /// Whether cells of this worker's block in the window of `part` are ghosts there; and the same of its own window.
+  /// Whether cells of this worker's block are ghosts in the window of `part`; also used for its own window.
   const auto is_ghost = [&](std::size_t d, std::size_t own, std::size_t part, std::size_t at_window,
                             std::size_t at_block) {
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own).start) - windows[d][own].start;
@@ -211,7 +211,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   }
   detail::group_by_peer(e.sends);
   detail::group_by_peer(e.receives);
-  // the way back adds into copies of what blocks themselves hold: those come first
+  // The reversed exchange adds to a copy of the block's own cells, so that box comes first.
   for (auto k = e.kept.begin(); k != e.kept.end(); ++k) {
     if (!plan.is_own_block(*k)) continue;
     const kept_box<Rank> own = *k;
@@ -225,9 +225,10 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
   return plan;
 }
 
-/// The plan of worker `worker` for blocks that grow: every block of `owned` on grid `p`, with ghosts around it. A block
-/// that holds nothing does not grow at all, unless the widths say so.
-/// Requires: no halo_objection [shape_error]; widths below 2^62. Cost: that of plan_windows.
+/// The plan of worker `worker` for a halo: every block of `owned` on grid `p`, with ghosts around it. An empty block
+/// does not grow, unless widths.of_empty_blocks is set.
+/// Requires: no halo_objection [shape_error]; widths below 2^62.
+/// Cost:     that of plan_windows.
 template <class Extents, std::size_t Rank>
 halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
                           const halo_boundaries<Rank>& beyond, std::size_t worker) {
@@ -247,7 +248,7 @@ halo_plan<Rank> plan_halo(const grid<Extents>& p, const decomposition<Rank>& own
   const index<Rank> own = p.index(p.place(worker));
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own[d]).start) - plan.start[d];
-    plan.own.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window starts nowhere
+    plan.own.start[d] = first < 0 ? 0 : static_cast<std::size_t>(first);  // an empty window has no position
     plan.own.stop[d] = plan.own.start[d] + e.source_shape[d];
   }
   return plan;

@@ -1,5 +1,5 @@
-// Ghosts dimension by dimension: corners come along with what neighbours received in the rounds before, so that a
-// worker has neighbours along dimensions alone.
+// Halo exchange dimension by dimension: corners are passed on with the cells that neighbours received in earlier
+// rounds, so that a worker only exchanges with neighbours along one dimension.
 #pragma once
 
 #include <array>
@@ -9,23 +9,24 @@
 
 namespace partita {
 
-/// How ghosts come: at once from everybody who holds some, or from neighbours along one dimension after another.
+/// How ghosts are exchanged: all at once with every worker that holds some, or with neighbours along one dimension
+/// after another.
 enum class halo_way {
-  by_cost,      ///< at once on one node; between nodes as halo_costs say
-  at_once,      ///< one round, up to 3^d - 1 messages where blocks are wider than the halo
+  by_cost,      ///< at once on one node; between nodes the cheaper one by halo_costs
+  at_once,      ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
   by_dimension  ///< up to d rounds, and 2 d messages
 };
 
-/// Messages of the worker that has most, and rounds of the longest chain.
+/// The messages of the worker that has the most, and the number of rounds.
 struct halo_costs {
   std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;
 
-  /// Chosen: what a message costs its worker is a quarter of what it takes to arrive (of 0.5 and 2 microseconds, as
-  /// between nodes of a cluster). In 2-D the two are then equal, and one round is taken; in 3-D three rounds win.
+  /// Chosen: the cost of a message for its worker is a quarter of its latency (0.5 and 2 microseconds, as between nodes
+  /// of a cluster). In 2-D both are then equal, and one round is used; in 3-D three rounds are faster.
   bool by_dimension_is_cheaper() const { return messages_by_dimension + 4 * rounds < messages_at_once + 4; }
 };
 
-/// What blocks that grow cost either way, before anybody moves anything. Cost: O(parts along each dimension × hops).
+/// The cost of both ways to exchange a halo, before anything moves. Cost: O(parts along each dimension × hops).
 template <std::size_t Rank>
 halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
                          const halo_boundaries<Rank>& beyond) {
@@ -54,10 +55,10 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
   return costs;
 }
 
-/// The rounds of one worker, one for each dimension along which blocks grow: the first from its block to its window
-/// (and with it the block itself), the others within windows. `whole` is its plan in one round. Boxes are counted in
-/// the receiver's window.
-/// Cost: that of plan_halo for one dimension after another.
+/// The rounds of one worker, one for each dimension along which blocks grow: the first round moves cells from its block
+/// to its window (and with them the block itself), the others move cells within windows. `whole` is its plan in one
+/// round. Boxes are given as indices in the receiver's window.
+/// Cost:     that of plan_halo for one dimension after another.
 template <class Extents, std::size_t Rank>
 std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& owned,
                                                   const halo_widths<Rank>& widths, const halo_boundaries<Rank>& beyond,
@@ -81,7 +82,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
     if (!any) continue;
     const std::size_t n = owned.cuts[d].extent();
     const interval block = {owned.block(own).start[d], owned.block(own).stop[d]};
-    /// A box `size` cells wide along d, as wide as what is there along the others.
+    /// A box `size` cells wide along d; along the others it is as wide as the cells that are already available.
     const auto box_at = [&](std::size_t at_window, std::size_t size) {
       box<Rank> b{};
       for (std::size_t f = 0; f < Rank; ++f) {

@@ -1,4 +1,4 @@
-// The members of a group by the node that they live on.
+// The members of a group, by node.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace partita {
 
-/// Which members of a group share a node, and who on a node receives a member's part for all of them.
+/// Which members of a group share a node, and which member of a node represents a member of another node.
 class members_by_node {
  public:
-  /// `node[k]` is a number of the node of the k-th member. Cost: O(members * log(members)).
+  /// `node[k]` is the number of the node of the k-th member. Cost: O(members * log(members)).
   template <class = void>
   explicit members_by_node(const std::vector<std::size_t>& node) : node_(node.size()), rank_(node.size()) {
     std::vector<std::size_t> by_node(node.size()), first(node.size());  // first[k]: the first member of the k-th's node
@@ -28,13 +28,13 @@ class members_by_node {
       members_[n].push_back(k);
     }
   }
-  /// Nodes are numbered in the order in which the members name them.
+  /// Nodes are numbered in the order in which they first appear among the members.
   std::size_t nodes() const { return members_.size(); }
   std::size_t node_of(std::size_t member) const { return node_[member]; }
   /// The members on a node, ascending.
   const std::vector<std::size_t>& members(std::size_t node) const { return members_[node]; }
-  /// The member that stands for another (or itself) on a node: the k-th of one node for the k-th of the other, so that
-  /// all of them have as much to do.
+  /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
+  /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   std::size_t lane(std::size_t member, std::size_t node) const {
     if (node_[member] == node) return member;
     return members_[node][rank_[member] * members_[node].size() / members_[node_[member]].size()];

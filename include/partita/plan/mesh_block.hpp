@@ -1,8 +1,8 @@
 // Which block of a tensor a worker of a mesh holds.
 //
-// The axes of a dimension cut it one after the other, major first: each cuts what those before it left, balanced. So a
-// block of "a+b" is always a part of a block of "a", also where the extent is not divisible, and gathering "b" gives
-// that block.
+// The axes of a dimension partition it one after the other, major first: each axis distributes, in balance, what the
+// axes before it left. So a block of "a+b" is always a part of a block of "a", even if the extent is not divisible, and
+// gathering along "b" gives that block.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace partita {
 
-/// Where a worker stands along axis a; workers are numbered in C order over the axes. A worker or an axis that the mesh
-/// does not have is a partition_error.
+/// The coordinate of a worker along axis a; workers are numbered in C order over the axes. A worker or an axis outside
+/// the mesh is a partition_error.
 constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size_t a) {
   if (worker >= m.size() || m.checked(a) != a)
     throw partition_error(text("partita::mesh_block: requires a worker of the mesh, below ")
@@ -21,7 +21,7 @@ constexpr std::size_t coordinate_of(const mesh& m, std::size_t worker, std::size
   return worker % m.size(a);
 }
 
-/// The indices that a worker holds of a dimension of n indices that these axes cut.
+/// The indices that a worker holds of a dimension of n indices that is sharded over these axes.
 constexpr interval mesh_part(const mesh& m, axis_list cut, std::size_t n, std::size_t worker) {
   interval part{0, n};
   for (std::size_t k = 0; k < cut.size(); ++k) {
@@ -31,7 +31,7 @@ constexpr interval mesh_part(const mesh& m, axis_list cut, std::size_t n, std::s
   return part;
 }
 
-/// The indices that a worker holds of each dimension of a tensor. A shape of another rank is a shape_error.
+/// The indices that a worker holds of each dimension of a tensor. A shape of a different rank is a shape_error.
 constexpr short_list<interval> mesh_block(const sharding& s, const shape_list& shape, std::size_t worker) {
   if (shape.size() != s.rank())
     throw shape_error(text("partita::mesh_block(sharding, shape, worker): requires a shape of the sharding's rank ")

@@ -1,5 +1,6 @@
-// Which message each box takes that goes from one node to another: one of its two workers alone, or one that the
-// workers of both nodes share. All of them come to the same; carriers carry it out, counts and words are views of it.
+// Which message carries each box from one node to another: a message of its own pair of workers, or one that workers of
+// both nodes share. All workers compute the same result; carriers execute it, and counts and printed plans are views of
+// it.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +11,29 @@
 
 namespace partita {
 
-/// A box that a worker of one node sends to a worker of another one.
+/// A box that a worker of one node sends to a worker of another node.
 struct crossing_box {
   std::size_t from = 0, to = 0, elements = 0;
-  std::size_t plan = 0, box = 0;  ///< which of the node's plans lists it, as which of its sends or receives
+  std::size_t plan = 0, box = 0;  ///< the index of the node's plan that lists it, and of the send or receive there
   std::size_t other_node = 0;
 };
 
-/// A message from node to node: the boxes first, ..., last - 1, one after the other.
+/// A message from node to node: it contains the boxes first, ..., last - 1, one after the other.
 struct node_message {
-  std::size_t from = 0, to = 0;  ///< who posts it, and who receives it
+  std::size_t from = 0, to = 0;  ///< the worker that posts it, and the worker that receives it
   std::size_t other_node = 0, first = 0, last = 0, elements = 0;
-  bool joined = false;  ///< whether it carries what others send and receive, too
+  bool joined = false;  ///< whether it also carries boxes of other workers
 };
 
-/// All messages that leave one node, or that arrive there.
+/// All messages that leave one node, or all that arrive there.
 struct node_messages {
   std::vector<crossing_box> boxes;
   std::vector<node_message> messages;
 
   node_messages() = default;
-  /// `all` are the boxes of the workers of node `here` in one direction, plan by plan, those of each ascending by peer;
-  /// node_of(worker) numbers nodes. Where messages are not joined, each pair of workers has one.
+  /// `all` are the boxes of the workers of node `here` in one direction, plan by plan, those of each plan in ascending
+  /// order of the peers; node_of(worker) is the number of a worker's node. If messages are not joined, each pair of
+  /// workers has one.
   template <class NodeOf>
   node_messages(std::vector<crossing_box> all, bool leaving, std::size_t here, std::size_t element_bytes,
                 NodeOf node_of, bool join = true) {
@@ -39,7 +41,7 @@ struct node_messages {
       b.other_node = node_of(leaving ? b.to : b.from);
       if (b.other_node != here && b.elements != 0) boxes.push_back(b);
     }
-    // an order that both nodes know
+    // Sorts into an order that both nodes compute.
     detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
     for (std::size_t k = 0, next = 0; k < boxes.size(); k = next) {
       const std::size_t there = boxes[k].other_node;
@@ -70,7 +72,7 @@ struct node_messages {
     }
   }
 
-  /// How many of them a worker posts, and the boxes and elements in these.
+  /// How many messages a worker posts, and the boxes and elements in these.
   struct posted {
     std::size_t messages = 0, boxes = 0, elements = 0;
     friend bool operator==(const posted&, const posted&) = default;
@@ -86,7 +88,7 @@ struct node_messages {
   bool of_one_pair(std::size_t a, std::size_t b) const {
     return boxes[a].from == boxes[b].from && boxes[a].to == boxes[b].to;
   }
-  /// The workers of one side of the boxes first, ..., last - 1, ascending.
+  /// The workers on one side of the boxes first, ..., last - 1, in ascending order.
   std::vector<std::size_t> workers_of(std::size_t first, std::size_t last, std::size_t crossing_box::*side) const {
     std::vector<std::size_t> workers;
     for (std::size_t k = first; k < last; ++k) {
@@ -105,8 +107,8 @@ struct node_messages {
   }
 };
 
-/// What leaves the node of these workers, ascending, for the others, or arrives there: `plan_of(worker)` is the
-/// exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the node's plans and a sort of
+/// The messages that leave the node of these workers (in ascending order), or that arrive there: `plan_of(worker)` is
+/// the exchange plan of a worker, node_of(worker) the number of its node. Cost: that of the node's plans and a sort of
 /// their boxes.
 template <class PlanOf, class NodeOf>
 node_messages plan_node_messages(const std::vector<std::size_t>& members, bool leaving, std::size_t element_bytes,

@@ -1,5 +1,5 @@
-// Where one block of a decomposition meets the blocks of another: by arithmetic along each dimension, then their
-// product.
+// The overlaps of one block of a decomposition with the blocks of another: computed along each dimension, then combined
+// as a product.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace partita::detail {
 
-/// One dimension's share of the overlaps of a block: which part of the other side, which indices, where in this block.
+/// The overlap of a block with one part of the other side along one dimension: the part, the indices, and where they
+/// start in both blocks.
 struct overlap {
   std::size_t part;
   interval range;
@@ -21,7 +22,7 @@ struct overlap {
   std::size_t size_other;  ///< how many indices the other part holds
 };
 
-/// About how many overlaps there are along one dimension: exactly, unless a block-cyclic part has several pieces.
+/// An estimate of the number of overlaps along one dimension: exact, unless a block-cyclic part has several pieces.
 inline std::size_t about_how_many(const cut& own, std::size_t part, const cut& other) {
   std::size_t count = 0;
   own.for_pieces(part, [&](interval piece, std::size_t) {
@@ -40,7 +41,7 @@ inline void find_overlaps(const cut& own, std::size_t part, const cut& other, st
   });
 }
 
-/// The cuts of a decomposition, those of dimension order[d] as the d-th.
+/// The cuts of a decomposition; cut d of the result is that of dimension order[d].
 template <std::size_t Rank>
 std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all,
                                      const axes_order<Rank>& order = same_axes<Rank>()) {
@@ -49,7 +50,7 @@ std::array<const cut*, Rank> cuts_of(const decomposition<Rank>& all,
   return cuts;
 }
 
-/// Cuts of `extents` of which a box is the middle part along each dimension.
+/// Cuts of `extents` such that a box is the middle part along each dimension.
 template <std::size_t Rank>
 decomposition<Rank> cuts_around(const box<Rank>& b, const std::array<std::size_t, Rank>& extents) {
   return decomposition<Rank>::make([&](std::size_t d) {
@@ -63,8 +64,8 @@ constexpr index<Rank> middle() {
   return i;
 }
 
-/// How one box of two blocks is described: its indices, where it starts in this side's block and in the other's, and
-/// the shape of the other's block.
+/// The overlap of two blocks: its indices, where it starts in this side's block and in the other's, and the shape of
+/// the other's block.
 template <std::size_t Rank>
 struct meeting {
   box<Rank> where{};
@@ -72,8 +73,8 @@ struct meeting {
   std::array<std::size_t, Rank> shape_other{};
 };
 
-/// The loops over the overlaps of dimensions D, D + 1, …, one inside the other, so that each box costs what differs
-/// from the box before it. found[first[d]] to found[first[d + 1]] are those of dimension d.
+/// Nested loops over the overlaps of dimensions D, D + 1, …, so that a box costs only what differs from the box before
+/// it. found[first[d]] to found[first[d + 1]] are the overlaps along dimension d.
 template <std::size_t D, std::size_t Rank, class F>
 [[gnu::always_inline]] inline void for_each_choice(const overlap* found, const std::array<std::size_t, Rank + 1>& first,
                                                    index<Rank>& peer, meeting<Rank>& m, F& f) {
@@ -93,17 +94,17 @@ template <std::size_t D, std::size_t Rank, class F>
   }
 }
 
-/// Calls f(index of the other side's block, meeting) for all boxes in which one block meets the other decomposition:
-/// the product of the overlaps along each dimension, which `found` holds meanwhile. Before the first it calls
-/// expect(how many).
+/// Calls f(index of the other side's block, meeting) for all overlaps of one block with the other decomposition: the
+/// product of the overlaps along each dimension, which are stored in `found`. Before the first it calls expect(how
+/// many).
 template <std::size_t Rank, class F, class Expect>
 void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i,
                       const std::array<const cut*, Rank>& other, std::vector<overlap>& found, F f, Expect expect) {
-  std::array<std::size_t, Rank + 1> first{};  // those of dimension d are [first[d], first[d + 1])
+  std::array<std::size_t, Rank + 1> first{};  // the overlaps along dimension d are [first[d], first[d + 1])
   std::size_t count = 0;
   for (std::size_t d = 0; d < Rank; ++d) count += about_how_many(*own[d], i[d], *other[d]);
   found.clear();
-  if (found.capacity() < count) found.reserve(count + count / 8);  // the way from the other side may find a few more
+  if (found.capacity() < count) found.reserve(count + count / 8);  // the opposite direction may find a few more
   count = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     find_overlaps(*own[d], i[d], *other[d], found);
@@ -117,8 +118,8 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
   for_each_choice<0>(found.data(), first, peer, m, f);
 }
 
-// What follows treats both kinds of side alike: a decomposition, and boxes by place for staggered blocks. `order[d]` is
-// the dimension of that side which is the d-th in the common order.
+// The following functions treat both kinds of side in the same way: a decomposition, and boxes by place for staggered
+// blocks. order[d] is the dimension of that side which is dimension d in the common order.
 
 template <std::size_t Rank>
 std::array<std::size_t, Rank> tensor_extents(const decomposition<Rank>& cuts) {
@@ -146,8 +147,8 @@ void as_part(const grid<Extents>&, const std::vector<box<Rank>>& blocks, std::si
   f(cuts_of(around, order), middle<Rank>(), blocks[place].shape());
 }
 
-/// Calls f(place, meeting) for all boxes in which part i of `own` meets a block of the other side; before the
-/// first of a decomposition it calls expect(how many).
+/// Calls f(place, meeting) for all overlaps of part i of `own` with a block of the other side. If that is a
+/// decomposition, it first calls expect(how many).
 template <class Extents, std::size_t Rank, class F, class Expect>
 void for_each_meeting(const std::array<const cut*, Rank>& own, const index<Rank>& i, const grid<Extents>& side,
                       const decomposition<Rank>& blocks, const axes_order<Rank>& order, std::vector<overlap>& scratch,

@@ -1,4 +1,4 @@
-// A mesh on workers of a world: who stands at each place, as process meshes with explicit ids say it.
+// A mesh placed on workers of a world: the worker at each place, as in process meshes with explicit ids.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ class placed_mesh {
   explicit placed_mesh(const partita::mesh& m) : placed_mesh(m, partita::workers(0, m.size())) {}
 
   using row = std::initializer_list<std::size_t>;
-  /// From the ids as they stand along the axes: of_ids({{4, 5}, {6, 7}}, "data", "model"). Rows of different lengths
-  /// are a partition_error.
+  /// From the ids arranged along the axes: of_ids({{4, 5}, {6, 7}}, "data", "model"). Rows of different lengths are a
+  /// partition_error.
   static placed_mesh of_ids(row ids, const char* name) {
     return {partita::mesh(axis(name, ids.size())), partita::workers(ids)};
   }

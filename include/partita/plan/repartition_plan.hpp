@@ -1,5 +1,5 @@
-// The exchange plan of a repartition: computed by cut arithmetic in time and memory of one worker's own overlaps, for
-// any number of workers, without communication.
+// The exchange plan of a repartition: computed from the cuts, in time and memory proportional to one worker's own
+// overlaps, for any number of workers, without communication.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace partita {
 template <std::size_t Rank>
 using repartition_plan = exchange_plan<Rank>;
 
-/// Grids of one shape that hold the same blocks: a tensor that is replicated. No worker is in two of them.
+/// Grids of equal shapes that hold the same blocks: a replicated tensor. No worker is in two of them.
 template <class Extents>
 struct replicas {
   std::vector<grid<Extents>> copies;
 };
 
-/// Who sends a box that several workers own: the taker itself if it is one of them, else the owner whose number is
-/// nearest to the taker's, the first of two that are equally near.
+/// Chooses the sender of a box that several workers own: the receiver itself if it is one of them, else the owner whose
+/// id is nearest to the receiver's, the first of two that are equally near.
 struct nearest_owner {
   template <class Owner>
   std::size_t operator()(std::size_t taker, std::size_t owners, Owner owner) const {
@@ -54,7 +54,7 @@ struct holders {
     if (count == 0) throw partition_error("partita::plan_repartition: requires at least one replica, got none");
   }
   const grid<Extents>& first() const { return copies[0]; }
-  /// The place of a worker in the grid that has it, or size() of one grid.
+  /// The place of a worker in the grid that contains it, or size() of one grid.
   std::size_t place(std::size_t worker) const {
     for (std::size_t c = 0; c < count; ++c)
       if (const std::size_t k = copies[c].place(worker); k < copies[c].size()) return k;
@@ -120,7 +120,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
           },
           [&](std::size_t n) { plan.receives.reserve(n); });
       if (!turned) return;
-      for (transfer<Rank>& t : plan.receives) {  // what lies in the result is given in its dimensions
+      for (transfer<Rank>& t : plan.receives) {  // received boxes are given in the result's dimensions
         t.where = in_result_order(t.where, axes);
         t.at = in_result_order(t.at, axes);
       }
@@ -132,11 +132,11 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
 
 }  // namespace detail
 
-/// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`, whose dimensions
-/// are those of the result: dimension k of the result is dimension axes[k] of the source. Each side is a decomposition,
-/// or, where blocks are staggered, one box for each place of its grid.
-/// Requires: both sides are of one tensor, over their grids [shape_error]. Cost: O(own overlaps) for any number of
-/// workers; O(workers of the other side) where those are staggered.
+/// The plan of worker `worker` for moving a tensor from `from` on grid `src` to `to` on grid `dst`. The dimensions of
+/// `dst` and `to` are those of the result: dimension k of the result is dimension axes[k] of the source. Each side is a
+/// decomposition or, for staggered blocks, one box for each place of its grid.
+/// Requires: both sides are of one tensor, over their grids [shape_error].
+/// Cost:     O(own overlaps) for any number of workers; O(workers of the other side) if its blocks are staggered.
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank()>
 exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, const grid<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>()) {
@@ -144,10 +144,11 @@ exchange_plan<Rank> plan_repartition(const grid<Src>& src, const From& from, con
                                nearest_owner{});
 }
 
-/// The same for a tensor that is replicated on either side: each taker gets every element once, from the owner that
-/// `choose(taker, how many, owner(k))` names; all workers must choose alike. The reversed plan sums what the takers
-/// give.
-/// Requires: replicas of one shape, at least one on each side [partition_error]. Cost: O(own overlaps of all replicas).
+/// The same for a tensor that is replicated on either side: each receiver gets every element once, from the owner that
+/// `choose(taker, how many, owner(k))` returns; it must return the same on all workers. The reversed plan sums the
+/// blocks of the replicas of the destination.
+/// Requires: replicas of equal shapes, at least one on each side [partition_error].
+/// Cost:     O(own overlaps of all replicas).
 template <class Src, class From, class Dst, class To, std::size_t Rank = Src::rank(), class Choose = nearest_owner>
 exchange_plan<Rank> plan_repartition(const replicas<Src>& src, const From& from, const replicas<Dst>& dst, const To& to,
                                      std::size_t worker, const axes_order<Rank>& axes = same_axes<Rank>(),

@@ -1,7 +1,7 @@
-// The one exchange that brings a tensor from one sharding to another: which worker sends which box to which.
+// The direct exchange that moves a tensor from one sharding to another: which worker sends which box to which.
 //
-// Every place takes each index from the place that differs from it in the axes that cut the source and in nothing else:
-// from itself where it can, and no place is asked by more places than it has copies to serve.
+// Every place receives each index from the place that differs from it only in the axes that shard the source: from
+// itself if possible. So the requests are spread evenly over the replicas.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace partita {
 
-/// A box that one place of a mesh gives to another. Where values are reduced it is one of several summands.
+/// A box that one place of a mesh sends to another. If values are reduced, it is one of several summands.
 struct reshard_overlap {
-  std::size_t place = 0;    ///< the other one; it may be the place itself
+  std::size_t place = 0;    ///< the other place; it may be the same place
   std::size_t summand = 0;  ///< in C order over the axes that are reduced
   short_list<interval> where{};
 };
 
-/// Which exchange: both shardings of one mesh, and the axes (as bits) whose summands are brought together.
+/// The exchange: both shardings of one mesh, and the axes (as bits) whose summands are gathered.
 struct reshard_exchange {
   sharding from{}, to{};
   std::uint32_t reduced = 0;
@@ -34,7 +34,7 @@ struct reshard_exchange {
 
 namespace detail {
 
-/// Whether `source` is the one of its copies that serves `target`.
+/// Whether `source` is the replica that sends to `target`.
 constexpr bool serves(const reshard_exchange& e, std::size_t source, std::size_t target) {
   const std::uint32_t free = e.from.cutting() | e.reduced;
   for (std::size_t a = 0; a < e.from.on.rank(); ++a)
@@ -48,7 +48,7 @@ constexpr std::size_t summand_of(const reshard_exchange& e, std::size_t source) 
     if ((e.reduced >> a & 1U) != 0) n = n * e.from.on.size(a) + coordinate_of(e.from.on, source, a);
   return n;
 }
-/// The common part of two boxes; no dimension is empty, or `there` is false.
+/// The intersection of two boxes; `there` is false if it is empty.
 struct common_box {
   short_list<interval> where{};
   bool there = true;
@@ -65,7 +65,7 @@ struct common_box {
 
 }  // namespace detail
 
-/// What a place takes, in the order of the places that give. Cost: O(places).
+/// What a place receives, in the order of the senders. Cost: O(places).
 template <class = void>
 inline std::vector<reshard_overlap> overlaps_taken(const reshard_exchange& e, const shape_list& shape,
                                                    std::size_t place) {
@@ -78,7 +78,7 @@ inline std::vector<reshard_overlap> overlaps_taken(const reshard_exchange& e, co
   }
   return all;
 }
-/// What a place gives, in the order of the places that take; the summand is its own.
+/// What a place sends, in the order of the receivers; the summand is its own.
 template <class = void>
 inline std::vector<reshard_overlap> overlaps_given(const reshard_exchange& e, const shape_list& shape,
                                                    std::size_t place) {

@@ -1,4 +1,5 @@
-// Sorting for the pure rooms: <algorithm> alone would cost them more lines than all that they include.
+// A stable sort for the headers without MPI: including <algorithm> would cost them more lines than everything else that
+// they include.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 
 namespace partita::detail {
 
-/// Sorts by key(item), ascending; items of one key keep their order. Cost: one pass if sorted, else O(n log n).
+/// Sorts by key(item) in ascending order; items with equal keys keep their order. Cost: one pass if sorted, else O(n
+/// log n).
 template <class T, class Key>
 void stable_sort(std::vector<T>& items, Key key) {
   bool sorted = true;

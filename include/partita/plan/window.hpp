@@ -1,4 +1,5 @@
-// Windows: what workers want of a tensor along each dimension, where windows may overlap and reach beyond the borders.
+// Windows: the cells of a tensor that a worker needs along each dimension; they may overlap and reach beyond the
+// borders.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace partita {
 
-/// A half-open range of cells along one dimension; cells below 0 and from n on lie beyond the borders.
+/// A half-open range of cells along one dimension; cells below 0 and from n on are beyond the borders.
 struct window {
   std::ptrdiff_t start = 0;
   std::ptrdiff_t stop = 0;
@@ -27,8 +28,8 @@ using windows_of_parts = std::array<std::vector<window>, Rank>;
 
 namespace detail {
 
-/// Calls f(at, range) for the runs of a window: cells from `at` on hold the indices of `range`, in their order. Cells
-/// that come from no index are in no run.
+/// Calls f(at, range) for the runs of a window: the cells from `at` on hold the indices of `range`, in their order.
+/// Cells that are copies of no index are in no run.
 template <class F>
 void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
   const auto extent = static_cast<std::ptrdiff_t>(n);
@@ -55,7 +56,7 @@ void for_runs(window w, std::size_t n, boundary before, boundary after, F f) {
   }
 }
 
-/// The cells of a window that some index of the tensor fills, counted in the window.
+/// The cells of a window that some index of the tensor fills, as indices in the window.
 inline interval filled(window w, std::size_t n, boundary before, boundary after) {
   const auto size = static_cast<std::ptrdiff_t>(w.size());
   const auto clamp = [&](std::ptrdiff_t cells) { return cells < 0 ? 0 : cells < size ? cells : size; };
@@ -66,8 +67,8 @@ inline interval filled(window w, std::size_t n, boundary before, boundary after)
 
 }  // namespace detail
 
-/// The windows of blocks that grow by these widths; where there are no ghosts beyond a border they end there. A block
-/// without an index along a dimension does not grow along it, unless the widths say so.
+/// The windows of blocks that grow by these widths; at a border of boundary::none they end. A block without an index
+/// along a dimension does not grow along it, unless widths.of_empty_blocks is set.
 template <std::size_t Rank>
 windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths<Rank>& widths,
                              const halo_boundaries<Rank>& beyond) {
@@ -88,14 +89,15 @@ windows_of_parts<Rank> grown(const decomposition<Rank>& owned, const halo_widths
   return windows;
 }
 
-/// The cells that a kernel meets at some places: from the first tap of the first to the last tap of the last.
+/// The cells that a sliding kernel reads at some output places: from its first cell at the first place to its last cell
+/// at the last place.
 constexpr window window_under(const sliding& kernel, interval places) {
   if (places.size() == 0) return {};
   return {kernel.first_cell(places.start),
           kernel.first_cell(places.stop - 1) + static_cast<std::ptrdiff_t>(kernel.reach())};
 }
 
-/// Why blocks of a tensor of these extents cannot grow so, or nothing.
+/// An error message if blocks of a tensor of these extents cannot grow by these widths, else empty.
 template <std::size_t Rank>
 text halo_objection(const std::array<std::size_t, Rank>& extents, const halo_widths<Rank>& widths,
                     const halo_boundaries<Rank>& beyond) {

@@ -1,5 +1,4 @@
-// Groups of workers that are made at run time: an equivalence of workers that kernels act in, whatever the rank of
-// their blocks.
+// Groups of workers that are made at run time; kernels act within each group, whatever the rank of their blocks.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +11,11 @@
 
 namespace partita {
 
-/// Disjoint groups of workers, each in an order: its first member is its root. A worker may be in none. A value that is
-/// the same on all workers. Cost: O(workers) to make, O(members of its own group) to plan a worker's call.
+/// Disjoint groups of workers, each with an order: its first member is its root. A worker may be in no group. The value
+/// must be the same on all workers. Cost: O(workers) to make, O(members of its own group) to plan a worker's call.
 class worker_groups {
  public:
-  /// From lists of worker ids. Requires lists that are not empty and name each worker once [partition_error].
+  /// From lists of worker ids. Requires lists that are not empty and contain each worker once [partition_error].
   template <class = void>
   explicit worker_groups(std::vector<std::vector<std::size_t>> lists) : members_(std::move(lists)) {
     for (std::size_t g = 0; g < members_.size(); ++g) {
@@ -35,7 +34,7 @@ class worker_groups {
       }
     }
   }
-  /// Worker k is with those of the same colour as colours[k], in ascending order; those of `no_colour` are in no group.
+  /// Puts the workers k with equal colours[k] in one group, in ascending order; workers of `no_colour` are in no group.
   template <class = void>
   static worker_groups by_colour(const std::vector<std::size_t>& colours) {
     std::vector<std::vector<std::size_t>> lists;
@@ -66,16 +65,16 @@ class worker_groups {
   std::size_t group_of(std::size_t worker) const {
     return worker < group_of_.size() && group_of_[worker] != none ? group_of_[worker] : size();
   }
-  /// One more than the largest id, 0 if there is none.
+  /// One more than the largest id, or 0 if there is none.
   std::size_t bound() const { return group_of_.size(); }
-  /// A number that equal groups share.
+  /// A fingerprint: equal for equal groups.
   template <class = void>
   std::uint64_t fingerprint() const {
     hasher hash;
     for (const auto& list : members_) hash.mix(list);
     return hash.value();
   }
-  /// What a worker does in a call: its group has a root, which is one of those that give and take.
+  /// The part of a worker in a call: the root of its group is also one of the members that send and receive.
   template <class = void>
   group_plan plan(std::size_t worker, group_plan::kind movement) const {
     group_plan own;

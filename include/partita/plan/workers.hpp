@@ -1,4 +1,4 @@
-// Which workers, in which order: a half-open range, or a list.
+// An ordered selection of workers: a half-open range, or a list of ids.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace partita {
 
 namespace detail {
 
-/// Which ids were met, in room for the ids and not for all workers below the largest: a flag for each worker where that
-/// takes no more room, else an open-addressing table.
+/// A set of ids, with memory for the ids and not for all workers below the largest: one flag per worker if that takes
+/// no more memory, else an open-addressing hash table.
 class id_set {
  public:
-  /// With room for so many ids, all below `bound`.
+  /// With room for `count` ids, all below `bound`.
   template <class = void>
   id_set(std::size_t count, std::size_t bound) {
     if (bound / sizeof(std::size_t) <= 2 * count) {
@@ -25,10 +25,10 @@ class id_set {
       return;
     }
     std::size_t slots = 2;
-    while (slots / 2 < count) slots *= 2;  // at most half full, so that a search ends soon
+    while (slots / 2 < count) slots *= 2;  // at most half full, so that a search is short
     slots_.assign(slots, none);
   }
-  /// Whether the id is new.
+  /// Inserts an id and returns whether it is new.
   bool insert(std::size_t id) {
     if (slots_.empty()) {
       const bool is_new = met_[id] == 0;
@@ -48,7 +48,7 @@ class id_set {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);  // above the largest id
 
-  /// The slot of the id, or the empty one where it would be.
+  /// The slot of the id, or the empty slot where it would be inserted.
   std::size_t find(std::size_t id) const {
     std::size_t k = static_cast<std::size_t>(hasher().mix(id).value()) & (slots_.size() - 1);
     while (slots_[k] != none && slots_[k] != id) k = (k + 1) & (slots_.size() - 1);
@@ -61,14 +61,14 @@ class id_set {
 
 }  // namespace detail
 
-/// An ordered choice of workers by their ids. A contiguous range stays a range, whatever its length: two numbers.
+/// An ordered selection of workers by their ids. A contiguous range is stored as two numbers, whatever its length.
 ///
-/// `workers(4, 7)` is the half-open range 4, 5, 6; `workers{5, 2, 0, 1}` is a list, in that order; `workers(ids)` takes
-/// any container of integers. An id that is negative, or was before it became unsigned, is a partition_error. A choice
-/// may be empty; a partition may not (docs/decisions/zero-workers.md).
+/// `workers(4, 7)` is the half-open range 4, 5, 6; `workers{5, 2, 0, 1}` is a list, in that order; `workers(ids)`
+/// accepts any container of integers. A negative id, also one that was converted to unsigned, is a partition_error. A
+/// selection may be empty; a partition may not (docs/decisions/zero-workers.md).
 class workers {
  public:
-  /// The largest id: what lies above is a negative number that became unsigned.
+  /// The largest id: larger numbers are negative numbers that were converted to unsigned.
   static constexpr std::size_t largest_id = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
   /// The range first, first + 1, …, last - 1.
@@ -78,7 +78,7 @@ class workers {
   }
   workers(std::initializer_list<std::size_t> ids) : workers(std::vector<std::size_t>(ids)) {}
 
-  /// A list of ids in this order. A worker listed twice is a partition_error.
+  /// A list of ids in this order. A worker that is listed twice is a partition_error.
   explicit workers(std::vector<std::size_t> ids)
       : count_(ids.size()), ids_(static_cast<std::vector<std::size_t>&&>(ids)) {
     for (std::size_t k = 0; k < count_; ++k) require_id(ids_[k], k);
@@ -98,7 +98,7 @@ class workers {
                c.end();
              })
   explicit workers(const Container& ids) : workers(converted(ids)) {}
-  /// A number alone is neither a range nor a list.
+  /// Rejected: a single number is neither a range nor a list.
   template <class Number>
     requires std::is_scalar_v<Number>
   explicit workers(Number) {
@@ -109,7 +109,7 @@ class workers {
 
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  /// Whether the ids are a contiguous ascending range (kept without a list).
+  /// Whether the ids are a contiguous ascending range (stored without a list).
   bool is_range() const { return ids_.empty(); }
 
   /// The id of the k-th worker.
@@ -128,7 +128,7 @@ class workers {
   }
   bool contains(std::size_t id) const { return find(id) != count_; }
 
-  /// Whether all of the other workers are among these. Cost: nothing for ranges, else one search for each of them.
+  /// Whether all of the other workers are among these. Cost: constant for ranges, else one search for each of them.
   bool contain(const workers& others) const {
     if (is_range() && others.is_range())
       return others.empty() || (others.first_ >= first_ && others.first_ + others.count_ <= first_ + count_);
@@ -136,7 +136,7 @@ class workers {
       if (!contains(others[k])) return false;
     return true;
   }
-  /// One more than the largest id, 0 if there is none.
+  /// One more than the largest id, or 0 if there is none.
   std::size_t bound() const {
     if (ids_.empty()) return count_ == 0 ? 0 : first_ + count_;
     std::size_t largest = 0;
@@ -144,7 +144,7 @@ class workers {
     return largest + 1;
   }
 
-  /// The workers that `chosen` names by their places here: nested subsets keep the order of the choice.
+  /// The workers at the places listed in `chosen`, in the order of `chosen`; the order is also kept in nested subsets.
   workers subset(const workers& chosen) const {
     if (chosen.bound() > count_)
       throw partition_error(text("partita::workers::subset: requires places below ")
