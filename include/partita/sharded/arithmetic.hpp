@@ -1,11 +1,11 @@
-// The signs of the four operations, for tensors.
+// The operators + - * / for tensors.
 #pragma once
 
 #include <partita/sharded/operations.hpp>
 
 namespace partita {
 
-/// `x + y` is add(x, y), and so on: element by element, of tensors of one rank, or of a tensor and a number.
+/// `x + y` is add(x, y), and so on: elementwise, for tensors of the same rank, or for a tensor and a number.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto operator+(L&& l, R&& r) {

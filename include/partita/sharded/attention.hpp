@@ -1,4 +1,4 @@
-// Scaled dot-product attention, made of products and a softmax.
+// Scaled dot-product attention, composed of products and a softmax.
 #pragma once
 
 #include <cmath>
@@ -12,16 +12,16 @@
 namespace partita {
 
 struct attention_options {
-  bool causal = false;  ///< a query sees the keys up to its own, counted from the ends of both
-  double scale = 0;     ///< of the scores; 0: one over the root of the width
+  bool causal = false;  ///< a query sees only keys up to its own position, counted from the ends of both
+  double scale = 0;     ///< factor of the scores; 0 means 1 / sqrt(width)
 };
 
 namespace detail {
 
-/// Scores of keys that come after their query become `number`.
+/// Masks the scores of keys that come after their query.
 struct hide_later_keys {
   static constexpr std::uint32_t adjoint_reads = 0;
-  bool scores = true;  ///< minus infinity is put there, or the zeros of their cotangents
+  bool scores = true;  ///< true: writes minus infinity into scores; false: writes zeros into their cotangents
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }
   template <class = void>
@@ -50,10 +50,10 @@ struct hide_later_keys {
 
 }  // namespace detail
 
-/// softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries are cut as they are; where keys are
-/// cut, two numbers a query and the sums of the result are reduced, and nothing is gathered.
-/// Shapes:   q [..., queries, width], k [..., keys, width], v [..., keys, out], the same in front; the result is
-///           [..., queries, out].
+/// softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries keep their sharding. Where keys are
+/// sharded, two numbers per query and the sums of the result are reduced, and nothing is gathered.
+/// Shapes:   q [..., queries, width], k [..., keys, width], v [..., keys, out], with equal leading dimensions; the
+///           result is [..., queries, out].
 /// Requires: elements of float or double; not more queries than keys if causal [shape_error].
 template <class Q, class K, class V>
   requires(detail::any_tensor<Q> && detail::any_tensor<K> && detail::any_tensor<V>)

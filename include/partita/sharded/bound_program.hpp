@@ -1,4 +1,4 @@
-// A traced program, bound to the workers of a world: a steady call plans nothing and allocates nothing.
+// A traced program bound to the workers of a world: a repeated call plans nothing and allocates nothing.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,17 @@
 
 namespace partita {
 
-/// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Completion, the order
-/// of operations, where blocks begin and end, what moves, and where each block lies in held storage are worked out
-/// then; a call does what was worked out. It computes what the program computes, bit for bit.
+/// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Binding computes the
+/// completion, the order of operations, the bounds of all blocks, all movements, and the place of each block in
+/// preallocated storage. A call only executes this, and gives bitwise the result of the traced program.
 ///   const auto& y = step(x, w1, w2);            // held by the program until its next call; a copy keeps the values
 ///   const auto& gradients = step.backward(dy);  // by arguments 1 and 2, as they were named
 /// Shapes:   those that were traced [shape_error, on all workers].
-/// Requires: tensors on the traced mesh in this world, of which no gradient is asked elsewhere [error, on all workers].
-/// Cost:     one agreement a call; then what the program computes and moves. Arguments that do not lie as completion
-///           says are resharded before, which allocates. Not for threads that call at once.
-/// Adjoint:  `backward`, once after each call; gradients lie as cotangent(layout of their argument).
+/// Requires: tensors on the traced mesh in this world that are not recorded for another gradient [error, on all
+///           workers].
+/// Cost:     one agreement per call, then what the program computes and moves. Arguments that do not have their
+///           completed layout are resharded first, which allocates. Not thread-safe: one thread at a time may call it.
+/// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
 template <class T>
 class bound_program {
  public:
@@ -58,7 +59,7 @@ class bound_program {
     return result_;
   }
 
-  /// The gradients by the arguments that were named, from the cotangent of the last call's result.
+  /// The gradients of the selected arguments, from the cotangent of the last call's result.
   const std::vector<sharded_tensor<T>>& backward(const sharded_tensor<T>& dy) {
     const sharded_tensor<T>* const given[] = {&dy};
     on_->one_call([&] {
@@ -76,17 +77,17 @@ class bound_program {
     return gradients_;
   }
 
-  /// The storage of what lies between arguments and results; and what it were if no two blocks shared a place.
+  /// The bytes of storage for the intermediate values; and the bytes needed if no two blocks shared memory.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
   std::size_t bytes_without_sharing() const { return steps_.bytes_apart(); }
 
  private:
-  /// A tensor whose memory comes with each call.
+  /// A tensor whose memory is passed with each call.
   struct input {
     std::uint32_t number = 0;
     sharding layout{};
     shape_list extents{};
-    detail::tensor_block<T> block{};  ///< while the program may read it
+    detail::tensor_block<T> block{};  ///< kept while the program may read it
   };
 
   template <class = void>
@@ -109,7 +110,7 @@ class bound_program {
       return text("partita::traced_function::bind<") << detail::type_name<T>() << "> of " << program.summary();
     });
   }
-  /// Runs the program, and its way back, on blocks that nobody reads.
+  /// Records the steps: runs the program and its backward pass on blocks whose elements are not read.
   void write_down(const traced_function& program, const std::vector<std::size_t>& gradients_of) {
     const detail::writing_steps<T> now(steps_);
     const completion& done = program.complete();
@@ -137,7 +138,7 @@ class bound_program {
     one.extents = extents;
     return detail::tensor_of(on_, layout, extents, std::move(block));
   }
-  /// A result in memory of its own: a copy of what is an argument, another result, or a constant.
+  /// A result in its own memory. If it is an argument, another result or a constant, a copy step is added.
   sharded_tensor<T> shown(const sharded_tensor<T>& y, std::uint32_t& number) {
     detail::tensor_block<T> block = y.state()->block;
     if (!steps_.is_made_inside(block)) {
@@ -148,7 +149,7 @@ class bound_program {
     return detail::tensor_of(on_, y.layout(), y.extents(), std::move(block));
   }
 
-  /// All workers give tensors that fit, and the same kinds of them.
+  /// Agrees that all workers passed tensors that fit the program, with the same layouts and operation numbers.
   void agree(const char* call, const sharded_tensor<T>* const* given, std::size_t n, const input* expected,
              std::size_t inputs, const text& objection) {
     hasher all(fingerprint_);
@@ -176,7 +177,7 @@ class bound_program {
     one.block = x.layout().same_layout(one.layout) ? x.state()->block : reshard(x, one.layout).state()->block;
     steps_.set_memory(one.number, one.block.data());
   }
-  /// Memory to write in, which nobody else reads.
+  /// Gives a result new memory if another tensor shares its current memory.
   void renew(sharded_tensor<T>& one, std::uint32_t number) {
     if (one.state().use_count() > 1 || !one.state()->block.alone())
       one = detail::tensor_of(on_, one.layout(), one.extents(), detail::tensor_block<T>(one.shape()));

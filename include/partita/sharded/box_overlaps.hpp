@@ -1,5 +1,5 @@
-// Boxes that workers hold of one tensor, boxes that they want, and who takes what from whom: any boxes, also of two
-// meshes.
+// The boxes of one tensor that workers hold, the boxes that they want, and the transfers between workers. The boxes are
+// arbitrary, and may belong to two meshes.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,24 @@
 
 namespace partita {
 
-/// A worker's box of a tensor. Where values are owed it is of one of several summands, and takes from that one alone.
+/// A worker's box of a tensor. In a partial tensor it belongs to one of several summands, and is filled from boxes of
+/// the same summand only.
 struct worker_box {
   short_list<interval> box{};
   std::size_t summand = 0;
-  bool there = false;  ///< false for a worker that holds, or wants, nothing
+  bool there = false;  ///< false for a worker that holds, or wants, no box
 
   friend bool operator==(const worker_box&, const worker_box&) = default;
 };
 
-/// What one worker gives to or takes from another: the common part of two boxes.
+/// A transfer from or to another worker: the intersection of two boxes.
 struct box_overlap {
   std::size_t worker = 0;
   short_list<interval> where{};
 };
 
-/// What all workers hold, and what all want, by worker id; workers of equal boxes hold copies.
-/// Requires: as many of both.
+/// The boxes that all workers hold and want, indexed by worker id; workers with equal boxes hold copies.
+/// Requires: two lists of equal length.
 class box_overlaps {
  public:
   template <class = void>
@@ -37,7 +38,7 @@ class box_overlaps {
       order_[k] = k;
       rank = had_[k].box.size() > rank ? had_[k].box.size() : rank;
     }
-    for (std::size_t d = rank; d-- > 0;) {  // equal boxes stand together after all passes
+    for (std::size_t d = rank; d-- > 0;) {  // equal boxes are adjacent after all passes
       const auto bound = [&](std::size_t worker, bool stop) {
         const worker_box& one = had_[worker];
         return d >= one.box.size() ? 0 : stop ? one.box[d].stop : one.box[d].start;
@@ -57,7 +58,7 @@ class box_overlaps {
 
   const std::vector<worker_box>& had() const { return had_; }
   const std::vector<worker_box>& wanted() const { return wanted_; }
-  /// What a worker takes, itself among them, in the order of the workers that give. Cost: O(workers).
+  /// What a worker receives, including from itself, in the order of the senders. Cost: O(workers).
   template <class = void>
   std::vector<box_overlap> taken(std::size_t worker) const {
     std::vector<box_overlap> all;
@@ -69,7 +70,7 @@ class box_overlaps {
     detail::stable_sort(all, [](const box_overlap& o) { return o.worker; });
     return all;
   }
-  /// What a worker gives, itself among them, in the order of the workers that take.
+  /// What a worker sends, including to itself, in the order of the receivers.
   template <class = void>
   std::vector<box_overlap> given(std::size_t worker) const {
     std::vector<box_overlap> all;
@@ -78,8 +79,8 @@ class box_overlaps {
         all.push_back({other, both.where});
     return all;
   }
-  /// The most elements that any worker takes from others: 0 if nothing moves. Requires boxes that are held not to
-  /// overlap but where they are equal, and to cover what is wanted. Cost: O(workers).
+  /// The largest number of elements that any worker receives from others; 0 if nothing moves. Requires that held boxes
+  /// are either equal or disjoint, and that they cover the wanted boxes. Cost: O(workers).
   std::size_t most_taken() const {
     std::size_t most = 0;
     for (std::size_t worker = 0; worker < wanted_.size(); ++worker) {
@@ -106,7 +107,8 @@ class box_overlaps {
     both.there = both.there && a.there && b.there && a.summand == b.summand;
     return both;
   }
-  /// Of those that hold what `holder` holds: the one that wants it where it can, else in turn, so that all serve.
+  /// The sender among the workers with the same box as `holder`: the receiver itself if it is one of them, else chosen
+  /// in turn so that all copies send.
   std::size_t giver(std::size_t holder, std::size_t for_whom) const {
     if (for_whom < had_.size() && had_[for_whom] == had_[holder]) return for_whom;
     const range all = copies_[holder];

@@ -1,5 +1,5 @@
-// One call for all kinds of tensors: plain arrays, tensors typed by their layout, tensors whose layout is known at run
-// time, and values of a program that is being traced.
+// One call for all kinds of tensors: plain arrays, tensors with a typed layout, tensors with a run-time layout, and
+// values of a program that is being traced.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class traced;
 
 namespace detail {
 
-/// What kind of tensor X is; a class derived from one (`relu`) is of its kind.
+/// The kind of tensor that X is; a class derived from one (such as `relu`) has its kind.
 template <class T, auto Layout>
 std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
 template <class T>
@@ -33,26 +33,26 @@ std::integral_constant<int, 0> kind_of_tensor(...);
 template <class X>
 inline constexpr int tensor_kind = decltype(kind_of_tensor(static_cast<const std::remove_cvref_t<X>*>(nullptr)))::value;
 
-/// X is a tensor of this room.
+/// X is a typed, run-time or traced tensor, not a plain array.
 template <class X>
 concept tensor_value = tensor_kind<X> != 0;
 
-/// The rank that its type tells, or `dynamic`.
+/// The rank if the type of X contains it, or `dynamic`.
 template <class X>
 consteval std::size_t rank_if_known() {
   if constexpr (tensor_kind<X> == 0) return rank_of<X>;
   else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank();
   else return dynamic;
 }
-/// X has these dimensions, as far as its type tells, and each is named once.
+/// X has these dimensions, as far as its type shows, and each is named once.
 template <class X, std::size_t... D>
 inline constexpr bool has_dimensions = ((D < rank_if_known<X>()) && ...) && distinct_dimensions<D...>;
-/// X is a tensor of this room, or a plain array.
+/// X is a typed, run-time or traced tensor, or a plain array.
 template <class X>
 concept any_tensor = tensor_value<X> || ranked_array<X>;
 template <class X>
 concept tensor_or_number = any_tensor<X> || std::is_arithmetic_v<std::remove_cvref_t<X>>;
-/// Operands of an operation that arrays have, too: one of them at least is a tensor of this room.
+/// Operands of an operation that plain arrays also have; at least one of them is not a plain array.
 template <class L, class R>
 concept tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (tensor_value<L> || tensor_value<R>);
 
@@ -70,13 +70,13 @@ auto as_run_time(const X& x) {
   const shape_list extents = block.shape;
   return tensor_of(nullptr, sharding(mesh(), rank_of<X>), extents, std::move(block));
 }
-/// A plain result as an array.
+/// A result without a mesh, as an array.
 template <std::size_t N, class T>
 xt::xtensor<T, N> as_array(const sharded_tensor<T>& y) {
   return y.template whole<N>();
 }
 
-/// What the types of the operands say of the result.
+/// The layouts that the types of the operands imply, for the operands and for the result.
 template <std::size_t N>
 struct inferred_layouts {
   std::array<sharding, N> operands{};
@@ -96,8 +96,8 @@ consteval auto infer() {
 template <class Op, auto... Layout>
 inline constexpr auto inferred = infer<Op, Layout...>();
 
-/// The name of the result's layout. (Its type is spelt out, and made without the layout as a template argument: g++ 12
-/// fails on that.)
+/// The name of the result's layout. Its type is written out and does not take the layout as a template argument,
+/// because g++ 12 fails on that.
 template <class Op, auto... Layout>
 inline constexpr std::size_t letters_inferred = written_layout(inferred<Op, Layout...>.result).size();
 template <class Op, auto... Layout>
@@ -138,7 +138,7 @@ applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor
   return bound_operation<Operands, T>(op, shape_span(shapes.data(), Operands));
 }
 
-/// Whether a tensor of any extents lies where an operation reads it, or is cut from what is there.
+/// Whether a tensor of any extents already has the layout that an operation reads, or can be sliced to it locally.
 constexpr bool needs_no_move(const sharding& lies, const sharding& read) {
   sharding from = lies, to = read;
   from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;
@@ -176,7 +176,7 @@ constexpr bool is_typed_along_cuts() {
   else return false;
 }
 
-/// An element function of operands whose layouts all are the result's, as far as types know.
+/// Whether Op is an element function and all operands have the layout of the result, as far as the types show.
 template <class Op, auto... Layout>
 consteval bool is_laid_alike() {
   if constexpr (requires { Op::of_elements; })
@@ -184,7 +184,7 @@ consteval bool is_laid_alike() {
   else return false;
 }
 
-/// Refuses what would be cut off to integers.
+/// Rejects integers as elements for functions whose results would be truncated.
 template <class Op, class T>
 consteval void require_fractions() {
   if constexpr (requires { Op::of_elements; })
@@ -233,7 +233,8 @@ using element_of_tensor = typename std::remove_cvref_t<X>::value_type;
 template <class Op, class... X>
 traced trace_call(const Op& op, const X&... x);
 
-/// Op of these tensors, in the way of their kind. Plain arrays beside tensors stand for themselves.
+/// Applies Op to these tensors by the overload for their kind. A plain array beside tensors becomes a tensor without a
+/// mesh.
 template <class Op, class... X>
 auto call(const Op& op, const X&... x) {
   if constexpr (((tensor_kind<X> == 3) || ...)) {

@@ -32,9 +32,9 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& given) {
 }  // namespace detail
 
 /// The same tensor with elements of type To, each converted as static_cast does: `cast<float>(x)`.
-/// Shapes:   those of x, a plain array or a sharded tensor; the result has the layout of x with its sums taken.
-/// Requires: arithmetic types [compile time]; a tensor of which no gradient is asked [error], since a gradient has one
-///           element type. A traced program has one, too: cast what is given to it.
+/// Shapes:   those of x, a plain array or a sharded tensor; the result has the layout of x with its pending sums taken.
+/// Requires: arithmetic types [compile time]; a tensor that is not recorded for a gradient [error], because a gradient
+///           has one element type. A traced program also has one element type: cast its arguments instead.
 /// Cost:     one pass over this worker's block; no communication, unless x is partial.
 /// Adjoint:  none.
 template <class To, class X>

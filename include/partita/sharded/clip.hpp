@@ -1,4 +1,4 @@
-// Clip: elements brought between two numbers.
+// Clip: limits elements to an interval.
 #pragma once
 
 #include <partita/sharded/compare.hpp>
@@ -7,13 +7,13 @@
 
 namespace partita {
 
-/// Each element of x, but no less than `low` and no more than `high`: `clip(x, 0, 6)`. A NaN comes through.
+/// Each element of x, limited to at least `low` and at most `high`: `clip(x, 0, 6)`. A NaN is passed on.
 /// Shapes:   those of x, a plain array, a sharded tensor, or a value of a traced program; the result has the layout of
-///           x with its sums taken.
+///           x with its pending sums taken.
 /// Requires: two numbers, low <= high [shape_error], the same on all workers.
 /// Cost:     two comparisons and two selections of each element; no communication, unless x is partial.
 /// Adjoint:  dy where low <= x <= high, 0 elsewhere.
-template <class X, class Low, class High>  // of arrays xtensor has one that is less constrained
+template <class X, class Low, class High>  // xtensor has a less constrained clip for plain arrays
   requires(detail::any_tensor<X> && std::is_arithmetic_v<std::remove_cvref_t<Low>> &&
            std::is_arithmetic_v<std::remove_cvref_t<High>>)
 auto clip(X&& x, Low&& lowest, High&& highest) {

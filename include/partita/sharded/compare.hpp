@@ -1,4 +1,4 @@
-// Comparisons element by element: masks of 1 and 0, for `where` and for products.
+// Elementwise comparisons, which give masks of 1 and 0 for `where` and for products.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 namespace partita {
 namespace detail {
 
-/// Of two tensors `Of`; of a tensor and a number `OfNumber`, of a number and a tensor `ToNumber`.
+/// Compares by `Of` if both are tensors, by `OfNumber` for a tensor and a number, and by `ToNumber` for a number and a
+/// tensor.
 template <element_function Of, element_function OfNumber, element_function ToNumber, class L, class R>
 auto compared(const L& l, const R& r) {
   if constexpr (!any_tensor<R>) return call(elements_op<OfNumber>{static_cast<double>(r)}, l);
@@ -17,8 +18,8 @@ auto compared(const L& l, const R& r) {
 }
 }  // namespace detail
 
-// Of arrays array/elementwise.hpp has these, too, and xtensor the signs. `a == b` is not among them: of arrays it says
-// whether all are equal.
+// For plain arrays, array/elementwise.hpp also defines these functions, and xtensor defines the operators. `a == b` is
+// not included: for arrays it means whether all elements are equal.
 #define PARTITA_COMPARISON(operation, of, of_number, to_number)               \
   template <class L, class R>                                                 \
     requires detail::tensor_operands<L, R>                                    \
@@ -37,7 +38,7 @@ PARTITA_COMPARISON(equal_to, equal, equal_number, equal_number)
 PARTITA_COMPARISON(not_equal_to, not_equal, not_equal_number, not_equal_number)
 #undef PARTITA_COMPARISON
 
-/// The same from the other side.
+/// The same with the operands exchanged.
 template <class L, class R, class... Dims>
   requires detail::tensor_operands<L, R>
 auto greater(L&& l, R&& r, Dims... dims) {

@@ -1,4 +1,5 @@
-// Convolution and transposed convolution as functions of tensors: batch, channels and features cut as they like.
+// Convolution and transposed convolution as functions of tensors; batch, channels and features may be sharded in any
+// combination.
 #pragma once
 
 #include <array>
@@ -8,14 +9,15 @@
 
 namespace partita {
 
-/// How filters slide over `D` dimensions of features. The padding, of zeros, surrounds the whole tensor.
+/// The window geometry of filters over `D` feature dimensions. The zero padding surrounds the whole tensor, not each
+/// block.
 template <std::size_t D>
 struct convolve_options {
   per_dimension<D> stride = 1;
-  per_dimension<D> padding{};  ///< on both sides
+  per_dimension<D> padding{};  ///< the same on both sides
   per_dimension<D> dilation = 1;
 };
-/// … and how many cells more there are at the end, fewer than the stride.
+/// The options of a transposed convolution. `output_padding` adds cells at the end, fewer than the stride.
 template <std::size_t D>
 struct convolve_transposed_options {
   per_dimension<D> stride = 1;
@@ -39,7 +41,7 @@ void require_features(const char* call, const shape_list& x, const shape_list& w
     throw shape_error(text(call) << ": requires images batch x channels x " << D << " features and filters out x in x "
                                  << D << " features, got " << x << " and " << w);
 }
-/// The convolution with filters of this shape.
+/// The options of the convolution with filters of this shape.
 template <std::size_t D, std::size_t Groups, class Options>
 convolution_options<D> convolution_with(const char* call, const shape_list& w, const Options& options) {
   convolution_options<D> o;
@@ -54,12 +56,12 @@ convolution_options<D> convolution_with(const char* call, const shape_list& w, c
 }  // namespace detail
 
 /// y[n, o, i] = sum over c, t of w[o, c, t] x[n, c, i * stride - padding + t * dilation]: `convolve<2>(x, w, {.padding
-/// = {1, 1}})`, in groups of channels `convolve<2, 4>(x, w, {…})`.
+/// = {1, 1}})`; with groups of channels, `convolve<2, 4>(x, w, {…})`.
 /// Shapes:   x is batch x in x D features, w out x in / groups x kernel; y is batch x out x features.
-/// Requires: 1, 2 or 3 features [compile time]; what the layer `convolution` requires [shape_error].
-/// Cost:     where features are cut, the cells beyond its block that a worker's places look at; where channels of x
-///           are, y is a partial sum; of several groups whole ones may be cut.
-/// Adjoint:  to x and to w, in the same way.
+/// Requires: 1, 2 or 3 feature dimensions [compile time]; what the layer `convolution` requires [shape_error].
+/// Cost:     where features are sharded, each worker receives the cells beyond its block that its outputs read. Where
+///           the channels of x are sharded, y is a partial sum. With several groups, whole groups may be sharded.
+/// Adjoint:  with respect to x and w, at the same cost.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
@@ -81,19 +83,19 @@ auto convolve(const X& x, const W& w, const convolve_options<D>& options = {}) {
     return operate(detail::convolve_operation<D, Groups>{of}, x, w);
   }
 }
-/// … plus b[o] everywhere.
+/// The convolution plus b[o] everywhere.
 template <std::size_t D, std::size_t Groups = 1, class X, class W, class B>
   requires(detail::any_tensor<X> && detail::any_tensor<W> && detail::any_tensor<B>)
 auto convolve(const X& x, const W& w, const B& b, const convolve_options<D>& options = {}) {
   return add(convolve<D, Groups>(x, w, options), b, broadcast_dimensions<1>);
 }
 
-/// The adjoint of a convolution as an operation of its own, as it enlarges images: PyTorch's conv_transpose.
+/// The adjoint of a convolution as an operation, for example to enlarge images: PyTorch's conv_transpose.
 /// Shapes:   x is batch x in x D features, w in x out / groups x kernel; y is batch x out x (n - 1) stride - 2 padding
 ///           + dilation (kernel - 1) + 1 + output_padding features.
 /// Requires: an output_padding below the stride, an output of at least one cell [shape_error].
-/// Cost:     that of convolve; where channels of x are cut, y is a partial sum.
-/// Adjoint:  a convolution to x; to w as of one.
+/// Cost:     that of convolve; where channels of x are sharded, y is a partial sum.
+/// Adjoint:  with respect to x a convolution; with respect to w as for a convolution.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
 auto convolve_transposed(const X& x, const W& w, const convolve_transposed_options<D>& options = {}) {

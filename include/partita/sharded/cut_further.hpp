@@ -1,4 +1,4 @@
-// A layout cut along more axes: where the state of an optimiser lies that data-parallel workers share between them.
+// Layouts sharded along additional axes, for an optimiser's state that data-parallel workers share.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,12 @@
 
 namespace partita {
 
-/// The layout of a finished value in which an axis, too, cuts a dimension: the one whose cut leaves the smallest
-/// largest block, of equals the first. Nothing moves on the way there: a block is cut within itself.
+/// The layout of a value without pending sums in which one more axis shards a dimension. The dimension is the one whose
+/// largest block becomes smallest; among equals, the first. Resharding to the result needs no message, because a block
+/// is sliced locally.
 /// Shapes:   an extent for each entry of the layout [shape_error].
 /// Requires: an axis of the layout's mesh [partition_error].
-/// Where the axis cuts already, or where a cut would make no block smaller, the layout stays.
+/// The layout is unchanged if the axis already shards a dimension, or if no block would become smaller.
 constexpr sharding cut_further(const sharding& layout, const shape_list& extents, std::size_t a) {
   if (extents.size() != layout.rank())
     throw shape_error(text("partita::cut_further: requires an extent for each dimension of the layout ")
@@ -31,7 +32,8 @@ constexpr sharding cut_further(const sharding& layout, const shape_list& extents
   if (best < s.rank()) s.cuts[best].push_back(a);
   return s;
 }
-/// The same for axes by their names, one after the other: `"data"` or `"pod+data"`; of none the layout stays.
+/// The same for axes given by name, one after the other: `"data"` or `"pod+data"`. Without a name the layout is
+/// unchanged.
 constexpr sharding cut_further(const sharding& layout, const shape_list& extents, const char* axes) {
   sharding s = layout;
   while (*axes != '\0') {

@@ -1,4 +1,4 @@
-// Dropout as a function of tensors: the mask is a function of global indices, so that no cut changes it.
+// Dropout as a function of tensors. The mask is a function of global indices, so it does not depend on the sharding.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace detail {
 
 struct drop_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
   dropout_options with;
   std::uint64_t step;
@@ -44,11 +44,11 @@ struct drop_operation {
 
 }  // namespace detail
 
-/// x / (1 - probability) or 0, each element by a random number of its own: `drop(x, {.probability = 0.1, .seed = 7},
-/// step)`. The same mask as that of the layer `dropout` at the same step, on every layout.
+/// x / (1 - probability) or 0, decided by one random number per element: `drop(x, {.probability = 0.1, .seed = 7},
+/// step)`. The mask equals that of the layer `dropout` at the same step, on every layout.
 /// Requires: a probability from 0 to 1 [shape_error].
-/// Cost:     nothing moves, and sums that are owed pass; a quarter of a Philox4x32-10 for each element.
-/// Adjoint:  dy by the same mask.
+/// Cost:     nothing moves, and partial sums pass through unreduced; a quarter of a Philox4x32-10 per element.
+/// Adjoint:  dy with the same mask.
 template <class X>
   requires detail::any_tensor<X>
 auto drop(const X& x, const dropout_options& options, std::uint64_t step) {

@@ -1,4 +1,4 @@
-// Products and sums of tensors in einsum notation, which is judged where it is written.
+// Products and sums of tensors in einsum notation, which is checked at compile time.
 #pragma once
 
 #include <bit>
@@ -27,7 +27,7 @@ struct einsum_op {
   }
 };
 
-/// What the types of a call show to be wrong, or nothing.
+/// The error that the types of a call show, or none.
 enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter, repeated_letter };
 
 template <class X>
@@ -35,7 +35,8 @@ consteval bool can_have_rank(std::size_t rank, bool at_least) {
   constexpr std::size_t own = rank_if_known<X>();
   return own == dynamic || (at_least ? own >= rank : own == rank);
 }
-/// A tensor with a letter twice is a diagonal, and one with letters in parentheses merged: an einsum is neither.
+/// Whether a tensor has each letter once and no merged letters. A repeated letter means a diagonal, and parentheses
+/// mean a merged dimension; einsum supports neither.
 constexpr bool has_plain_letters(const rule& r) {
   for (std::size_t t = 0; t < r.tensor_count(); ++t) {
     std::size_t letters = 0;
@@ -65,7 +66,7 @@ consteval einsum_fault fault_of_einsum() {
 
 }  // namespace detail
 
-/// `einsum<"bmk,kn->bmn">(x, w)`: one operand or two; a letter that is missing on the right is summed.
+/// `einsum<"bmk,kn->bmn">(x, w)` takes one or two operands; a letter that is missing on the right is summed.
 template <detail::einsum_notation Notation, class... X>
   requires(detail::any_tensor<X> && ...)
 auto einsum(const X&... x) {
@@ -90,7 +91,7 @@ auto einsum(const X&... x) {
                 "there are no diagonals, and reshape(x, extents) merges dimensions");
   if constexpr (one_or_two && fault == einsum_fault::none) return detail::call(detail::einsum_op<Notation>{}, x...);
 }
-/// Of something else: a sentence.
+/// Fallback: any other arguments are a compile-time error.
 template <detail::einsum_notation Notation, class... X>
   requires(!(detail::any_tensor<X> && ...))
 auto einsum(const X&...) {
@@ -99,7 +100,7 @@ auto einsum(const X&...) {
                 "for numbers");
   return detail::rejected_call{};
 }
-/// With a notation that is no part of the type: a sentence.
+/// Rejects a notation that is not a template argument, with a compile-time error message.
 template <std::size_t N, class... X>
 auto einsum(const char (&)[N], const X&...) {
   static_assert(detail::dependent_false<X...>,

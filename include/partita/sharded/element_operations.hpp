@@ -1,4 +1,4 @@
-// Element functions as operations: of one tensor, of two of them, of one and a number.
+// Element functions as operations on one tensor, on two tensors, or on a tensor and a number.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ consteval std::size_t rank_of_operand() {
   if constexpr (any_tensor<X>) return rank_if_known<X>();
   else return 0;
 }
-/// Whether operands have one rank, scalars and numbers aside, as far as their types tell.
+/// Whether operands have the same rank, as far as their types show; scalars and numbers are ignored.
 template <class... X>
 consteval bool are_of_one_rank() {
   std::size_t rank = dynamic;
@@ -51,7 +51,8 @@ consteval bool are_of_one_rank() {
   return same;
 }
 
-/// XLA's verdict on two operands at these dimensions of the larger one, as far as types tell: of ranks alone.
+/// Checks XLA's broadcasting rule for two operands, the smaller one placed at dimensions D of the larger one. Only the
+/// ranks are known from the types.
 template <class L, class R, std::ptrdiff_t... D>
 consteval broadcast_verdict verdict_on_ranks() {
   const auto unknown = [](std::size_t rank) {
@@ -64,7 +65,8 @@ consteval broadcast_verdict verdict_on_ranks() {
   return judge_array_broadcast(unknown(l), unknown(r), broadcast_dimensions_t<D...>::list());
 }
 
-/// An element function of two tensors of one rank, or whose smaller one stands at dimensions D of the other.
+/// An element function of two tensors of the same rank, or of tensors where the smaller one is placed at dimensions D
+/// of the larger one.
 template <element_function F, std::ptrdiff_t... D, class L, class R>
 auto elements_of_two(const L& l, const R& r) {
   constexpr broadcast_verdict verdict = verdict_on_ranks<L, R, D...>();

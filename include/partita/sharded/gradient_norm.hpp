@@ -1,4 +1,4 @@
-// The norm of all gradients together, each element counted once however it lies; and clipping by it.
+// The global norm of all gradients, where each element counts once whatever its layout; and clipping by it.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace partita {
 namespace detail {
 
-/// The gradients of value_and_gradient as run-time tensors: these share their blocks.
+/// The gradients of value_and_gradient as run-time tensors, which share their blocks.
 template <class... G>
 auto as_run_time_list(const std::tuple<G...>& gradients) {
   static_assert((any_tensor<G> && ...), "partita: requires a tuple of gradients, as value_and_gradient gives them");
@@ -23,8 +23,8 @@ auto as_run_time_list(const std::tuple<G...>& gradients) {
   return all;
 }
 
-/// A layout of which no two workers add up the same: sums are taken, cut over the axes that owed them where that can
-/// be.
+/// A layout without pending sums, and with as little replication as possible: each axis with a pending sum then shards
+/// a dimension where that is possible.
 inline sharding taken_apart(const sharding& s, const shape_list& extents) {
   sharding finished = s.finished();
   for (std::size_t a = 0; a < s.on.rank(); ++a)
@@ -32,7 +32,7 @@ inline sharding taken_apart(const sharding& s, const shape_list& extents) {
   return finished;
 }
 
-/// Whether this worker is the one that counts its block: the first of those that hold the same.
+/// Whether this worker counts its block in the norm: it is the first of the workers that hold the same block.
 inline bool counts_here(const bound_mesh& on, const sharding& s) {
   bool first = on.active();
   for (std::size_t a = 0; first && a < s.on.rank(); ++a)
@@ -40,7 +40,8 @@ inline bool counts_here(const bound_mesh& on, const sharding& s) {
   return first;
 }
 
-/// The norm of finished tensors on one mesh. Collective: one number of each worker is summed, whatever their number.
+/// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed, however many
+/// tensors there are.
 template <class T>
 double norm_of(const std::vector<sharded_tensor<T>>& all) {
   using real = typename real_part<T>::type;
@@ -51,7 +52,7 @@ double norm_of(const std::vector<sharded_tensor<T>>& all) {
       throw partition_error("partita::global_norm: requires gradients on one mesh of one world; take them apart");
     if (on && !counts_here(*on, g.layout())) continue;
     const real* x = reinterpret_cast<const real*>(g.data());
-    double sums[8] = {};  // one would wait for its last addition
+    double sums[8] = {};  // eight sums, because each addition to a single sum would wait for the one before
     const std::size_t n = g.size() * real_part<T>::count, even = n / 8 * 8;
     const auto square = [x](std::size_t k) { return static_cast<double>(x[k]) * static_cast<double>(x[k]); };
     for (std::size_t k = 0; k < even; k += 8)
@@ -67,7 +68,7 @@ double norm_of(const std::vector<sharded_tensor<T>>& all) {
   return std::sqrt(tensor_of(on, parts, shape_list(), std::move(here)).number());
 }
 
-/// What every element is multiplied by.
+/// The factor for every element.
 inline double clipping_factor(double norm, double most) { return norm > most ? most / norm : 1; }
 
 template <class X>
@@ -81,11 +82,11 @@ void scale_elements(X& x, double factor) {
 
 }  // namespace detail
 
-/// The square root of the sum of squares of all elements of all gradients, each counted once: blocks that several
-/// workers hold, and sums that are not taken yet.
-/// Requires: gradients on one mesh [partition_error], at least one.
-/// Cost:     a partial gradient takes a reduce_scatter, whose result is not kept; then one number is summed.
-/// The same number on every worker of the world. Collective.
+/// The square root of the sum of squares of all elements of all gradients. Replicated blocks count once, and pending
+/// sums are taken first.
+/// Requires: at least one gradient; all on one mesh [partition_error].
+/// Cost:     a reduce_scatter of each partial gradient, whose result is not kept; then one number is summed.
+/// Every worker of the world gets the same number. Collective.
 template <class... G>
 double global_norm(const std::tuple<G...>& gradients) {
   auto all = detail::as_run_time_list(gradients);
@@ -94,8 +95,8 @@ double global_norm(const std::tuple<G...>& gradients) {
   return detail::norm_of(all);
 }
 
-/// Scales all gradients by one factor so that their global norm is `most` at most; gives the norm that they had.
-/// What is partial stays partial. To clip what an optimiser brings together anyway: step(gradients, clip_norm{most}).
+/// Scales all gradients by one factor so that their global norm is at most `most`; returns the norm before scaling.
+/// Partial gradients stay partial. If an optimiser reduces the gradients anyway, use step(gradients, clip_norm{most}).
 template <class... G>
 double clip_by_global_norm(std::tuple<G...>& gradients, double most) {
   const double norm = global_norm(gradients), factor = detail::clipping_factor(norm, most);

@@ -1,5 +1,5 @@
-// Operations that read or make indices: take, one_hot, argmax; and sums from the first index on. Each is declared as an
-// operation of your own would be.
+// Operations that read or produce indices: take, one_hot, argmax; and the cumulative sum. Each is declared in the same
+// form as a user-defined operation.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace partita {
 namespace detail {
 
-/// A block as [outer, along, inner], seen from one of its dimensions.
+/// The extents of a block as [outer, along, inner], where `along` covers the chosen dimensions.
 struct dimension_loops {
   std::size_t outer = 1, along = 1, inner = 1;
   dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
@@ -26,14 +26,14 @@ struct dimension_loops {
   }
 };
 
-/// Plain arrays whose indices are elements of the type of x and no integers: what argmax gives.
+/// Both are plain arrays of the same floating-point type: indices such as the result of argmax.
 template <class X, class Indices>
 inline constexpr bool are_arrays_of_one_type = false;
 template <ranked_array X, ranked_array Indices>
 inline constexpr bool are_arrays_of_one_type<X, Indices> =
     std::is_same_v<element_of<X>, element_of<Indices>> && std::is_floating_point_v<element_of<X>>;
 
-/// Indices that every worker knows, in their extents.
+/// Indices that every worker knows, with their extents.
 struct known_indices {
   std::shared_ptr<const std::vector<std::size_t>> all;
   shape_list extents{};
@@ -41,7 +41,7 @@ struct known_indices {
   std::uint64_t fingerprint() const { return hasher().mix(*all).mix(extents).value(); }
 };
 
-/// Those of a block's indices whose dimensions begin at D.
+/// Calls f for the indices that belong to a block; the dimensions of the indices begin at dimension D of the block.
 template <std::size_t D, class T, class F>
 void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
   short_list<interval> rows;
@@ -49,11 +49,11 @@ void for_each_index(const known_indices& indices, const tensor_part<T>& block, F
   for_each_label(*indices.all, rows, indices.extents, f);
 }
 
-/// The rows go back to where they were taken: what comes from several is added.
+/// The adjoint of take: adds each row to the place that it was taken from. Rows with the same index are summed.
 template <std::size_t D, std::size_t Rank>
 struct untake_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
   known_indices indices;
   std::size_t extent;
@@ -95,7 +95,7 @@ struct untake_operation {
 template <std::size_t D, std::size_t Rank>
 struct take_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 1;
   known_indices indices;
 
@@ -147,7 +147,7 @@ X untake_operation<D, Rank>::adjoint(std::size_t, const X& dx, const X&, const X
 
 struct one_hot_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 1;
   std::size_t classes;
 
@@ -165,14 +165,14 @@ struct one_hot_operation {
   }
   template <class X>
   X adjoint(std::size_t, const X&, const X&, const X&) const {
-    return {};  // it is constant but where it jumps
+    return {};  // piecewise constant, so the derivative is zero
   }
 };
 
 template <std::size_t D>
 struct argmax_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::argmax({static_cast<std::ptrdiff_t>(D)})(x);
   }
@@ -207,7 +207,7 @@ template <std::size_t D>
 struct cumsum_operation {
   static constexpr bool on_integers = true, is_linear = true;
   static constexpr std::uint32_t along = std::uint32_t{1} << D;
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 1;
   bool backwards = false;
 
@@ -233,12 +233,12 @@ struct cumsum_operation {
 
 }  // namespace detail
 
-/// The elements along a dimension that stand at these indices: `take(x, rows, dimensions<0>)`. For tables whose rows
-/// are cut, `lookup` gathers nothing.
-/// Shapes:   the indices' dimensions stand where the dimension was.
+/// The elements at these indices along a dimension: `take(x, rows, dimensions<0>)`. For a table with sharded rows use
+/// `lookup`, which gathers nothing.
+/// Shapes:   the dimensions of the indices replace the dimension.
 /// Requires: indices below its extent [shape_error], the same on every worker.
-/// Cost:     moves x where this dimension is cut; a copy of the result.
-/// Adjoint:  adds each element of the cotangent where it was taken.
+/// Cost:     moves x where this dimension is sharded; a copy of the result.
+/// Adjoint:  adds each element of the cotangent to the place that it was taken from.
 template <class X, ranked_array Indices, std::size_t D>
   requires(detail::any_tensor<X> && !detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
@@ -248,22 +248,24 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
                 "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
   auto all = std::make_shared<std::vector<std::size_t>>();
   const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
-  for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // a negative one is too large
+  for (const auto index : given)
+    all->push_back(static_cast<std::size_t>(index));  // a negative index becomes too large
+                                                      // and is rejected
   if constexpr (detail::has_dimensions<X, D>)
     return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
 }
-/// For each label as many elements as there are classes, 1 at the label's place and 0 elsewhere; of what is no class
-/// all are 0. Labels are elements of the tensor.
-/// Adjoint:  none: no gradient goes to labels.
+/// One row of `classes` elements per label: 1 at the index of the label and 0 elsewhere; all 0 if the label is not a
+/// class. The labels are elements of the tensor.
+/// Adjoint:  none; labels get no gradient.
 template <class X>
   requires detail::any_tensor<X>
 auto one_hot(const X& labels, std::size_t classes) {
   return operate(detail::one_hot_operation{classes}, labels);
 }
-/// The index of the largest along a dimension, of equal ones the first, of NaNs the first, as an element of the
-/// tensor's type, which must count that far (a float to 2^24).
-/// Requires: an element along it [shape_error].
-/// Adjoint:  none: no gradient goes to x.
+/// The index of the largest element along a dimension: the first of equal elements, and the first NaN if there is one.
+/// The index is an element of the tensor's type, which must represent it exactly (float: up to 2^24).
+/// Requires: at least one element along the dimension [shape_error].
+/// Adjoint:  none; x gets no gradient.
 template <class X, std::size_t D>
   requires detail::any_tensor<X>
 auto argmax(const X& x, dimensions_t<D>) {
@@ -271,9 +273,10 @@ auto argmax(const X& x, dimensions_t<D>) {
                 "partita::argmax(x, dimensions<d>): requires a dimension that x has; count from 0");
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::argmax_operation<D>{}, x);
 }
-/// The sums of all elements up to each, along a dimension.
-/// Cost:     moves x where this dimension is cut; one pass.
-/// Adjoint:  the sums of all elements from each on.
+/// The cumulative sum along a dimension: each element is the sum of all elements up to and including it.
+/// Cost:     one pass. Where this dimension is sharded, the totals of the blocks are exchanged and the result stays
+///           sharded; in a traced program x is gathered along it.
+/// Adjoint:  the cumulative sum from the end.
 template <class X, std::size_t D>
   requires detail::any_tensor<X>
 auto cumsum(const X& x, dimensions_t<D>) {

@@ -1,5 +1,4 @@
-// A sharding as the words that name it, for types: short in a symbol, and read in a compiler's message as one would say
-// it.
+// The name of a sharding as a template argument: short in a symbol, and readable in compiler messages.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +6,8 @@
 
 namespace partita {
 
-/// "data=2,model=4 (data, ) partial sum over model": the mesh, with '!' after it if it has no implicit reshards, then
-/// the layout. A value, usable as a template argument.
+/// "data=2,model=4 (data, ) partial sum over model": the mesh, followed by '!' if it has no implicit reshards, then the
+/// layout. A value that can be a template argument.
 template <std::size_t Letters>
 struct layout_name {
   char letters[Letters + 1]{};
@@ -32,7 +31,7 @@ constexpr text written_layout(const sharding& s) {
   return all;
 }
 
-/// Reads what written_layout wrote.
+/// Parses the output of written_layout.
 template <std::size_t Letters>
 class layout_reader {
  public:
@@ -52,7 +51,7 @@ class layout_reader {
     }
     ++c_;
     sharding s(m, *c_ == '(' ? 1 : 0);
-    c_ += s.rank() == 0 ? 6 : 1;  // scalar, or a parenthesis
+    c_ += s.rank() == 0 ? 6 : 1;  // skips "scalar", or a parenthesis
     while (s.rank() != 0 && *c_ != ')') {
       std::size_t length = 0;
       while (c_[length] != '+' && c_[length] != ',' && c_[length] != ')') ++length;
@@ -67,7 +66,7 @@ class layout_reader {
       skip_word();
       owed_reduction kind = owed_reduction::none;
       if (partial) kind = kind_of_word();
-      skip_word();  // over
+      skip_word();  // skips "over"
       std::size_t length = 0;
       while (c_[length] != ' ' && c_[length] != '\0') ++length;
       const std::size_t a = m.number(c_, length);
@@ -100,7 +99,7 @@ class layout_reader {
 
 }  // namespace detail
 
-/// The sharding that a name says.
+/// The sharding that a name describes.
 template <auto Name>
 inline constexpr sharding layout_named = detail::layout_reader(Name).read();
 
@@ -119,14 +118,14 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 
 }  // namespace detail
 
-/// The name of a sharding, of as many letters as it takes. (Its type is spelt out for g++ 12.)
+/// The name of a sharding, with exactly as many letters as it needs. (Its type is written out because of g++ 12.)
 template <sharding S>
 inline constexpr layout_name<detail::letters_of_layout<S>> name_of_layout =
     detail::make_layout_name<detail::letters_of_layout<S>>(S);
 
 namespace detail {
 
-// Names of layouts that follow from a name, made without a sharding as a template argument: g++ 12 fails on that.
+// Names of layouts that are derived from a name. No sharding is a template argument here, because g++ 12 fails on that.
 template <auto Name>
 inline constexpr sharding cotangent_named = cotangent(layout_named<Name>);
 template <auto Name>

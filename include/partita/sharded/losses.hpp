@@ -1,4 +1,4 @@
-// Losses as functions of tensors, one for each element: their mean is `mean(losses::mse(x, target))`.
+// Losses as functions of tensors, with one result per element: the mean loss is `mean(losses::mse(x, target))`.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ constexpr partita::rule rule_of_losses(const char* name, const shape_list& x, st
   return r.complete().with(linearity::none).named(name);
 }
 
-/// The derivative of a loss in x, times dy.
+/// The derivative of a loss with respect to x, times dy.
 template <class Function>
 struct loss_gradient_operation {
   static constexpr std::size_t parameters = 1;
@@ -33,7 +33,7 @@ struct loss_gradient_operation {
                              f.derivative(static_cast<double>(x[k]), static_cast<double>(target[k])));
   }
 };
-/// The function of an element and its target that a layer of nn/ sums up.
+/// The elementwise loss: the function of an element and its target that a loss layer of nn/ sums.
 template <class Function>
 struct loss_operation {
   static constexpr std::uint32_t adjoint_reads = 3;
@@ -62,13 +62,13 @@ auto loss_of(const Function& f, const X& x, const Target& target) {
 /// The losses of the layers in nn/loss.hpp, as functions of a tensor and its target: `mean(losses::mse(x, target))`,
 /// `sum(losses::kl(x, target, {.log_target = true}))`.
 /// Shapes:   x and target of equal extents, which are the result's [shape_error].
-/// Requires: nothing else; a `bce` of an x outside [0, 1] is NaN.
-/// Cost:     one pass; nothing moves where both lie alike.
-/// Adjoint:  dy times the derivative to x; nothing goes back to the target.
+/// Requires: nothing else; `bce` is NaN where x is outside [0, 1].
+/// Cost:     one pass; nothing moves if both have the same layout.
+/// Adjoint:  dy times the derivative with respect to x; the target gets no gradient.
 namespace losses {
 
 struct smooth_l1_form {
-  double beta = 1;  ///< where the square becomes the absolute value
+  double beta = 1;  ///< where the function changes from the square to the absolute value
 };
 struct kl_form {
   bool log_target = false;  ///< the target is given as its logarithm

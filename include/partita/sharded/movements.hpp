@@ -1,4 +1,5 @@
-// Which movements a function of tensors makes, forward and back: foretold, or recorded while they are made.
+// The movements that a function of tensors makes, forward and backward: predicted by a dry run, or recorded during a
+// run.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,14 @@
 
 namespace partita {
 
-/// How the cotangent of a value lies: it follows from how the value lies, and from nothing else.
+/// The layout of the cotangent of a value; it depends only on the layout of the value.
 inline sharding layout_of_cotangent(const sharding& layout) { return detail::place_of_cotangent(layout); }
 
-/// All movements that `f(x...)` will make, and then its way back for gradients by all of x, before any is made: for
-/// each the operation, whence, where to, and the bytes that this worker will receive. f is a function of tensors, or a
-/// traced program.
-/// Requires: a function that reads no elements [error].
-/// Cost:     that of planning: no operation is computed, nothing moves, nobody is asked.
+/// Predicts all movements of `f(x...)` and then of its backward pass for the gradients with respect to all of x. Each
+/// entry has the operation, the old and the new layout, and the bytes that this worker will receive. f is a function of
+/// tensors, or a traced program.
+/// Requires: a function that does not read elements [error].
+/// Cost:     that of planning: no operation is computed, and no message is sent.
 template <class F, class... X>
   requires(detail::tensor_value<X> && ...)
 std::vector<movement> movements_of(const F& f, const X&... x) {

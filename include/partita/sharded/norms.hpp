@@ -1,5 +1,4 @@
-// Norms as functions of tensors: over the batch, over groups of channels, by the root mean square. A layer norm is
-// `normalise`.
+// Norms as functions of tensors: batch norm, group norm and root-mean-square norm. The layer norm is `normalise`.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 namespace partita {
 namespace detail {
 
-/// The sum over all dimensions but the channels.
+/// The sum over all dimensions except the channels.
 struct channel_sums_op {
   static constexpr partita::rule rule(const shape_span& x) {
     attributes::list axes;
@@ -22,7 +21,7 @@ struct channel_sums_op {
     return {r, block_work::map, element_function::add, 0, owed_reduction::sum};
   }
 };
-/// Elements of one channel, of all samples.
+/// The number of elements of one channel, over all samples.
 template <class X>
 double elements_of_channel(const X& x) {
   double n = 1;
@@ -34,7 +33,8 @@ auto channel_means(const X& x) {
   return multiply(call(channel_sums_op{}, x), 1 / elements_of_channel(x));
 }
 
-/// Images [n, (g c), ...], numbers of their groups [n, g]: which of them are operands, and that the last is the result.
+/// The rule for images [n, (g c), ...] and numbers per sample and group [n, g]. `images` and `numbers` count the
+/// operands of each kind, and `gives_numbers` decides which kind the result has.
 template <std::size_t Groups>
 constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std::size_t numbers, bool gives_numbers,
                                        const shape_list& x) {
@@ -59,7 +59,7 @@ constexpr partita::rule rule_of_groups(const char* name, std::size_t images, std
   }
   return r.complete().named(name);
 }
-/// Calls f(place in the image, place among the numbers).
+/// Calls f(index in the image, index among the group numbers) for each element.
 template <class F>
 void for_groups(const shape_list& image, std::size_t groups_here, F f) {
   std::size_t cells = 1;
@@ -74,10 +74,10 @@ void for_groups(const shape_list& image, std::size_t groups_here, F f) {
 template <std::size_t Groups, bool Adds>
 struct shift_groups_operation;
 
-/// x -> for each sample and group the sum of its elements.
+/// x -> the sum of the elements of each sample and group.
 template <std::size_t Groups>
 struct group_sums_operation {
-  static constexpr std::uint32_t adjoint_reads = 1;  // extents alone, but where they lie, too
+  static constexpr std::uint32_t adjoint_reads = 1;  // the adjoint reads operand 0, for its extents and layout only
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("group_sums", 1, 0, true, x[0]);
   }
@@ -129,11 +129,11 @@ struct scale_groups_operation {
 
 }  // namespace detail
 
-/// The mean of each channel over batch and features, and its variance: `const auto [mean, variance] =
-/// batch_statistics(x)`. Divide by n - 1 instead of n what running statistics keep.
-/// Shapes:   x is batch x channels x features; both results have an element for each channel.
-/// Cost:     two sums of a number a channel where batch or features are cut.
-/// Adjoint:  of both, by what they are made of.
+/// The mean and the variance of each channel over batch and features: `const auto [mean, variance] =
+/// batch_statistics(x)`. The variance divides by n; running statistics should divide by n - 1 instead.
+/// Shapes:   x is batch x channels x features; both results have one element per channel.
+/// Cost:     two sums of one number per channel where batch or features are sharded.
+/// Adjoint:  of both results, through the operations that compute them.
 template <class X>
   requires detail::tensor_value<X>
 auto batch_statistics(const X& given) {
@@ -146,8 +146,8 @@ auto batch_statistics(const X& given) {
   const auto variance = whole(detail::channel_means(square(subtract(x, mean, broadcast_dimensions<1>))));
   return std::pair(mean, variance);
 }
-/// (x - mean) / sqrt(variance + epsilon) * gamma + beta with the statistics of each channel that are given: a batch
-/// norm in evaluation.
+/// (x - mean) / sqrt(variance + epsilon) * gamma + beta with given statistics of each channel: a batch norm in
+/// evaluation.
 template <class X, class Mean, class Variance, class Gamma, class Beta>
   requires(detail::tensor_value<X> && detail::any_tensor<Mean> && detail::any_tensor<Variance> &&
            detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
@@ -157,7 +157,7 @@ auto normalise_by(const X& x, const Mean& mean, const Variance& variance, const 
   const auto normal = divide(subtract(x, mean, channels), sqrt(add(variance, epsilon)), channels);
   return add(multiply(normal, gamma, channels), beta, channels);
 }
-/// A batch norm in training: normalise_by the statistics of x itself.
+/// A batch norm in training: normalise_by with the statistics of x itself.
 template <class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {
@@ -166,10 +166,12 @@ auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, doubl
     return normalise_by(x, mean, variance, gamma, beta, epsilon);
   });
 }
-/// A group norm: of each sample `Groups` groups of channels, all their features together, then gamma and beta of each
-/// channel: `normalise_groups<4>(x, gamma, beta)`. As many groups as channels are an instance norm.
-/// Requires: channels that are a multiple of the groups [shape_error].
-/// Cost:     two sums of a number for each sample and group where features are cut; whole groups may be cut.
+/// A group norm: the channels of each sample form `Groups` groups, each normalised together with all its features; then
+/// gamma and beta of each channel are applied: `normalise_groups<4>(x, gamma, beta)`. With as many groups as channels
+/// it is an instance norm.
+/// Requires: a number of channels that is a multiple of the groups [shape_error].
+/// Cost:     two sums of one number per sample and group where features are sharded; the groups may be sharded as
+///           wholes.
 /// Adjoint:  to x, gamma and beta.
 template <std::size_t Groups, class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)

@@ -1,5 +1,5 @@
-// Operations of your own: a struct that declares a rule, a local function and an adjoint is an operation like any
-// other.
+// User-defined operations: a struct that declares a rule, a local function and an adjoint can be used like any other
+// operation.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,16 @@ shape_list extents_of_any(const X& x) {
 
 }  // namespace detail
 
-/// Applies an operation that `op` declares: `static constexpr rule rule(const shape_span&)`, from the operands' shapes;
-/// `local(x..., y)` on `tensor_part`s, which sets this worker's block of the result; and, if it is to be
-/// differentiated, `adjoint(i, dy, x..., y)`, the cotangent of operand i made of operations (`{}` if there is none).
-/// An operation whose members must be equal on all workers says how many they are, `static constexpr std::size_t
-/// parameters = 1`: then the next agreement compares them.
-/// Shapes:   as the rule says; extents that it leaves open are those of `op.result_extents(shapes)`.
-/// Requires: a local function that does not communicate, and what it gives not to depend on how its operands are cut; a
-///           rule that is linear only where the function is: notation is, unless `.with(linearity::none)` is said.
-/// Cost:     what the rule makes move, and the local function.
+/// Applies an operation that `op` declares. `static constexpr rule rule(const shape_span&)` gives its rule from the
+/// operands' shapes. `local(x..., y)` takes `tensor_part`s and sets this worker's block of the result. For
+/// differentiation, `adjoint(i, dy, x..., y)` gives the cotangent of operand i, composed of operations (`{}` if there
+/// is none). An operation whose data members must be equal on all workers declares how many they are, `static constexpr
+/// std::size_t parameters = 1`; the next agreement then compares them.
+/// Shapes:   given by the rule; extents that the rule leaves open are those of `op.result_extents(shapes)`.
+/// Requires: a local function that does not communicate, and whose result does not depend on how its operands are
+///           sharded. A rule must be declared linear only if the function is linear; a rule made from notation is
+///           linear unless `.with(linearity::none)` is added.
+/// Cost:     the movements that the rule requires, and the local function.
 /// Adjoint:  the declared one.
 template <class Op, class... X>
 auto operate(const Op& op, const X&... x) {

@@ -1,4 +1,4 @@
-// Operations on tensors: one program text for plain arrays, sharded tensors and traced values.
+// Operations on tensors: the same call accepts plain arrays, sharded tensors and traced values.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +34,12 @@ struct transpose_op {
   applied_operation on(const partita::rule& r) const { return {r, block_work::map}; }
 };
 
-/// Whether P is an order of the dimensions of X, as far as its type tells.
+/// Whether P is a permutation of the dimensions of X, as far as the type of X shows.
 template <class X, std::size_t... P>
 inline constexpr bool orders_dimensions =
     is_order(axes_order<sizeof...(P)>{P...}) && (rank_if_known<X>() == dynamic || rank_if_known<X>() == sizeof...(P));
 
-/// A reduction along dimensions; none said: all of them.
+/// A reduction along the dimensions D; along all dimensions if D is empty.
 template <owed_reduction Kind, bool Keep, std::ptrdiff_t... D>
 struct reduction_op {
   static constexpr partita::rule rule(const shape_span& shapes) {
@@ -79,7 +79,7 @@ double elements_along(const X& x) {
 
 }  // namespace detail
 
-// --- element by element, with XLA's broadcasting ---
+// --- elementwise operations, with XLA's broadcasting ---
 
 #define PARTITA_BINARY(operation)                                                    \
   template <class L, class R>                                                        \
@@ -98,8 +98,8 @@ PARTITA_BINARY(multiply)
 PARTITA_BINARY(divide)
 #undef PARTITA_BINARY
 
-/// `maximum(x, y)`, `minimum(x, y)`: of equal elements the second; a NaN comes through.
-/// Adjoint:  half of dy to each of two equal elements, all of it to both if one is NaN.
+/// `maximum(x, y)`, `minimum(x, y)`: if both elements are equal, the result is the second; a NaN is passed on.
+/// Adjoint:  half of dy to each of two equal elements; all of dy to both if one is NaN.
 template <class L, class R>
   requires detail::tensor_operands<L, R>
 auto elementwise_of(maximum_t, L&& l, R&& r) {
@@ -111,7 +111,7 @@ auto elementwise_of(minimum_t, L&& l, R&& r) {
   return detail::binary<detail::element_function::minimum>(l, r);
 }
 
-// Of arrays xtensor has these; argument-dependent lookup finds them there.
+// For plain arrays xtensor defines these functions, and argument-dependent lookup finds them there.
 #define PARTITA_UNARY(operation)                                                        \
   template <class X>                                                                    \
     requires detail::tensor_value<X>                                                    \
@@ -126,14 +126,15 @@ PARTITA_UNARY(abs)
 PARTITA_UNARY(square)
 #undef PARTITA_UNARY
 
-/// x Φ(x), Φ the distribution function of the normal distribution.
+/// x Φ(x), where Φ is the cumulative distribution function of the standard normal distribution.
 template <class X>
   requires detail::any_tensor<X>
 auto gelu(const X& x) {
   return detail::call(detail::elements_op<detail::element_function::gelu>{}, x);
 }
 
-/// Of a where the condition is not 0, of b where it is: one of them may be a number. No gradient goes to the condition.
+/// Elements of a where the condition is not 0, elements of b where it is 0. Either a or b may be a number. The
+/// condition gets no gradient.
 template <class C, class A, class B>
   requires(detail::any_tensor<C> && detail::tensor_or_number<A> && detail::tensor_or_number<B> &&
            (detail::tensor_value<C> || detail::tensor_value<A> || detail::tensor_value<B>))
@@ -153,7 +154,7 @@ auto where(C&& condition, A&& a, B&& b) {
 
 // --- products and shapes ---
 
-/// The product of matrices, of batches of them, and of vectors. Where workers hold parts of what is summed, the result
+/// The product of matrices, of batches of matrices, and of vectors. If the contracted dimension is sharded, the result
 /// is partial.
 template <class A, class B>
   requires(detail::any_tensor<A> && detail::any_tensor<B>)
@@ -168,7 +169,7 @@ auto matmul(const A&, const B&) {
       "partita::matmul(a, b): requires two tensors or arrays of a known rank; multiply(x, number) is for numbers");
   return detail::rejected_call{};
 }
-/// The dimensions in the opposite order, or in the order that `permute<...>` says.
+/// The dimensions in reverse order, or in the order that `permute<...>` gives.
 template <class X>
   requires detail::tensor_value<X>
 auto transpose(X&& x) {
@@ -201,10 +202,10 @@ sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& 
 
 }  // namespace detail
 
-/// The same elements in C order under other extents. Where a block is no block of the result, x is brought together
-/// along the dimensions that are merged or split; the result of a typed tensor says how it lies:
-/// `reshape<m.layout("data", "")>(x, {6, 4})`. That is one text for all: run-time tensors and values of traced programs
-/// get that layout, too, and plain arrays its rank.
+/// The same elements in C order with other extents. If a worker's block of x is not a block of the result, x is
+/// gathered along the dimensions that are merged or split. The layout of a typed result is given explicitly:
+/// `reshape<m.layout("data", "")>(x, {6, 4})`. This form accepts all kinds of tensors: run-time tensors and traced
+/// values also get that layout, and plain arrays get its rank.
 template <class T>
 sharded_tensor<T> reshape(const sharded_tensor<T>& x, const shape_list& extents) {
   return detail::reshaped_tensor(x, extents);
@@ -233,8 +234,8 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
   return detail::reshaped_tensor(x, shape_list(all));
 }
 
-/// While one lives, an operation whose operands would have to be moved is a partition_error that names the operand, its
-/// axes and the bytes: every movement is then a `reshard` that is written down.
+/// While an object of this class lives, an operation that would have to move an operand throws a partition_error that
+/// names the operand, its axes and the bytes. Every movement must then be an explicit `reshard`.
 class no_implicit_reshard {
  public:
   no_implicit_reshard() { ++detail::implicit_reshards_forbidden; }
@@ -243,9 +244,9 @@ class no_implicit_reshard {
   no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;
 };
 
-// --- along dimensions ---
+// --- reductions along dimensions ---
 
-/// The sum over dimensions, `sum(x, dimensions<0>)`, or over all of them.
+/// The sum along dimensions, `sum(x, dimensions<0>)`, or over all of them.
 template <class X>
   requires detail::tensor_value<X>
 auto sum(X&& x) {
@@ -264,7 +265,7 @@ auto sum(const X&, A) {
       "partita::sum(x, dimensions<...>): requires dimensions as part of the type; write sum(x, dimensions<0>)");
   return detail::rejected_call{};
 }
-/// The mean over dimensions or over all of them, however unevenly they are cut.
+/// The mean along dimensions or over all of them; uneven blocks are weighted correctly.
 template <class X>
   requires detail::tensor_value<X>
 auto mean(X&& x) {
@@ -281,8 +282,8 @@ auto mean(X&& x, dimensions_t<D...> along) {
     return sum(x, along);
   }
 }
-/// The largest along dimensions: `maximum(x, dimensions<1>)`; a NaN comes through.
-/// Adjoint:  equal shares of dy to all elements that are as large.
+/// The largest element along dimensions: `maximum(x, dimensions<1>)`; a NaN is passed on.
+/// Adjoint:  dy in equal shares to all elements that equal the largest.
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto elementwise_of(maximum_t, X&& x, dimensions_t<D...>) {

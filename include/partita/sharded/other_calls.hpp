@@ -1,4 +1,5 @@
-// What calls of tensor functions are answered by that no overload takes: what they require, in one sentence each.
+// Fallback overloads of tensor functions: a call that no other overload accepts is a compile-time error that states
+// what the function requires.
 #pragma once
 
 #include <partita/core/left_out.hpp>

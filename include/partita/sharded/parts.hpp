@@ -1,5 +1,5 @@
-// Tensors put together and taken apart along dimensions: slice, pad, concatenate, split. Each is declared as an
-// operation of your own would be.
+// Tensors joined and divided along dimensions: slice, pad, concatenate, split. Each is declared in the same form as a
+// user-defined operation.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct margin {
 
 namespace detail {
 
-/// Copies `shape` elements from index `from` of one block to index `to` of another.
+/// Copies a box of this shape from index `from` of one block to index `to` of another.
 template <class T>
 void copy_elements(const tensor_part<const T>& x, const shape_list& from, const tensor_part<T>& y, const shape_list& to,
                    const shape_list& shape) {
@@ -42,7 +42,7 @@ void copy_elements(const tensor_part<const T>& x, const shape_list& from, const 
     for (std::size_t k = 0; k < n; ++k) target[k] = source[k];
   });
 }
-/// Where the dimensions D of a block begin; 0 for the others.
+/// The index of a corner: `starts` at the dimensions D, 0 at the others.
 template <std::size_t... D>
 shape_list corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>& starts) {
   shape_list at = shape_list::filled(rank, 0);
@@ -54,12 +54,12 @@ shape_list corner(std::size_t rank, const std::array<std::size_t, sizeof...(D)>&
 template <bool Zeros, std::size_t... D>
 struct pad_operation;
 
-/// Indices from `first` on, `counts` of them, along the dimensions D.
+/// The elements at the intervals `of` along the dimensions D.
 template <std::size_t... D>
 struct slice_operation {
   static constexpr bool on_integers = true, is_linear = true;
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 1;
   std::array<interval, sizeof...(D)> of;
 
@@ -108,7 +108,7 @@ template <bool Zeros, std::size_t... D>
 struct pad_operation {
   static constexpr bool on_integers = true, is_linear = Zeros;
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr std::size_t parameters = 2;
   std::array<margin, sizeof...(D)> by{};
   double number = 0;
@@ -161,7 +161,7 @@ struct pad_operation {
 template <std::size_t D>
 struct concatenate_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // extents alone
+  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }
@@ -182,7 +182,7 @@ struct concatenate_operation {
   }
 };
 
-/// The same tensor, whole along a dimension.
+/// The same tensor, gathered along a dimension.
 template <std::size_t D>
 struct whole_operation {
   static constexpr partita::rule rule(const shape_span& x) {
@@ -211,10 +211,12 @@ using margin_along = margin;
 
 }  // namespace detail
 
-/// The indices of some dimensions: `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. What is sliced is whole along them.
-/// Shapes:   an interval of x for each of the dimensions [shape_error].
-/// Requires: nothing else: what is partial stays so.
-/// Cost:     moves x where these dimensions are cut; a copy of the result.
+/// The elements at these intervals of some dimensions: `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A sliced dimension
+/// that is sharded stays sharded; in a traced program it is gathered.
+/// Shapes:   one interval of x per named dimension [shape_error].
+/// Requires: nothing else; a partial tensor stays partial.
+/// Cost:     where sliced dimensions are sharded, each worker receives only the elements of x that its block of the
+///           result needs; a copy of the result.
 /// Adjoint:  pad with zeros.
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
@@ -224,7 +226,8 @@ auto slice(const X& x, dimensions_t<D...>, const detail::interval_along<D>&... o
                 "them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::slice_operation<D...>{{of...}}, x);
 }
-/// Zeros before and after some dimensions: `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`; or another number.
+/// Adds zeros, or another number, before and after some dimensions: `pad(x, dimensions<0, 1>, {1, 2}, {0, 1})`. Sharded
+/// dimensions are treated as in `slice`.
 template <class X, std::size_t... D>
   requires detail::any_tensor<X>
 auto pad(const X& x, dimensions_t<D...>, const detail::margin_along<D>&... by) {
@@ -241,10 +244,10 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_alo
                 "once; count them from 0");
   if constexpr (detail::has_dimensions<X, D...>) return operate(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
-/// Tensors one after another along a dimension: `concatenate(dimensions<0>, x, y, z)`. The others pass as they are cut.
-/// Shapes:   equal but along that dimension [shape_error].
+/// Joins tensors along a dimension: `concatenate(dimensions<0>, x, y, z)`. The other dimensions keep their sharding.
+/// Shapes:   equal except along that dimension [shape_error].
 /// Requires: tensors of one mesh and one element type [compile time; partition_error].
-/// Cost:     moves what is cut along that dimension; a copy of all.
+/// Cost:     moves tensors that are sharded along that dimension; a copy of all.
 /// Adjoint:  the slices of the cotangent.
 template <std::size_t D, class... X>
   requires(detail::any_tensor<X> && ...)
@@ -256,9 +259,10 @@ auto concatenate(dimensions_t<D>, const X&... x) {
   if constexpr ((detail::has_dimensions<X, D> && ...) && one_rank)
     return operate(detail::concatenate_operation<D>{}, x...);
 }
-/// Parts of these extents along a dimension: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8, 8>{})`; or as many
-/// as are said, the first ones longer by one: `split<3>(x, dimensions<1>)`. x is brought together once.
-/// Requires: extents that fill the dimension [shape_error].
+/// Splits x along a dimension into parts of these extents: `auto [q, k, v] = split(x, dimensions<1>, extents<8, 8,
+/// 8>{})`; or into n balanced parts, where the first parts may be longer by one: `split<3>(x, dimensions<1>)`. x is
+/// gathered once.
+/// Requires: extents that sum to the extent of the dimension [shape_error].
 template <class X, std::size_t D, std::size_t... E>
   requires detail::any_tensor<X>
 auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {

@@ -1,4 +1,4 @@
-// Pooling and upsampling as functions of tensors: batch, channels and features cut as they like.
+// Pooling and upsampling as functions of tensors; batch, channels and features may be sharded in any combination.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace partita {
 namespace detail {
 
-/// The operation of a layer's rule on a tensor.
+/// Applies the operation of a layer's rule to a tensor.
 template <template <class, std::size_t> class Operation, std::size_t D, class Rule, class X>
 auto sampled(const Rule& rule, const X& x) {
   const shape_list shape = extents_of_any(x);
@@ -25,14 +25,14 @@ auto sampled(const Rule& rule, const X& x) {
 
 }  // namespace detail
 
-/// The largest element under each window, of equal ones the first: `max_pool<2>(x, {.kernel = {2, 2}})`; and, as the
-/// layers of these names, the mean, as many of both as are asked for, and values between inputs:
-/// `adaptive_average_pool<2>(x, {.size = {1, 1}})`, `upsample<2>(x, {.scale = 2})`.
+/// `max_pool<2>(x, {.kernel = {2, 2}})` gives the largest element under each window, the first one if several are
+/// equal. The functions named like the other layers give the mean, the adaptive variants with a given output size, and
+/// interpolated values: `adaptive_average_pool<2>(x, {.size = {1, 1}})`, `upsample<2>(x, {.scale = 2})`.
 /// Shapes:   x is batch x channels x D features, the result has the same batch and channels.
 /// Requires: what the layers require [shape_error].
-/// Cost:     nothing moves where features are whole; where they are cut, the inputs beyond its block that a worker's
-///           outputs look at. Sums that are owed pass, but for the largest.
-/// Adjoint:  to the inputs that were looked at; that of the largest reads x, and chooses once more.
+/// Cost:     nothing moves where features are whole. Where they are sharded, each worker receives the inputs beyond its
+///           block that its outputs read. Partial sums pass through unreduced, except in max pooling.
+/// Adjoint:  to the inputs that were read; that of max pooling reads x and selects the largest element again.
 template <std::size_t D, class X>
   requires detail::any_tensor<X>
 auto max_pool(const X& x, const max_pooling_options<D>& options) {

@@ -1,4 +1,4 @@
-// Sharded tensors written for a person.
+// Printing sharded tensors in readable form.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace partita {
 
-/// Writes how a tensor lies and what this worker holds of it: `[4, 6] (data, ) on data 2 x model 2; here [0, 2) x
-/// [0, 6): 1 2 3 …`. Of summands the elements are not shown. Talks to nobody.
+/// Writes the layout of a tensor and this worker's block: `[4, 6] (data, ) on data 2 x model 2; here [0, 2) x [0, 6): 1
+/// 2 3 …`. The elements of a partial tensor are not shown. Needs no communication.
 template <class Stream, class T>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const sharded_tensor<T>& x) {
-  constexpr std::size_t most_shown = 64;  // chosen: a block that still is read at a glance
+  constexpr std::size_t most_shown = 64;  // chosen: a block of this size can still be read at a glance
   stream << (text() << "" << x.extents());
   if (x.state()->on) stream << (text(" ") << "" << x.layout() << " on " << x.state()->on->where());
   if (!x.state()->active()) {
@@ -35,7 +35,7 @@ Stream& operator<<(Stream& stream, const sharded_tensor<T>& x) {
   return stream;
 }
 
-/// Writes a tensor as one of run time is written.
+/// Writes a typed tensor in the same form as a run-time tensor.
 template <class Stream, class T, auto Layout>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const typed_sharded<T, Layout>& x) {

@@ -1,4 +1,4 @@
-// Recomputing a segment of a program on the way back instead of keeping what it computes.
+// Recomputes a segment of a program in the backward pass instead of keeping its intermediate values (checkpointing).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace partita {
 namespace detail {
 
-/// An argument of a segment as it is kept: detached, its block shared.
+/// An argument of a segment as it is kept: detached from the tape, sharing its block.
 template <class T, auto Layout>
 typed_sharded<T, Layout> as_kept(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(detached(x.at_run_time()));
@@ -43,7 +43,8 @@ sharded_tensor<T> as_its_kind(const sharded_tensor<T>&, sharded_tensor<T> value)
   return value;
 }
 
-/// The way back through a segment: calls it again, goes back through that, and hands out the cotangents one by one.
+/// The backward function of a segment: it calls the segment again, runs its backward pass once, and then returns the
+/// cotangent of one argument per call.
 template <class T, class F, class Arguments>
 pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
   return [f, arguments, cotangents = std::vector<sharded_tensor<T>>()](std::size_t i,
@@ -68,12 +69,14 @@ pull_back<T> recomputed_adjoint(const F& f, const Arguments& arguments) {
 
 }  // namespace detail
 
-/// f(x...), of which the tape keeps the arguments only: on the way back f is called once more, so that what it computes
-/// in between lives for that long. Known as checkpointing of a segment. `f` is a function of tensors that gives one.
+/// f(x...), of which the tape keeps only the arguments. The backward pass calls f once more, so the intermediate values
+/// of f live only during its backward pass. This is known as checkpointing. `f` is a function of tensors that returns
+/// one tensor.
 /// Shapes:   those of f.
-/// Requires: that f reads as its arguments what a gradient is asked of [error], and that it computes the same again.
-/// Cost:     f once more, with its movements; memory of the arguments, and of one segment at a time.
-/// Adjoint:  that of f, the same numbers. Outside value_and_gradient, while tracing and of arrays: f(x...).
+/// Requires: that every tensor whose gradient is wanted is an argument of f, not captured by it [error]; that f
+///           computes the same result again.
+/// Cost:     f once more, with its movements; memory for the arguments, and for one segment at a time.
+/// Adjoint:  that of f, with identical numbers. Outside value_and_gradient, while tracing and for arrays it is f(x...).
 template <class F, class... X>
   requires(detail::any_tensor<X> && ...)
 auto recompute(const F& f, const X&... x) {

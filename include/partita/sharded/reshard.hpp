@@ -1,4 +1,4 @@
-// Reshard: the same global tensor under another sharding, differentiable.
+// Reshard: gives the same global tensor another sharding. Differentiable.
 #pragma once
 
 #include <partita/sharded/detail/fingerprint_of.hpp>
@@ -7,11 +7,12 @@
 
 namespace partita {
 
-/// Brings a tensor to another layout of its mesh: what `plan_reshard` says, with all steps between two reductions as
+/// Changes the layout of a tensor on its mesh. It follows `plan_reshard`, but does all steps between two reductions in
 /// one exchange.
 /// Shapes:   those of x.
 /// Requires: a layout of the same mesh [partition_error] and rank [shape_error].
-/// Cost:     no worker receives more than the plan says; a slice, or making a whole value partial, needs no message.
+/// Cost:     no worker receives more than the plan states; slicing, or making a replicated value partial, needs no
+///           message.
 /// Adjoint:  reshard(dy, cotangent of the layout of x).
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
@@ -34,14 +35,14 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
   return y;
 }
 
-/// Brings a tensor to another mesh of its world, which may have other workers: `reshard(x, placed_mesh(m, workers(4,
-/// 8)), m.layout("data", ""))`. Sums that are owed are taken on the mesh where it lies; then every worker takes each
-/// index from one that holds it, from itself where it can, copies serving in turn.
+/// Moves a tensor to another mesh of its world, which may have different workers: `reshard(x, placed_mesh(m, workers(4,
+/// 8)), m.layout("data", ""))`. Pending sums are taken on the old mesh. Then every worker receives each index from one
+/// worker that holds it: from itself if possible, else from the replicas in turn.
 /// Shapes:   those of x.
-/// Requires: a layout of that mesh [partition_error] and of the tensor's rank [shape_error], workers of the world
-///           [partition_error]. All workers of the world call it.
+/// Requires: a layout of that mesh [partition_error] and of the tensor's rank [shape_error]; workers of the world
+///           [partition_error]. All workers of the world make the call.
 /// Cost:     one exchange; no worker receives more than its new block.
-/// Adjoint:  back to the mesh of x, to the cotangent of its layout.
+/// Adjoint:  the reshard back to the mesh of x, to the cotangent of its layout.
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, const sharding& to) {
   const auto from = x.state()->on;

@@ -1,5 +1,5 @@
-// Rows at indices that are a tensor themselves, cut as they like: taken, added to and replaced. Each is declared as an
-// operation of your own would be.
+// Rows at indices that are stored in a tensor, which may have any sharding: take, scatter_add and scatter. Each is
+// declared in the same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@
 namespace partita {
 namespace detail {
 
-/// The index that an element says, or `extent` if it says none: 1.5 is no index.
+/// The index that an element represents, or `extent` if it is not a valid index (for example 1.5).
 template <class T>
 std::size_t index_said(const T& element, std::size_t extent) {
   if (!(element >= T(0)) || !(element < static_cast<T>(extent))) return extent;
   const auto index = static_cast<std::size_t>(element);
   return static_cast<T>(index) == element ? index : extent;
 }
-/// Calls f(row of the indices, offset of the whole side, offset of the indexed side) for each element of both.
+/// Calls f(index, offset in the tensor whose dimension is whole, offset in the tensor with the indices' dimensions) for
+/// each pair of elements.
 template <class T, class F>
 void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexed, std::size_t dimension,
                    std::size_t extent, F f) {
@@ -35,11 +36,11 @@ void for_each_pair(const tensor_part<const T>& indices, const shape_list& indexe
 template <std::size_t D>
 struct add_rows_operation;
 
-/// x, indices -> x with dimension D replaced by those of the indices.
+/// x, indices -> x with dimension D replaced by the dimensions of the indices.
 template <std::size_t D>
 struct take_rows_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 2;  // the indices
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
 
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::gather(static_cast<std::ptrdiff_t>(D))(x).named("take");
@@ -58,11 +59,11 @@ struct take_rows_operation {
   }
 };
 
-/// rows, indices -> what was added up at each index of dimension D.
+/// rows, indices -> the sum of the rows at each index of dimension D.
 template <std::size_t D>
 struct add_rows_operation {
   static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 2;  // the indices
+  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
   static constexpr std::size_t parameters = 1;
   std::size_t extent;
 
@@ -114,12 +115,12 @@ std::size_t extent_of(const X& x, std::size_t d, const char* call) {
 
 }  // namespace detail
 
-/// The elements along a dimension that stand at the indices that a tensor holds, cut as that is; an element that is no
-/// index of the dimension gives zeros. Indices have the elements of x, as those have that `argmax` gives, also of plain
-/// arrays.
-/// Shapes:   the indices' dimensions stand where the dimension was.
-/// Cost:     moves x where this dimension is cut; nothing for indices, however they are cut.
-/// Adjoint:  adds each element of the cotangent where it was taken; none for the indices.
+/// The elements along a dimension at the indices that a tensor holds; the result is sharded as the indices are. An
+/// element that is not an index of the dimension gives zeros. The indices have the element type of x, like the result
+/// of `argmax`; this also holds for plain arrays.
+/// Shapes:   the dimensions of the indices replace the dimension.
+/// Cost:     moves x where this dimension is sharded; the indices do not move, whatever their sharding.
+/// Adjoint:  adds each element of the cotangent to the place that it was taken from; none for the indices.
 template <class X, class Indices, std::size_t D>
   requires((detail::any_tensor<X> && detail::tensor_value<Indices>) || detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
@@ -127,10 +128,10 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
                 "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
   if constexpr (detail::has_dimensions<X, D>) return operate(detail::take_rows_operation<D>{}, x, indices);
 }
-/// x and the updates, each added at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`.
-/// Shapes:   updates have the indices' dimensions where x has that one [shape_error].
-/// Cost:     what is cut with the indices is a partial sum: it is taken where it is read.
-/// Adjoint:  dy for x, what `take` takes of it for the updates, none for the indices.
+/// Adds each update to x at its index along a dimension: `scatter_add(x, indices, updates, dimensions<0>)`.
+/// Shapes:   the updates have the dimensions of the indices in place of that dimension of x [shape_error].
+/// Cost:     if the indices are sharded, the result is a partial sum, which is reduced when it is read.
+/// Adjoint:  dy for x; `take` of dy at the indices for the updates; none for the indices.
 template <class X, class Indices, class Updates, std::size_t D>
   requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
 auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
@@ -140,7 +141,7 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
   if constexpr (detail::has_dimensions<X, D>)
     return add(x, operate(detail::add_rows_operation<D>{detail::extent_of(x, D, "scatter_add")}, updates, indices));
 }
-/// The same of plain arrays, whose indices are integers or elements of the type of x.
+/// The same for plain arrays, whose indices are integers or elements of the type of x.
 template <ranked_array X, ranked_array Indices, ranked_array Updates, std::size_t D>
 auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D> along) {
   using T = element_of<X>;
@@ -152,9 +153,9 @@ auto scatter_add(const X& x, const Indices& indices, const Updates& updates, dim
     return detail::as_array<rank_of<X>>(
         scatter_add(detail::as_run_time(x), detail::as_run_time(said), detail::as_run_time(updates), along));
 }
-/// x with its elements at the indices replaced by the updates; of equal indices by the sum of their updates.
+/// x with the elements at the indices replaced by the updates; updates with equal indices are summed.
 /// Shapes:   as scatter_add.
-/// Adjoint:  dy where nothing was replaced for x, where something was for the updates.
+/// Adjoint:  for x, dy where nothing was replaced; for the updates, dy where they replaced an element.
 template <class X, class Indices, class Updates, std::size_t D>
   requires(detail::tensor_value<X> && detail::tensor_value<Indices> && detail::tensor_value<Updates>)
 auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
@@ -162,7 +163,7 @@ auto scatter(const X& x, const Indices& indices, const Updates& updates, dimensi
                 "partita::scatter(x, indices, updates, dimensions<d>): requires a dimension that x has; count from 0");
   if constexpr (detail::has_dimensions<X, D>) {
     const detail::add_rows_operation<D> rows{detail::extent_of(x, D, "scatter")};
-    const auto ones = add(multiply(less(updates, 0), 0), 1);  // whatever the updates are
+    const auto ones = add(multiply(less(updates, 0), 0), 1);  // ones, whatever values the updates have
     return where(operate(rows, ones, indices), operate(rows, updates, indices), x);
   }
 }

@@ -1,4 +1,4 @@
-// Sharded tensors that are typed by their sharding: a thin front of sharded_tensor.
+// Sharded tensors whose layout is part of their type: a thin wrapper of sharded_tensor.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,8 @@ consteval bool is_readable() {
 
 }  // namespace detail
 
-/// A tensor over the workers of a mesh whose layout is part of its type; the type is written
-/// `sharded<float, m.layout("data", "")>`. What may be asked of it depends on the layout: what is partial cannot be
-/// read.
+/// A tensor over the workers of a mesh whose layout is part of its type. The type is written `sharded<float,
+/// m.layout("data", "")>`. The layout decides which members may be called: a partial tensor cannot be read.
 template <class T, auto Layout>
 class typed_sharded {
  public:
@@ -34,7 +33,7 @@ class typed_sharded {
   static constexpr auto name = Layout;
 
   typed_sharded() = default;
-  /// From one whose layout is known at run time. Requires that layout [partition_error].
+  /// From a tensor whose layout is known at run time. Requires that layout to be the one of the type [partition_error].
   explicit typed_sharded(sharded_tensor<T> value) : value_(std::move(value)) {
     if (!value_.layout().same_layout(layout()))
       throw partition_error(text("partita::sharded: requires a tensor that lies as the type says, ")
@@ -44,20 +43,20 @@ class typed_sharded {
   const shape_list& extents() const { return value_.extents(); }
   short_list<interval> box() const { return value_.box(); }
 
-  /// This worker's block, a view of its memory.
+  /// This worker's block, as a view of its memory.
   auto local() const {
     if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
   }
   auto local() {
     if constexpr (detail::is_readable<Layout>()) return value_.template local<rank()>();
   }
-  /// All of it on every worker of the mesh: the one call that gathers. Collective.
+  /// The whole tensor on every worker of the mesh; the only call that gathers. Collective.
   auto whole() const {
     if constexpr (detail::is_readable<Layout>()) return value_.template whole<rank()>();
   }
-  /// The only element of a tensor of one, on every worker of the world; see sharded_tensor.
+  /// The element of a tensor with exactly one element, on every worker of the world; see sharded_tensor.
   T number() const { return value_.number(); }
-  /// Elements by global index, of any worker, for any worker; see sharded_tensor. Collective.
+  /// Reads elements by global index, whichever workers hold them; see sharded_tensor. Collective.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     if constexpr (detail::is_readable<Layout>()) return value_.get(indices);
   }
@@ -74,24 +73,25 @@ class typed_sharded {
     if constexpr (detail::is_readable<Layout>()) value_.for_each_local(f);
   }
 
-  // --- this worker's block as an optimiser's parameter sees it ---
+  // --- this worker's block, as an optimiser sees a parameter ---
   T* data() { return value_.data(); }
   const T* data() const { return value_.data(); }
   std::size_t size() const { return value_.size(); }
   const shape_list& shape() const { return value_.shape(); }
 
-  /// The same tensor as one whose layout is known at run time only.
+  /// The same tensor with a layout that is known only at run time.
   const sharded_tensor<T>& at_run_time() const { return value_; }
 
  private:
   sharded_tensor<T> value_;
 };
 
-/// A tensor of elements T that lies as S says.
+/// A tensor of elements T with layout S.
 template <class T, sharding S>
 using sharded = typed_sharded<T, name_of_layout<S>>;
 
-/// A whole array that every worker has, typed by how it is cut: each worker keeps its block. Talks to nobody.
+/// Shards a whole array that every worker has, with the layout in the type: each worker keeps its block. Needs no
+/// communication.
 template <sharding S, ranked_array X>
 auto shard(const world& everyone, const X& x) {
   static_assert(S.rank() == rank_of<X>,
@@ -103,7 +103,7 @@ auto shard(const world& everyone, const X& x) {
   if constexpr (S.rank() == rank_of<X> && of_bytes) return sharded<element_of<X>, S>(shard(everyone, S, x));
   else return detail::rejected_call{};
 }
-/// Without a layout, or without a world: a sentence.
+/// Rejects a call without a layout or without a world, with a compile-time error message.
 template <ranked_array X>
 auto shard(const world&, const X&) {
   static_assert(detail::dependent_false<X>,
@@ -118,18 +118,18 @@ auto shard(const X&) {
                 "shard<layout>(everyone, x)");
   return detail::rejected_call{};
 }
-/// The same of a function of the global index: nobody ever holds the whole tensor. `f(index)` takes a list of numbers.
+/// Shards a function of the global index; no worker holds the whole tensor. `f(index)` takes a list of numbers.
 template <sharding S, class T, class F>
 sharded<T, S> shard(const world& everyone, const shape_list& extents, F f) {
   return sharded<T, S>(shard<T>(everyone, S, extents, f));
 }
-/// The same of the blocks that the workers hold already.
+/// Makes a tensor from the blocks that the workers already hold.
 template <sharding S, ranked_array X>
 auto shard_blocks(const world& everyone, const shape_list& extents, const X& x) {
   return sharded<element_of<X>, S>(shard_blocks(everyone, S, extents, x));
 }
 
-/// Brings a tensor to another layout of its mesh; see reshard(x, layout).
+/// Changes the layout of a tensor on its mesh; see reshard(x, layout).
 template <sharding S, class T, auto From>
 sharded<T, S> reshard(const typed_sharded<T, From>& x) {
   static_assert(S.on == layout_named<From>.on,
@@ -144,7 +144,7 @@ sharded<T, S> reshard(const sharded_tensor<T>& x) {
   return sharded<T, S>(reshard(x, S));
 }
 
-/// Brings it to another mesh of its world; see reshard(x, mesh, layout).
+/// Moves a tensor to another mesh of its world; see reshard(x, mesh, layout).
 template <sharding S, class T, auto From>
 sharded<T, S> reshard(const typed_sharded<T, From>& x, const placed_mesh& where) {
   static_assert(S.rank() == layout_named<From>.rank(),

@@ -1,5 +1,5 @@
-// Optimisers of sharded parameters. Where a gradient is brought, where the state lies and what is brought back follows
-// from layouts alone: the stages of ZeRO are layouts.
+// Optimisers of sharded parameters. The layouts alone decide how gradients and parameters are resharded and how the
+// state is sharded: the stages of ZeRO are layouts.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,18 @@ auto element_or_none_of() {
   if constexpr (any_tensor<X>) return std::type_identity<element_of_tensor<X>>();
   else return std::type_identity<void>();
 }
-/// The element of a tensor; void of what is none.
+/// The element type of a tensor; void for other types.
 template <class X>
 using element_or_none = typename decltype(element_or_none_of<X>())::type;
 
 }  // namespace detail
 
-/// A parameter of an optimiser: a typed or run-time tensor, or a plain array. It is referred to and must live as long.
+/// A parameter of an optimiser: a typed or run-time tensor, or a plain array. The optimiser keeps a reference, so the
+/// parameter must outlive it.
 template <class T>
 class trained {
  public:
-  /// Its state lies as the parameter does, or as a layout says.
+  /// The state has the layout of the parameter, or the given layout.
   template <class P>
     requires(!std::is_same_v<std::remove_const_t<P>, trained>)
   trained(P& parameter, std::optional<sharding> state_layout = {})  // NOLINT: written {w1, w2} in a list
@@ -63,24 +64,24 @@ class trained {
   std::function<void(const sharded_tensor<T>&)> write_;
 };
 
-/// The mesh axes, as in a layout's entry, that cut an optimiser's state further than its parameters are cut; see
-/// cut_further. None: the state lies as the parameters do.
+/// The mesh axes, written as in a layout's entry, that shard an optimiser's state further than its parameters; see
+/// cut_further. Without axes the state has the layout of the parameters.
 struct state_over {
   const char* axes = "";
 };
-/// The largest global norm of gradients with which a step is taken.
+/// Clips gradients in a step to this global norm.
 struct clip_norm {
   double most;
 };
 
-/// An update rule, and what it keeps for each element of sharded parameters: `sharded_adam<float> optimiser({w1, w2},
-/// {.learning_rate = 0.001}, state_over{"data"})`. A step brings each gradient to where the state lies, updates there
-/// what a worker holds, and brings the parameter back to its own layout.
-/// Shapes:   a gradient for each parameter, of its extents [shape_error], on its mesh [partition_error].
-/// Cost:     what these two reshards take, and no more: nothing where parameter, gradient and state lie alike. State
-///           cut over the data axis (ZeRO 1) takes a slice and an all_gather; a parameter `reduced` over it, whose
-///           gradient is partial (ZeRO 2), a reduce_scatter and an all_gather; a parameter cut over it (ZeRO 3)
-///           neither.
+/// An update rule, and its state for each element of sharded parameters: `sharded_adam<float> optimiser({w1, w2},
+/// {.learning_rate = 0.001}, state_over{"data"})`. A step reshards each gradient to the layout of the state, updates
+/// the worker's own part, and reshards the parameter back to its own layout.
+/// Shapes:   one gradient per parameter, with its extents [shape_error] and on its mesh [partition_error].
+/// Cost:     only these two reshards; none where parameter, gradient and state have the same layout. If the state is
+///           sharded over the data axis (ZeRO 1), a slice and an all_gather; if the parameter is `reduced` over it, so
+///           that its gradient is partial (ZeRO 2), a reduce_scatter and an all_gather; if the parameter is sharded
+///           over it (ZeRO 3), neither.
 template <class T, class Options>
 class sharded_optimiser {
  public:
@@ -97,7 +98,7 @@ class sharded_optimiser {
     }
     make_state();
   }
-  /// With the options that the rule has by default: `sharded_adam<float> optimiser({w1, w2})`.
+  /// With the default options of the rule: `sharded_adam<float> optimiser({w1, w2})`.
   explicit sharded_optimiser(std::initializer_list<trained<T>> parameters)
       : sharded_optimiser(std::vector<trained<T>>(parameters), Options()) {}
   template <class... Given>
@@ -119,13 +120,13 @@ class sharded_optimiser {
   explicit sharded_optimiser(std::vector<trained<T>> parameters)
       : sharded_optimiser(std::move(parameters), Options()) {}
 
-  /// One step along gradients in the order of the parameters, as value_and_gradient gives them. Collective.
+  /// One step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
   template <class... G>
   void step(const std::tuple<G...>& gradients) {
     advance(brought(gradients), 1);
   }
-  /// The same along gradients that are scaled so that their global norm is `clip.most` at most; gives the norm that
-  /// they had. The norm is taken where the state lies: nothing moves for it but one number.
+  /// The same with gradients that are scaled so that their global norm is at most `clip.most`; returns the norm before
+  /// scaling. The norm is computed on the layout of the state, so only one number is exchanged for it.
   template <class... G>
   double step(const std::tuple<G...>& gradients, clip_norm clip) {
     const auto there = brought(gradients);
@@ -135,16 +136,16 @@ class sharded_optimiser {
   }
 
   Options& options() { return options_; }
-  /// Steps taken so far: what a schedule asks for.
+  /// The number of steps taken so far, for learning-rate schedules.
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
-  /// How the state of parameter p lies.
+  /// The layout of the state of parameter p.
   const sharding& state_layout(std::size_t p) const { return layouts_.at(p); }
-  /// Number s of the state of parameter p: of Adam the first moment, the second; of SGD with momentum the velocity.
+  /// State s of parameter p: for Adam the first and the second moment; for SGD with momentum the velocity.
   const sharded_tensor<T>& state(std::size_t p, std::size_t s) const { return state_.at(p).at(s); }
-  /// How many parameters there are, and how many states each has now.
+  /// The number of parameters, and the number of states that each has now.
   std::size_t parameters() const { return parameters_.size(); }
   std::size_t states_of_parameter() const { return state_.empty() ? 0 : states; }
-  /// Sets what was saved; see load_optimiser. Requires a tensor that lies as that state does [partition_error].
+  /// Sets a saved state; see load_optimiser. Requires a tensor with the layout of that state [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
     if (!(value.extents() == state(p, s).extents()) || !value.layout().same_layout(layouts_[p]))
       throw partition_error(text("partita::sharded_optimiser::restore: requires a tensor that lies as the state, ")
@@ -153,7 +154,7 @@ class sharded_optimiser {
     state_[p][s] = value;
   }
   void restore_steps(std::size_t taken) { steps_ = static_cast<int>(taken); }
-  /// What this worker keeps beside parameters and gradients.
+  /// The bytes of state that this worker keeps in addition to parameters and gradients.
   std::size_t state_bytes() const {
     std::size_t bytes = 0;
     for (const auto& of_one : state_)
@@ -165,7 +166,7 @@ class sharded_optimiser {
   static constexpr std::size_t states = detail::states_of<Options>;
   using real = typename detail::real_part<T>::type;
 
-  /// SGD may turn to momentum at any step.
+  /// Creates the state when it is first needed: SGD may switch to momentum at any step.
   void make_state() {
     if (!detail::needs_state(options_) || !state_.empty()) return;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -223,7 +224,7 @@ class sharded_optimiser {
       parameters_[p].write(reshard(part, own));
     }
   }
-  /// The next agreement compares the options of the steps.
+  /// Records the options of this step; the next agreement compares them on all workers.
   void note() const {
     if (parameters_.empty()) return;
     const sharded_tensor<T> w = parameters_[0].read();

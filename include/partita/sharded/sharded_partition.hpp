@@ -1,4 +1,4 @@
-// From a sharding to what kernels work with: the partition whose places hold the blocks, and where it is cut.
+// Converts a sharding to the partition and the cuts that kernels work with.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace partita {
 
-/// How the indices of one dimension are cut by these axes of a mesh: a part for each combination of their coordinates,
-/// major axis first. Several axes cut one after the other, so the parts need not be those of a balanced cut into as
-/// many: 9 over 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
+/// How these axes of a mesh divide the indices of one dimension: one part per combination of their coordinates, major
+/// axis first. The axes divide one after the other, so the result may differ from a balanced cut into as many parts: 9
+/// over 2 x 2 is 3, 2, 2, 2, and 5 over 2 x 2 is 2, 1, 1, 1, but 10 over 2 x 4 is 2, 1, 1, 1, 2, 1, 1, 1.
 template <class = void>
 inline cut mesh_cut(const mesh& m, axis_list axes, std::size_t n) {
   if (axes.size() < 2) return cut::balanced(n, m.size(axes));
@@ -28,20 +28,21 @@ inline cut mesh_cut(const mesh& m, axis_list axes, std::size_t n) {
   return cut::at(sizes);
 }
 
-/// A partition that holds a sharded tensor: its workers and extents, and the cuts of the tensor. Axes that cut nothing
-/// hold copies (or summands) of it: each copy is a partition of its own, with the same cuts.
+/// A partition that holds a sharded tensor: its workers and extents, and the cuts of the tensor. Along mesh axes that
+/// shard no dimension there are copies (or summands) of the tensor; each copy is a separate partition with the same
+/// cuts.
 template <std::size_t Rank>
 struct sharded_partition {
   grid<dynamic_extents<Rank>> arrangement;
   decomposition<Rank> cuts;
-  std::size_t copies;  ///< how many such partitions hold the tensor together
+  std::size_t copies;  ///< how many such partitions hold the tensor
 };
 
-/// The partition of one copy of a tensor of this shape: `partition p(everyone, s.arrangement)` and
-/// `repartition(q, p, to_cuts(s.cuts))` make the blocks that a sharding says.
+/// The partition of one copy of a tensor of this shape: `partition p(everyone, s.arrangement)` and `repartition(q, p,
+/// to_cuts(s.cuts))` make the blocks of the sharding.
 /// Shapes:   one extent for each dimension of the sharding.
-/// Requires: Rank is that of sharding and shape [shape_error]; the sharding's mesh is the one that is placed, and the
-///           copy one of those there are [partition_error].
+/// Requires: Rank is the rank of sharding and shape [shape_error]; the sharding's mesh is the placed mesh, and `copy`
+///           is below the number of copies [partition_error].
 /// Cost:     O(places + parts), no communication.
 template <std::size_t Rank>
 sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape, const placed_mesh& where,
@@ -76,7 +77,7 @@ sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape,
   return {grid<dynamic_extents<Rank>>(dynamic_extents<Rank>(extents), workers(ids)),
           decomposition<Rank>::make([&](std::size_t d) { return mesh_cut(s.on, s.cuts[d], shape[d]); }), copies};
 }
-/// … on the first workers of a world.
+/// The same on the first workers of a world.
 template <std::size_t Rank>
 sharded_partition<Rank> partition_of(const sharding& s, const shape_list& shape) {
   return partition_of<Rank>(s, shape, placed_mesh(s.on));

@@ -1,5 +1,5 @@
-// A global tensor over the workers of a mesh, whose sharding is known at run time: the one implementation behind the
-// typed ones.
+// A global tensor over the workers of a mesh, whose sharding is known at run time. The typed tensors are implemented by
+// this one.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ namespace detail {
 template <class T>
 struct tape_node;
 
-/// Where a tensor lies, and this worker's block of it. Without a mesh it is a plain array, whole.
+/// The layout of a tensor, and this worker's block of it. A tensor without a mesh is a whole plain array.
 template <class T>
 struct tensor_state {
   std::shared_ptr<bound_mesh> on{};
   sharding layout{};
   shape_list extents{};
   tensor_block<T> block{};
-  std::shared_ptr<tape_node<T>> node{};  ///< if a gradient may be asked for
-  std::uint64_t number = 0;              ///< of the operation that made it, the same on all workers of the world
+  std::shared_ptr<tape_node<T>> node{};  ///< set if a gradient may be requested
+  std::uint64_t number = 0;              ///< number of the operation that made it; equal on all workers of the world
 
   short_list<interval> box() const {
     if (on) return on->box(layout, extents);
@@ -47,9 +47,10 @@ inline void require_whole_value(const sharding& s, const char* call) {
 
 }  // namespace detail
 
-/// A tensor that workers of a mesh hold together, each its block of it. A value: copies share their blocks until one of
-/// them is changed. Every worker of the world makes every operation on it: what moves elements agrees before, what
-/// needs no message is compared at the next agreement.
+/// A tensor that the workers of a mesh hold together; each worker holds its block. It has value semantics: copies share
+/// their blocks until one of them is changed. Every worker of the world must make every operation on it. An operation
+/// that moves elements first checks that all workers make the same call; a call that needs no message is compared at
+/// the next such agreement.
 template <class T>
 class sharded_tensor {
  public:
@@ -62,10 +63,10 @@ class sharded_tensor {
   const sharding& layout() const { return state_->layout; }
   const shape_list& extents() const { return state_->extents; }
   std::size_t rank() const { return state_->extents.size(); }
-  /// The indices that this worker holds; none where it is not on the mesh.
+  /// The global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box() const { return state_->box(); }
 
-  /// This worker's block: a view of its memory, of rank N if one is given. Requires a value that owes nothing
+  /// This worker's block as a view of its memory, of rank N if N is given. Requires a value that is not partial
   /// [partition_error].
   template <std::size_t N>
   auto local() const {
@@ -78,11 +79,11 @@ class sharded_tensor {
     own();
     return view<T, N>(state_->block.data());
   }
-  /// What this worker holds, also where it is one summand of several.
+  /// This worker's block, also if the tensor is partial and the block is one summand of several.
   const detail::tensor_block<T>& summand() const { return state_->block; }
 
-  /// All of it on every worker of the mesh, no elements on the others (a scalar on all): the one call that gathers.
-  /// Collective.
+  /// The whole tensor on every worker of the mesh, and no elements on the other workers (a scalar arrives on all
+  /// workers of the world). This is the only call that gathers. Collective.
   template <std::size_t N>
   xt::xtensor<T, N> whole() const {
     readable("whole()");
@@ -92,8 +93,9 @@ class sharded_tensor {
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = all.data()[k];
     return y;
   }
-  /// The only element of a tensor of one, on every worker of the world. Collective if it is partial, or if the mesh is
-  /// smaller than the world: then one message more brings it to the others.
+  /// The element of a tensor with exactly one element, on every worker of the world. Collective if the tensor is
+  /// partial, or if the mesh is smaller than the world; in that case one more message sends the element to the other
+  /// workers.
   T number() const {
     if (detail::volume_in(extents()) != 1)
       throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")
@@ -101,15 +103,16 @@ class sharded_tensor {
     return *detail::on_all_workers(state_->on.get(), gathered(), state_->number).data();
   }
 
-  /// The elements at these global indices, of whichever worker; every worker asks for its own. Collective over the
-  /// world. Requires indices of the tensor [shape_error, on all workers]. Cost: three exchanges.
+  /// The elements at these global indices, whichever workers hold them; each worker passes its own list. Collective
+  /// over the world. Requires indices inside the tensor [shape_error, on all workers]. Cost: three exchanges.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     readable("get()");
     return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number,
                                   indices);
   }
-  /// Sets the elements at these global indices, wherever copies of them lie; of two that set one, the worker of the
-  /// higher id counts, and what it says last. Collective; requires as many values as indices [shape_error, on all].
+  /// Sets the elements at these global indices, on all workers that hold a copy of them. If two workers set the same
+  /// element, the worker with the higher id wins; within one worker's list the last value wins. Collective. Requires as
+  /// many values as indices [shape_error, on all workers].
   void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
     readable("put()");
     own();
@@ -130,7 +133,7 @@ class sharded_tensor {
     walk(static_cast<const T*>(state_->block.data()), f);
   }
 
-  // --- this worker's block as an optimiser's parameter sees it ---
+  // --- this worker's block, as an optimiser sees a parameter ---
   T* data() {
     own();
     return state_->block.data();
@@ -143,7 +146,7 @@ class sharded_tensor {
 
  private:
   void readable(const char* call) const { detail::require_whole_value(state_->layout, call); }
-  /// The block is this value's alone from here on, and no tape knows it any more.
+  /// Makes the block exclusive to this value, and detaches it from the tape.
   void own() {
     if (state_.use_count() > 1) state_ = std::make_shared<state_type>(*state_);
     state_->node = nullptr;
@@ -171,7 +174,7 @@ class sharded_tensor {
   }
   template <class U, class F>
   void walk(U* memory, F& f) const {
-    if (!state_->active()) return;  // a scalar has one element, also where there is none of it
+    if (!state_->active()) return;  // a scalar has one element, also on workers that are not on the mesh
     const auto here = box();
     const short_list<std::ptrdiff_t> steps[] = {detail::steps_in(state_->block.shape)};
     short_list<std::size_t> index;
@@ -203,7 +206,7 @@ inline void require_layout(const sharding& s, const shape_list& extents) {
                       << "; write \"\" for a dimension that is not cut");
 }
 
-/// A tensor of these blocks, made by the operation of this number.
+/// A tensor of this block, made by the operation with this number.
 template <class T>
 sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             tensor_block<T> block, std::uint64_t number = 0) {
@@ -215,14 +218,15 @@ sharded_tensor<T> tensor_of(const std::shared_ptr<bound_mesh>& on, const shardin
   state->number = number;
   return sharded_tensor<T>(std::move(state));
 }
-/// Notes that a tensor is made, as all workers of the world do; see bound_mesh::note.
+/// Records that a tensor is made, as all workers of the world do; see bound_mesh::note.
 template <class T>
 std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* call, const sharding& layout,
                            const shape_list& extents) {
   return on->note(hasher(type_number<T>()).mix(call).mix(fingerprint_of(layout)).mix(extents).value(), call, extents);
 }
 
-/// Sets a block that nobody else has from a function of the global index. Summands but the first are nothing.
+/// Makes a new tensor from a function of the global index. If the layout is partial, every summand but the first is the
+/// neutral element.
 template <class T, class F>
 sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             F f) {
@@ -237,7 +241,7 @@ sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const shardin
   return x;
 }
 
-/// The elements of an array of any form as a dense block.
+/// The elements of any array as a dense block.
 template <class X>
 tensor_block<element_of<X>> block_of_array(const X& x) {
   using T = element_of<X>;
@@ -253,9 +257,9 @@ tensor_block<element_of<X>> block_of_array(const X& x) {
 
 }  // namespace detail
 
-/// A whole array that every worker has, cut as a layout says: each worker keeps its block. Talks to nobody.
+/// Shards a whole array that every worker has: each worker keeps its block under the layout. Needs no communication.
 /// Shapes:   those of x; the layout has an entry for each dimension [shape_error].
-/// Requires: a world of as many workers as the mesh has places [partition_error].
+/// Requires: a world with as many workers as the mesh has positions [partition_error].
 template <ranked_array X>
 auto shard(const world& everyone, const sharding& layout, const X& x) {
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
@@ -272,14 +276,14 @@ auto shard(const world& everyone, const sharding& layout, const X& x) {
   return detail::tensor_of(on, layout, extents, detail::resharded(*on, block, finished, detail::bare(layout), extents),
                            number);
 }
-/// The same of a function of the global index, called for the indices of this worker's block: nobody ever holds the
-/// whole tensor. `f(index)` takes a list of numbers.
+/// Shards a function of the global index. It is called for the indices of this worker's block only, so no worker holds
+/// the whole tensor. `f(index)` takes a list of numbers.
 template <class T, class F>
 sharded_tensor<T> shard(const world& everyone, const sharding& layout, const shape_list& extents, F f) {
   return detail::made_from<T>(detail::bound_mesh::of(everyone, placed_mesh(layout.on)), layout, extents, f);
 }
-/// The same of the blocks that the workers hold already. Requires the block of the layout on every worker
-/// [shape_error, on all of them].
+/// Makes a tensor from the blocks that the workers already hold. Requires on every worker a block of the shape that the
+/// layout gives it [shape_error, on all workers].
 template <ranked_array X>
 auto shard_blocks(const world& everyone, const sharding& layout, const shape_list& extents, const X& x) {
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));

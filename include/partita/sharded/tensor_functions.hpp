@@ -1,5 +1,5 @@
-// Functions made of operations: activations, softmax, norms, losses; for plain arrays, sharded tensors and traced
-// values.
+// Functions composed of operations: activations, softmax, norms and losses, for plain arrays, sharded tensors and
+// traced values.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace partita {
 namespace detail {
 
-/// The value with its sums taken, so that what reads it twice moves it once.
+/// The value with its pending sums taken, so that a function that reads it twice moves it only once.
 template <class T, auto Layout>
 auto finished_value(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_named<Layout>.is_partial())
@@ -24,7 +24,7 @@ template <class T>
 sharded_tensor<T> finished_value(const sharded_tensor<T>& x) {
   return x.layout().is_partial() ? reshard(x, x.layout().finished()) : x;
 }
-/// f of a tensor; an array goes in and comes out by the way of a tensor without a mesh.
+/// f of a tensor. A plain array is converted to a tensor without a mesh, and the result back to an array.
 template <class X, class F>
 auto by_tensor(const X& x, F f) {
   if constexpr (tensor_kind<X> == 0) return as_array<rank_of<X>>(f(as_run_time(x)));
@@ -42,7 +42,7 @@ auto aligned(const X& x, const Y& y) {
   return call(elements_op<F, 0>{}, x, y);
 }
 
-/// Of each row the element that its label names, or for each label a row of a table.
+/// pick_op gives the element of each row at the row's label; lookup_op gives the table row of each label.
 struct pick_op {
   std::shared_ptr<const std::vector<std::size_t>> labels;
 
@@ -93,7 +93,7 @@ std::shared_ptr<const std::vector<std::size_t>> labels_below(std::size_t n, cons
 
 }  // namespace detail
 
-/// The value, of which no gradient is asked.
+/// The same value, as a constant for differentiation: it gets no gradient.
 template <class T, auto Layout>
 typed_sharded<T, Layout> stop_gradient(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(detail::detached(x.at_run_time()));
@@ -112,8 +112,8 @@ namespace detail {
 template <element_function F, class X>
 using activated = decltype(call(elements_op<F>{}, std::declval<const X&>()));
 
-/// `relu(x)` and `sigmoid(x)` are layers by their names, which are class templates; called with a tensor they are its
-/// values.
+/// `relu` and `sigmoid` are class templates of layers. Specialisations derived from this class make `relu(x)` of a
+/// tensor the function value.
 template <element_function F, class Value>
 struct activated_value : Value {
   template <class X>
@@ -145,8 +145,8 @@ template <class X>
   requires detail::any_tensor<X>
 sigmoid(const sigmoid<X>&) -> sigmoid<detail::activated<detail::element_function::sigmoid, sigmoid<X>>>;
 
-/// exp(x) over its sum along the last dimension. Where that is cut, two numbers of each row are reduced; nothing is
-/// gathered.
+/// exp(x) divided by its sum along the last dimension. If that dimension is sharded, two numbers per row are reduced
+/// and nothing is gathered.
 template <class X>
   requires detail::any_tensor<X>
 auto softmax(const X& given) {
@@ -182,9 +182,10 @@ auto normalise(const X& given, const Gamma& gamma, const Beta& beta, double epsi
     return detail::aligned<e::add>(detail::aligned<e::multiply>(normal, gamma), beta);
   });
 }
-/// The mean over rows of -log softmax(scores)[label]: a scalar tensor. Classes may be cut: no row is gathered.
-/// Shapes:   scores are rows x classes; labels are those of all rows, given on every worker.
-/// Requires: labels of an integer type [compile time], one for each row, below the number of classes [shape_error].
+/// The mean over rows of -log softmax(scores)[label], as a scalar tensor. The classes may be sharded; no row is
+/// gathered.
+/// Shapes:   scores are rows x classes; every worker passes the labels of all rows.
+/// Requires: labels of an integer type [compile time], one per row, below the number of classes [shape_error].
 template <class Scores, ranked_array Labels>
   requires detail::any_tensor<Scores>
 auto cross_entropy(const Scores& given, const Labels& labels) {
@@ -206,9 +207,10 @@ auto cross_entropy(const Scores& given, const Labels& labels) {
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(given)));
   else return loss(detail::finished_value(given));
 }
-/// For each label its row of the table. Rows of the table may be cut: what others hold is added as nothing.
+/// The table row of each label. The rows of the table may be sharded: a worker contributes zeros for the rows that it
+/// does not hold.
 /// Shapes:   table is labels x width; the result has the labels' extents, and the width.
-/// Requires: labels of an integer type [compile time], below the rows of the table, the same on every worker
+/// Requires: labels of an integer type [compile time], below the number of rows of the table, the same on every worker
 ///           [shape_error].
 template <class Table, ranked_array Labels>
   requires detail::any_tensor<Table>

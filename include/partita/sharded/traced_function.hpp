@@ -1,4 +1,5 @@
-// A program as a function: traced into a graph, completed from what is annotated, and executed as completion says.
+// A program as a function: it is traced into a graph, layouts are completed from the annotations, and it is executed
+// with the completed layouts.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +21,11 @@ class bound_program;
 
 namespace detail {
 
-/// A graph, and for each of its operations what is done on blocks.
+/// A graph, and for each of its operations the work that is done on blocks.
 struct traced_program {
   graph operations;
   std::vector<applied_operation> work;
-  std::vector<std::uint32_t> stopped;  ///< of each operation, the operands that no gradient goes back to
+  std::vector<std::uint32_t> stopped;  ///< for each operation, a bit mask of the operands that get no gradient
 
   template <class = void>
   explicit traced_program(const mesh& m) : operations(m) {}
@@ -32,17 +33,17 @@ struct traced_program {
 
 }  // namespace detail
 
-/// A value of a program that is being traced: it has extents and no elements.
+/// A value of a program that is being traced; it has extents but no elements.
 class traced {
  public:
-  using value_type = double;  ///< of traced programs all have the elements of what they are called with
+  using value_type = double;  ///< a placeholder: a traced program computes with the element type of its arguments
 
   template <class = void>
   traced(std::shared_ptr<detail::traced_program> program, value v, bool stopped = false)
       : program_(std::move(program)), value_(v), stopped_(stopped) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }
   value number_in_graph() const { return value_; }
-  /// No gradient goes back to what this is read for.
+  /// Whether this value is constant for differentiation where it is read.
   bool is_stopped() const { return stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }
 
@@ -52,7 +53,8 @@ class traced {
   bool stopped_;
 };
 
-/// Says how a value lies: an annotation while a program is traced, a reshard where it is executed, nothing of an array.
+/// Sets the layout of a value: an annotation while a program is traced, a reshard when it is executed, and no effect on
+/// an array.
 template <class = void>
 inline traced constrain(const traced& x, const sharding& layout, std::size_t priority = 0) {
   x.program()->operations.constrain(x.number_in_graph(), layout, priority);
@@ -102,8 +104,8 @@ traced trace_operation(const applied_operation& work, const X&... x) {
 
 }  // namespace detail
 
-/// reshape of a value of a traced program, with the rule of that of tensors; `reshape<S>` says how the result lies,
-/// too.
+/// reshape of a value of a traced program, by the same rule as for tensors; `reshape<S>` also sets the layout of the
+/// result.
 template <class = void>
 inline traced reshape(const traced& x, const shape_list& extents) {
   return detail::trace_operation({detail::rule_of_reshape(x.extents(), extents), detail::block_work::reshape}, x);
@@ -117,8 +119,8 @@ traced reshape(const traced& x, const shape_list& extents) {
   return constrain(reshape(x, extents), S);
 }
 
-/// A traced function of tensors. `complete()` finds how all of its values lie; `program(x...)` executes it so, and is
-/// differentiable as any other function of tensors.
+/// A traced function of tensors. `complete()` finds the layouts of all its values; `program(x...)` executes it with
+/// these layouts, and can be differentiated like any other function of tensors.
 class traced_function {
  public:
   template <class = void>
@@ -128,15 +130,16 @@ class traced_function {
   const graph& operations() const { return program_->operations; }
   value input(std::size_t i) const { return inputs_.at(i); }
   value result() const { return result_; }
-  /// Says how an argument (or any value of `operations()`) lies. What was completed before is completed anew.
+  /// Sets the layout of an argument (or of any value of `operations()`). An earlier completion is discarded and made
+  /// again.
   template <class = void>
   traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0) {
     program_->operations.constrain(v, layout, priority);
     completed_ = nullptr;
     return *this;
   }
-  /// Of which arguments gradients are asked, by number: what `complete()` says of the way back is for these. Nothing
-  /// said, it is for all.
+  /// Selects by number the arguments whose gradients are wanted: the backward part of `complete()` is computed for
+  /// these. Without this call it is computed for all arguments.
   template <class = void>
   traced_function& differentiate_by(const std::vector<std::size_t>& arguments) {
     for (const std::size_t i : arguments) input(i);
@@ -144,7 +147,8 @@ class traced_function {
     completed_ = nullptr;
     return *this;
   }
-  /// How all values lie and what moves, forward and back: found once, for explain, to_text and to_svg.
+  /// The layouts of all values and all reshards, forward and backward. Computed once; explain, to_text and to_svg use
+  /// it.
   template <class = void>
   const completion& complete() const {
     if (!completed_) {
@@ -165,8 +169,8 @@ class traced_function {
     }
     return all;
   }
-  /// A number of all that decides what the program computes and moves: programs that differ in it must not be bound
-  /// together.
+  /// A hash of everything that decides what the program computes and moves. Workers whose programs differ in it must
+  /// not bind them together.
   template <class = void>
   std::uint64_t fingerprint() const {
     const completion& done = complete();
@@ -189,8 +193,8 @@ class traced_function {
     return all.mix(result_.number).value();
   }
 
-  /// Executes the program on tensors of its mesh: arguments are brought to where completion has them, operations read
-  /// and leave their tensors as it says.
+  /// Executes the program on tensors of its mesh. Arguments are resharded to their completed layouts, and every
+  /// operation reads and leaves tensors in their completed layouts.
   /// Shapes:   those that were traced [shape_error].
   /// Requires: arguments on the traced mesh [partition_error].
   template <class T, class... X>
@@ -206,14 +210,14 @@ class traced_function {
                           << arguments[i].extents() << "; trace the function with these");
     return run(arguments);
   }
-  /// The same of typed tensors; the result's layout is the completed one, known at run time.
+  /// The same for typed tensors; the result has its completed layout, known at run time.
   template <class T, auto Layout, class... X>
   sharded_tensor<T> operator()(const typed_sharded<T, Layout>& first, const X&... more) const {
     return (*this)(first.at_run_time(), more...);
   }
 
-  /// The program on the workers of a world, with all that does not depend on values worked out once: see bound_program.
-  /// With the gradients of the arguments of these numbers, if any.
+  /// Binds the program to the workers of a world and computes everything that does not depend on values once; see
+  /// bound_program. `gradients_of` are the numbers of the arguments whose gradients are wanted.
   template <class T>
   bound_program<T> bind(const world& everyone, const std::vector<std::size_t>& gradients_of = {}) const {
     return bound_program<T>(*this, everyone, gradients_of);
@@ -229,7 +233,7 @@ class traced_function {
     closed.priority = 0;
     return closed;
   }
-  /// The moves of the way back, from a run without elements; none of a program that cannot be differentiated.
+  /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
   std::vector<backward_reshard> moves_back() const {
     detail::movement_log log;
@@ -257,14 +261,14 @@ class traced_function {
       if (one.backward) all.push_back({one.operation, one.extents, one.from, one.to});
     return all;
   }
-  /// Of as many arguments as the program has, of its extents.
+  /// Executes the program. The number of arguments and their extents must be those of the program.
   template <class T>
   sharded_tensor<T> run(const std::vector<sharded_tensor<T>>& arguments) const {
     const completion& done = complete();
     std::vector<sharded_tensor<T>> values(operations().values());
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       values[inputs_[i].number] = reshard(arguments[i], laid(done[inputs_[i]]));
-    std::size_t next = 0;  // among the moves, which are in the order of the program
+    std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
     for (std::size_t o = 0; o < operations().operations(); ++o) {
       const auto& node = operations().operation(o);
       std::vector<sharded_tensor<T>> operands;
@@ -295,9 +299,9 @@ class traced_function {
   mutable std::shared_ptr<const completion> completed_;
 };
 
-/// Calls f with values that only have extents, and writes down what it does: `auto program = trace(mlp, spec(layout,
-/// {64, 784}), spec({784, 256}), …)`. A spec without a layout is left to completion.
-/// Requires: a spec with a layout, which says on what mesh [partition_error].
+/// Calls f with values that only have extents, and records its operations: `auto program = trace(mlp, spec(layout, {64,
+/// 784}), spec({784, 256}), …)`. Completion chooses the layout of a spec without one.
+/// Requires: at least one spec with a layout, which gives the mesh [partition_error].
 template <class F, class... Spec>
   requires(std::is_convertible_v<const Spec&, spec> && ...)
 traced_function trace(const F& f, const Spec&... specs) {

@@ -1,4 +1,4 @@
-// Sums of tuples of tensors, one by one: gradients of several batches that are added up.
+// Elementwise sums of tuples of tensors, for example of the gradients of several batches.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,10 @@ auto sum_of_two(const X& x, const Y& y) {
 }  // namespace detail
 
 /// The sums of the tensors of two tuples, in order: `gradients = gradients + more.gradients`.
-/// Shapes:   tuples of as many tensors; each pair as `add` takes it.
+/// Shapes:   tuples of equal length; each pair as `add` accepts it.
 /// Requires: what `add` requires of each pair.
-/// Cost:     that of `add` for each: tensors that lie alike are added where they are, partial ones stay partial.
+/// Cost:     that of `add` for each pair: tensors with equal layouts are added without communication, and partial
+///           tensors stay partial.
 /// Adjoint:  dy to both tuples.
 template <class... X, class... Y>
   requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...) && (detail::any_tensor<Y> && ...))

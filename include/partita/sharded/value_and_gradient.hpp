@@ -1,4 +1,5 @@
-// Reverse mode: the value of a function of parameters, and its gradients, which lie as the parameters say.
+// Reverse-mode differentiation: the value of a function of parameters, and its gradients, whose layouts depend only on
+// the layouts of the parameters.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace partita {
 
-/// The value of a scalar function, and its gradient by each parameter in order.
+/// The value of a scalar function, and its gradient with respect to each parameter, in order.
 template <class T, class... Gradient>
 struct value_with_gradients {
   T value{};
@@ -21,7 +22,7 @@ struct value_with_gradients {
 
 namespace detail {
 
-/// The same value as one whose gradient is asked for.
+/// The same value, marked as a parameter whose gradient is wanted.
 template <class T>
 sharded_tensor<T> parameter_of(const sharded_tensor<T>& x) {
   auto state = std::make_shared<tensor_state<T>>(*x.state());
@@ -37,19 +38,19 @@ auto parameter_of(const X& x) {
   return parameter_of(as_run_time(x));
 }
 
-/// A parameter of another gradient cannot be one of this one, too.
+/// Throws if X is a parameter of another gradient, because second derivatives are not supported.
 template <class X>
 void require_no_other_gradient(const X& x) {
   if constexpr (tensor_value<X>)
     if (as_run_time(x).state()->node) refuse_second_derivative();
 }
-/// Notes that the gradient by a parameter is asked for.
+/// Records that the gradient with respect to a parameter is wanted.
 template <class T>
 void note_parameter(const sharded_tensor<T>& x) {
   noted<T>(0, "gradient", x.state()->on.get(), x.extents(), *x.state());
 }
 
-/// What was collected at a parameter: nothing is a block of zeros.
+/// The gradient that was accumulated at a parameter; zeros if nothing arrived.
 template <class T>
 sharded_tensor<T> collected(const sharded_tensor<T>& parameter) {
   const auto& s = *parameter.state();
@@ -74,13 +75,13 @@ auto gradient_as(const X&, const sharded_tensor<T>& parameter) {
 }  // namespace detail
 
 /// f(parameters...) and its gradients: `auto [loss, gradients] = value_and_gradient(f, w1, w2)`. f is called once, with
-/// parameters of the same types (plain arrays as tensors without a mesh); what else it reads is constant to it.
-/// Shapes:   f gives a tensor of one element; a gradient has its parameter's extents.
-/// Requires: parameters of float or double [compile time]; a scalar result [shape_error]; no parameter of another
-///           value_and_gradient among what f reads, as second derivatives are not computed [error, on all workers].
-/// Cost:     about twice the products of f; a gradient is moved where cotangent(layout of its parameter) says, nothing
-///           else. Blocks that the way back reads are kept until their operation has gone back; see tape_holds() and
-///           recompute.
+/// parameters of the same types (plain arrays become tensors without a mesh). Everything else that f reads is constant.
+/// Shapes:   f returns a tensor with one element; a gradient has its parameter's extents.
+/// Requires: parameters of float or double [compile time]; a scalar result [shape_error]; f reads no parameter of
+///           another value_and_gradient, as second derivatives are not computed [error, on all workers].
+/// Cost:     about twice the products of f. The layout of a gradient is cotangent(layout of its parameter) and depends
+///           on nothing else. Blocks that the backward pass reads are kept until the backward step of their operation
+///           is done; see tape_holds() and recompute.
 template <class F, class... P>
   requires((detail::any_tensor<P> && ...) && !detail::any_tensor<F>)
 auto value_and_gradient(const F& f, const P&... parameters) {
@@ -119,7 +120,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     return detail::rejected_call{};
   }
 }
-/// Of something else: a sentence.
+/// Fallback: any other arguments are a compile-time error.
 template <class F, class... P>
   requires(!(detail::any_tensor<P> && ...) || detail::any_tensor<F>)
 auto value_and_gradient(const F&, const P&...) {

@@ -1,4 +1,4 @@
-// The adjoints of operations, made of operations again.
+// The adjoints of operations, composed of operations.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ sharded_tensor<T> of_elements(element_function f, const std::vector<sharded_tens
   return run_operation(elements_operation(f, x, number), x);
 }
 
-/// Brings a cotangent of the result to the extents of operand i: sums over what was repeated.
+/// Reduces a cotangent of the result to the extents of operand i: sums over the dimensions along which the operand was
+/// repeated.
 template <class T>
 sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
   if (dy.state() == nullptr) return dy;
@@ -34,8 +35,8 @@ sharded_tensor<T> summed_to(const rule& how, std::size_t i, const sharded_tensor
   return run_operation<T>({rule_of_tensors(how, {y}, i, "sum over what was repeated"), block_work::map}, {dy});
 }
 
-/// Operand i of an element function with a dimension for each one of the result, of a single element where it has none:
-/// what `broadcast_dimensions` placed elsewhere than at the end stands where it was placed.
+/// Operand i of an element function, reshaped to the rank of the result: missing dimensions get extent 1. An operand
+/// that `broadcast_dimensions` placed elsewhere than at the end keeps its placement.
 template <class T>
 sharded_tensor<T> placed_as_operand(const rule& how, std::size_t i, const sharded_tensor<T>& x) {
   const std::size_t y = how.operand_count, n = how.rank(i), more = how.rank(y) - n;
@@ -48,22 +49,23 @@ sharded_tensor<T> placed_as_operand(const rule& how, std::size_t i, const sharde
   std::size_t next = 0, trailing = 0;
   for (std::size_t d = 0; d < how.rank(y); ++d) {
     r.add_dimension();
-    const auto is = [&](std::size_t k) {  // the operand's dimension k stands here, as far as factors tell
+    const auto is = [&](std::size_t k) {  // whether dimension k of the operand is at dimension d of the result, as far
+                                          // as the factors show
       return k < n && how.at(i, k).count > 0 && how.at(y, d).count > 0 &&
              how.term(how.at(i, k), 0) == how.term(how.at(y, d), 0);
     };
-    while (in(single, next)) ++next;  // one element: it may stand anywhere
+    while (in(single, next)) ++next;  // a dimension of extent 1 may be placed anywhere
     if (!is(next)) continue;
     if (next + more == d) ++trailing;
     r.add_term(f[next++]);
   }
   std::size_t placed = 0;
   for (std::size_t k = 0; k < n; ++k) placed += in(single, k) ? 0U : 1U;
-  if (trailing == placed) return x;  // as NumPy's rule has it
+  if (trailing == placed) return x;  // already placed as in NumPy's rule
   return run_operation<T>({r.complete().with(linearity::movement).named("broadcast"), block_work::reshape}, {x});
 }
 
-/// The cotangents of an element function, before they are summed to their operands.
+/// The cotangents of an element function, before they are summed to the extents of their operands.
 template <class T>
 sharded_tensor<T> element_cotangent(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                                     const sharded_tensor<T>& y, std::size_t i, const sharded_tensor<T>& dy) {
@@ -84,7 +86,7 @@ sharded_tensor<T> element_cotangent(const applied_operation& op, const std::vect
     }
     case e::maximum:
       return of_elements<T>(e::pass_to_greater, {dy, x[i], x[1 - i]});
-    case e::minimum:  // x[i] is the smaller one where the other one is the greater one
+    case e::minimum:  // x[i] is the smaller one where the other one is greater
       return of_elements<T>(e::pass_to_greater, {dy, x[1 - i], x[i]});
     case e::scale:
       return of_elements<T>(e::scale, {dy}, op.number);
@@ -165,7 +167,8 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
   const applied_operation back{rule_of_tensors(op.how, {1}, 0, "repeat over what was summed"), block_work::map};
   if (op.kind == owed_reduction::sum)
     return [back](std::size_t, const sharded_tensor<T>& dy) { return run_operation<T>(back, {dy}); };
-  return [op, back, x, y](std::size_t, const sharded_tensor<T>& dy) {  // shared by all that are as large
+  return [op, back, x, y](std::size_t, const sharded_tensor<T>& dy) {  // the cotangent is shared equally by all
+                                                                       // elements that equal the largest
     const auto finished = y.layout().is_partial() ? reshard(y, y.layout().finished()) : y;
     const auto ones = of_elements<T>(element_function::shift, {of_elements<T>(element_function::scale, {x[0]}, 0)}, 1);
     const auto there =

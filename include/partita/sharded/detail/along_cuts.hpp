@@ -1,5 +1,5 @@
-// Operations along dimensions that are cut: each worker takes the window of the operand that its block of the result
-// reads, or what the blocks before it add up to, and nobody brings the dimension together.
+// Operations along sharded dimensions without gathering them: each worker receives the window of the operand that its
+// block of the result reads, or the sums of the preceding blocks.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace partita::detail {
 
-/// The operation says which indices of its operand an index box of its result reads.
+/// The operation reports which index box of its operand an index box of its result reads.
 template <class Op>
 concept reads_windows =
     requires(const Op& op, const short_list<interval>& box, const shape_list& extents) { op.window(box, extents); };
-/// The operation is a running sum along a dimension: what a block adds up to is carried to those after it.
+/// The operation is a cumulative sum along a dimension: the sum of a block is added to the blocks after it.
 template <class Op>
 concept carries_sums = requires(const Op& op) { op.carries_backwards(); };
-/// The operation needs no dimension whole: `Op::along` has a bit for each one that it touches.
+/// The operation needs no dimension whole: `Op::along` has a bit for each dimension that it works along.
 template <class Op>
 concept works_along_cuts = reads_windows<Op> || carries_sums<Op>;
 
@@ -27,7 +27,7 @@ constexpr bool is_cut_along(const sharding& x) {
     if ((Op::along >> d & 1U) != 0 && !x.cuts[d].empty()) return true;
   return false;
 }
-/// How the result lies: cut as the operand is. Sums that are owed pass where the operation is linear.
+/// The layout of the result: sharded as the operand is. Pending sums pass through if the operation is linear.
 template <class Op>
 constexpr sharding layout_along(const sharding& x) {
   sharding y = x;
@@ -38,7 +38,8 @@ constexpr sharding layout_along(const sharding& x) {
   return y;
 }
 
-/// Refuses what moves while nothing that is not written down may, and comes to an agreement where something does.
+/// Returns whether a movement is needed, after all workers agreed on it. Throws if a movement is needed while implicit
+/// reshards are forbidden.
 template <class T>
 bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, const sharding& lies,
                  const shape_list& extents) {
@@ -64,7 +65,7 @@ bool agreed_move(bound_mesh& on, const char* name, box_moves::known_move& move, 
   return true;
 }
 
-/// Moves boxes, or writes down that they are to be.
+/// Moves boxes, or records the movement as a step.
 template <class T>
 void move_boxes(bound_mesh& on, box_moves::known_move& known, const tensor_block<T>& x, const tensor_block<T>& y) {
   const auto made = on.prepared(known);
@@ -74,7 +75,7 @@ void move_boxes(bound_mesh& on, box_moves::known_move& known, const tensor_block
         {x}, y, [made](const T* const* from, T* to) { (*made)(from[0], to); }, true);
   else (*made)(x.data(), y.data());
 }
-/// The operation's own function on a block, now or as a step.
+/// Applies the operation's local function to a block, now or as a recorded step.
 template <class T, class Op>
 void compute_part(const Op& op, const tensor_block<T>& x, const tensor_place& from, const tensor_block<T>& y,
                   const tensor_place& to) {
@@ -105,19 +106,20 @@ void compute_window(const Op& op, const char* name, bound_mesh& on, const tensor
   if (on.active()) compute_part(op, read, {mine, extents}, y, to);
 }
 
-/// A block as [outer, n, inner], seen from the dimension of a running sum; and how many blocks are before (or after).
+/// A block as [outer, n, inner], where n is the dimension of a cumulative sum; and the number of blocks before (or
+/// after) it.
 struct carried_sums {
   std::size_t outer = 1, n = 0, inner = 1, blocks = 0;
   bool backwards = false;
 
-  /// What this block adds up to.
+  /// The sum of this block along the dimension, for each outer and inner index.
   template <class T>
   void total(const T* y, T* sums) const {
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t i = 0; i < inner; ++i)
         sums[o * inner + i] = n == 0 ? T(0) : y[(o * n + (backwards ? 0 : n - 1)) * inner + i];
   }
-  /// Adds what the others add up to.
+  /// Adds the sums of the other blocks to each element of this block.
   template <class T>
   void add(const T* before, T* y) const {
     for (std::size_t o = 0; o < outer; ++o)
@@ -132,7 +134,8 @@ struct carried_sums {
   }
 };
 
-/// The sums of the blocks before (or after) this one along the dimension, added to a block that has its own.
+/// Adds the sums of the blocks before (or after) this one along the dimension to a block that already holds its own
+/// cumulative sum.
 template <class T, class Op>
 void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& lies, const tensor_block<T>& y,
                 const shape_list& whole) {
@@ -167,7 +170,7 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
   else sums.add(before.data(), y.data());
 }
 
-/// An operation along a cut dimension. Collective if anything moves.
+/// Runs an operation along a sharded dimension. Collective if anything moves.
 template <class T, class Op>
 sharded_tensor<T> run_along_cuts(const Op& op, const sharded_tensor<T>& x) {
   const auto on = x.state()->on;

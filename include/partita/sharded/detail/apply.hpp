@@ -1,5 +1,5 @@
-// Applying an operation to sharded tensors: its rule says how they must lie, movements bring them there, its local
-// function computes each worker's block, and its adjoint is made of operations again.
+// Applying an operation to sharded tensors: its rule gives the layouts of the operands, the operands are resharded, the
+// local function computes each worker's block, and the adjoint is composed of operations.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@
 
 namespace partita::detail {
 
-/// How operands must lie and how the result does; where the types or a completed program have settled it.
+/// The layouts of operands and result, if the types or a completed program have fixed them.
 struct settled_layouts {
   const sharding* operands = nullptr;
   const sharding* result = nullptr;
 };
 
-/// Tensors that do not know of a gradient, of one mesh.
+/// The common mesh of the operands; throws if they have several.
 template <class T>
 std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands) {
   const auto on = operands[0].state()->on;
@@ -36,7 +36,7 @@ std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::
   return on;
 }
 
-/// An element function, worked out for blocks of these shapes.
+/// An element function, prepared for blocks of these shapes.
 template <class T>
 class block_elements {
  public:
@@ -73,7 +73,7 @@ class block_elements {
   std::array<short_list<std::ptrdiff_t>, 4> steps_;
 };
 
-/// Does what was worked out, or writes down that it is to be done.
+/// Executes prepared work, or records it as a step.
 template <class T, class Work>
 void perform(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work) {
   if (auto* const steps = step_list<T>::in_use) return steps->add(x, y, work);
@@ -96,7 +96,7 @@ tensor_block<T> computed(const applied_operation& op, const std::vector<tensor_b
   return y;
 }
 
-/// While one lives, operations that would have to move an operand are refused.
+/// While this is above 0, operations that would have to move an operand throw; see no_implicit_reshard.
 inline thread_local std::size_t implicit_reshards_forbidden = 0;
 inline bool are_moves_written(const sharding& s) {
   return (implicit_reshards_forbidden > 0 || s.on.moves_are_written) && !going_back;
@@ -114,12 +114,12 @@ inline void require_in_place(const rule& how, std::size_t i, const sharding& fro
                                             << " bytes to a worker; reshard it before");
 }
 
-/// Where a block stands in its tensor.
+/// The position of a block in its tensor.
 struct tensor_place {
   short_list<interval> box{};
   shape_list extents{};
 };
-/// One worker's block of the result, of its blocks of the operands. Talks to nobody.
+/// This worker's block of the result, computed from its blocks of the operands. Needs no communication.
 template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
                              const std::vector<tensor_place>& at, const tensor_place& to) {
@@ -146,8 +146,8 @@ template <class T>
 pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                         const sharded_tensor<T>& y);
 
-/// A result that remembers how it was made, if a gradient of an operand may be asked for: operands are kept as they
-/// were read, so that nothing moves twice.
+/// The result with a tape node, if a gradient of an operand may be requested. Operands are kept in the layout in which
+/// they were read, so that nothing moves twice.
 template <class T>
 sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                   const std::vector<sharding>& needs, const std::vector<tensor_block<T>>& blocks,
@@ -173,7 +173,8 @@ sharded_tensor<T> recorded_result(const applied_operation& op, const std::vector
   return recorded_y;
 }
 
-/// The result, where it lies as `settled` says or as propagation chooses. Collective if anything moves.
+/// Runs an operation and returns its result, in the layout of `settled` or in the layout that propagation chooses.
+/// Collective if anything moves.
 template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                 const settled_layouts& settled = {}) {
@@ -195,7 +196,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   if (settled.result != nullptr) {
     left = *settled.result;
     for (std::size_t i = 0; i < n; ++i) needs[i] = settled.operands[i];
-    for (std::size_t t = 0; t <= n; ++t)  // extents of 1 that are repeated, which no type knows of
+    for (std::size_t t = 0; t <= n; ++t)  // repeated dimensions of extent 1, which the types do not show
       for (std::size_t d = 0; d < op.how.rank(t); ++d)
         if (op.how.at(t, d).count == 0) (t < n ? needs[t] : left).cuts[d] = axis_list();
   } else {

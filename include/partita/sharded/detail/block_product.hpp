@@ -1,5 +1,5 @@
-// Products and sums of blocks over the factors of a rule: matrix products where there are any, loops where there are
-// none.
+// Products and sums of blocks over the factors of a rule: as matrix products if the factors form matrices, else as
+// loops.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace partita::detail {
 
-/// How far the elements of tensor t of a rule are apart along each factor, 0 where it lacks it, and how many there are.
+/// The stride of tensor t of a rule along each factor (0 if the tensor lacks the factor), and the extents of the
+/// factors.
 struct factor_walk {
   std::ptrdiff_t step[most_factors] = {};
   bool has[most_factors] = {};
@@ -32,7 +33,7 @@ struct factor_walk {
 
 using factor_list = short_list<std::size_t>;
 
-/// The factors of one tensor's dimensions, in their order.
+/// The factors of one tensor's dimensions, in order.
 inline factor_list factors_in_order(const rule& r, std::size_t t) {
   factor_list all;
   for (std::size_t d = 0; d < r.rank(t); ++d)
@@ -56,8 +57,8 @@ T identity_of_owed(owed_reduction kind) {
   }
 }
 
-/// y over its own factors = x, reduced over those that y lacks and repeated over those that x lacks: worked out for
-/// blocks of these shapes.
+/// y = x, reduced over the factors that y lacks and repeated over the factors that x lacks; prepared for blocks of
+/// these shapes.
 template <class T>
 class block_map {
  public:
@@ -98,7 +99,8 @@ class block_map {
   bool reduces_ = false;
 };
 
-/// One tensor of a product as batches of matrices: rows and columns merged from factors, packed if they do not merge.
+/// One tensor of a product as batches of matrices: rows and columns are merged from factors, and packed if the strides
+/// do not allow merging.
 template <class T>
 class matrices {
  public:
@@ -128,7 +130,8 @@ class matrices {
       next *= static_cast<std::ptrdiff_t>(extent[batch[k]]);
     }
   }
-  /// The first matrix of a tensor that lies there. What is packed is copied before, if it is read.
+  /// The first matrix of a tensor at this address. If the matrices are packed, they must be packed before they are
+  /// read.
   strided<T, 2> first(T* data) const {
     strided<T, 2> m = one_;
     m.data = packed_.memory ? packed_.data() : data;
@@ -176,9 +179,9 @@ class matrices {
   short_list<std::ptrdiff_t> tensor_steps_;
 };
 
-/// c = the sum over what c lacks of a b, worked out for blocks of these shapes: by matrix products where the factors
-/// make some (those of a and c are rows, of b and c columns, of a and b alone summed, of all three a batch), else by
-/// loops.
+/// c = the sum of a b over the factors that c lacks, prepared for blocks of these shapes. It uses matrix products if
+/// the factors form matrices: factors of a and c are rows, of b and c columns, of a and b alone are summed, and of all
+/// three are batches. Otherwise it uses loops.
 template <class T>
 class block_product {
  public:
@@ -200,7 +203,8 @@ class block_product {
       if (!in_c.has[f] && !in_a.has[f]) plain_ = false;
     if (plain_) {
       const auto unit = [&](const factor_list& f) { return !f.empty() && in_c.step[f[f.size() - 1]] == 1; };
-      is_turned_ = unit(rows) && !unit(columns);  // c^T = b^T a^T is written where it belongs, c would be copied there
+      is_turned_ = unit(rows) && !unit(columns);  // c^T = b^T a^T can be written in place, whereas c would have to be
+                                                  // unpacked
       const factor_list &down = is_turned_ ? columns : rows, &across = is_turned_ ? rows : columns;
       left_ = matrices<T>(batch, down, summed, extent, is_turned_ ? in_b : in_a, false);
       right_ = matrices<T>(batch, summed, across, extent, is_turned_ ? in_a : in_b, false);

@@ -1,4 +1,4 @@
-// A mesh on workers of a world, and the exchanges between shardings that were made on it.
+// A mesh bound to workers of a world, with the cached exchanges between its shardings.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ struct world_of_nobody {
   static world made() { return world(nullptr); }
 };
 
-/// All that a movement on a mesh needs. Shared by all tensors that lie there; found again by `of`.
+/// Everything that a movement on a mesh needs. Shared by all tensors on this mesh; `of` finds an existing one.
 template <class = void>
 class basic_bound_mesh {
  public:
-  /// Requires: workers of the world [partition_error].
+  /// Requires: the workers of the mesh exist in the world [partition_error].
   basic_bound_mesh(world everyone, placed_mesh where)
       : world_(std::move(everyone)), where_(std::move(where)), place_(where_.place(world_.id())) {
     if (where_.workers().bound() > world_.size())
@@ -41,9 +41,9 @@ class basic_bound_mesh {
     for (std::size_t k = 0; k < where_.size(); ++k) all.mix(where_.worker(k));
     fingerprint_ = all.value();
   }
-  /// A mesh without a world, seen from its first place: for dry runs.
+  /// A mesh without a world, seen from its first position, for dry runs.
   explicit basic_bound_mesh(const partita::mesh& m) : world_(world_of_nobody::made()), where_(m), place_(0) {}
-  /// The one of this world, mesh and workers. The same on all workers that make the same calls.
+  /// The bound mesh of this world, mesh and workers. Equal on all workers that make the same calls.
   static std::shared_ptr<basic_bound_mesh> of(const world& everyone, const placed_mesh& where) {
     thread_local std::vector<std::weak_ptr<basic_bound_mesh>> known;
     for (std::size_t k = known.size(); k-- > 0;) {
@@ -61,16 +61,16 @@ class basic_bound_mesh {
   const partita::mesh& mesh() const { return where_.mesh(); }
   std::size_t place() const { return place_; }
   bool active() const { return place_ < where_.size(); }
-  /// The indices that this worker holds: none where it is not on the mesh.
+  /// The global indices that this worker holds; empty if it is not on the mesh.
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
   }
   arena* memory() const { return ways_ ? &ways_->memory() : nullptr; }
 
-  /// Of the axes, their sizes, and the workers on them.
+  /// A hash of the axes, their sizes, and the workers on them.
   std::uint64_t fingerprint() const { return fingerprint_; }
-  /// All workers of the world make the same call on a tensor of elements T, or all throw. `parameters` is of what else
-  /// must be equal. Cost: that of an agreement.
+  /// Checks that all workers of the world make the same call on a tensor of elements T; otherwise all throw.
+  /// `parameters` is a hash of further values that must be equal. Cost: that of an agreement.
   template <class T>
   void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
              std::uint64_t parameters = 0, const complaint& wrong = {}) {
@@ -89,28 +89,28 @@ class basic_bound_mesh {
       return all << " of extents " << extents << " and elements of " << type_name<T>();
     });
   }
-  /// f(), as one call of all workers of the world: see detail::one_call.
+  /// Runs f() as one call of all workers of the world; see detail::one_call.
   template <class F>
   decltype(auto) one_call(F f) const {
-    if (!world_.active()) return f();  // of a dry run
+    if (!world_.active()) return f();  // in a dry run
     return partita::detail::one_call(*world_.state(), f);
   }
-  /// Notes an operation that all workers of the world make, on the mesh or not: the next agreement compares it. Returns
-  /// a number for its result; 0 of a dry run, in which nothing is done.
+  /// Records an operation that all workers of the world make, on the mesh or not; the next agreement compares it.
+  /// Returns a number for its result, or 0 in a dry run, in which nothing is recorded.
   std::uint64_t note(std::uint64_t operation, const char* name, const shape_list& extents) {
     if (is_dry_run() || world_.state() == nullptr) return 0;
     return world_.state()->note_local(hasher(fingerprint_).mix(operation).value(), name, extents);
   }
 
-  /// Moves what `e` says of a tensor of this shape from `x` into `y`, whose leading dimension numbers the summands; x
-  /// has such a dimension, too, of extent 1. For all workers of the mesh, after an agreement.
+  /// Executes the exchange `e` for a tensor of this shape, from `x` into `y`. The leading dimension of `y` numbers the
+  /// summands; x has such a dimension of extent 1. All workers of the mesh make the call, after an agreement.
   template <class T>
   void move(const reshard_exchange& e, const shape_list& shape, const T* x, T* y) {
     amid_call([&] {
       if (const prepared_move* const made = prepared<T>(e, shape).get()) (*made)(x, y);
     });
   }
-  /// The same, worked out for many times; null for a worker that is not on the mesh.
+  /// The same, prepared for repeated use; null for a worker that is not on the mesh.
   template <class T>
   std::shared_ptr<const prepared_move> prepared(const reshard_exchange& e, const shape_list& shape) {
     return amid_call([&]() -> std::shared_ptr<const prepared_move> {
@@ -118,8 +118,9 @@ class basic_bound_mesh {
       return active() ? kept(e, shape, element_kind::moved<T>()) : nullptr;
     });
   }
-  /// Moves between boxes of any workers of the world, of this mesh or not: what `known` names, or null for a worker
-  /// without a part in it. For all workers of the world, after an agreement.
+  /// Moves elements between boxes of any workers of the world, on this mesh or not. `known` gives the cached exchange,
+  /// and `prepared` this worker's part of it, or null for a worker without a part. All workers of the world make the
+  /// call, after an agreement.
   template <class T>
   void move(const box_overlaps& boxes, const T* x, T* y) {
     amid_call([&] {
@@ -138,7 +139,7 @@ class basic_bound_mesh {
       return boxes_.prepared(one, *ways_, me);
     });
   }
-  /// What the workers of the world hold of a tensor that lies so.
+  /// The boxes of a tensor with this sharding, for all workers of the world.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
     std::vector<worker_box> all(world_.size());
     for (std::size_t k = 0; k < where_.size(); ++k) {
@@ -158,7 +159,8 @@ class basic_bound_mesh {
     std::shared_ptr<const prepared_move> move;
   };
 
-  /// f(), in which the others count on this worker.
+  /// Runs f() during a call that the other workers have already committed to: running out of memory is reported to
+  /// them.
   template <class F>
   decltype(auto) amid_call(F f) const {
     try {
@@ -183,7 +185,7 @@ class basic_bound_mesh {
     return entries_.back().move;
   }
 
-  /// Every box has a dimension in front that numbers the summands.
+  /// Every box has a leading dimension that numbers the summands.
   lowered_plan plan(const reshard_exchange& e, const shape_list& shape_of_all, std::size_t element_bytes,
                     prepared_move& made) const {
     const std::size_t rank = shape_of_all.size() + 1;
@@ -243,7 +245,7 @@ class basic_bound_mesh {
   placed_mesh where_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
+  std::shared_ptr<transport> ways_;  // made by all workers of the world with the first movement
   std::vector<entry> entries_;
   box_moves boxes_;
 };

@@ -1,5 +1,5 @@
-// What a worker does with blocks in one run of a program, in order: written down once instead of being done, and then
-// done many times in storage that is held.
+// The steps on blocks that a worker executes in one run of a program, in order. They are recorded once and then
+// executed many times in preallocated storage.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,19 @@ template <class T>
 class bound_steps final : public step_list<T> {
  public:
   std::size_t size() const { return steps_.size(); }
-  /// The number of a block whose memory comes from outside, each time anew; before `settle`.
+  /// The number of a block whose memory is passed from outside for each run; to be called before `settle`.
   std::uint32_t held_outside(const tensor_block<T>& one) {
     const std::uint32_t k = number_of(one, false);
     blocks_[k].outside = true;
     return k;
   }
-  /// Set by a step, and not seen from outside.
+  /// Whether the block is set by a step and not visible from outside.
   bool is_made_inside(const tensor_block<T>& one) {
     const block& known = blocks_[number_of(one, false)];
     return known.first != none && !known.outside;
   }
 
-  /// Deals the storage. Blocks that no step sets are constants, and stay as they are.
+  /// Assigns storage to all blocks. Blocks that no step sets are constants and keep their memory.
   void settle(arena* reached_by_others) {
     for (const bool moved : {false, true}) {
       std::vector<block_lifetime> lives;
@@ -58,7 +58,7 @@ class bound_steps final : public step_list<T> {
   void set_memory(std::uint32_t block_number, T* memory) { blocks_[block_number].at = memory; }
 
   void run(std::size_t first, std::size_t end) const {
-    const T* x[32] = {};  // operate() takes fewer
+    const T* x[32] = {};  // operate() allows fewer operands
     for (std::size_t k = first; k < end; ++k) {
       const step& one = steps_[k];
       for (std::size_t i = 0; i < one.x.size(); ++i) x[i] = one.x[i] == nothing ? nullptr : blocks_[one.x[i]].at;
@@ -77,7 +77,7 @@ class bound_steps final : public step_list<T> {
     std::unique_ptr<block_step<T>> done;
   };
   struct block {
-    tensor_block<T> made{};  // as long as numbers are given, so that no other has its address
+    tensor_block<T> made{};  // kept until all numbers are assigned, so that no other block gets its address
     std::size_t first = none, last = 0;
     bool moved = false, outside = false;
     T* at = nullptr;
@@ -107,7 +107,7 @@ class bound_steps final : public step_list<T> {
   std::size_t bytes_held_ = 0, bytes_apart_ = 0;
 };
 
-/// Steps are written down into a list as long as one lives.
+/// While an object of this class lives, steps are recorded into a list.
 template <class T>
 class writing_steps {
  public:

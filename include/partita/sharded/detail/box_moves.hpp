@@ -1,4 +1,4 @@
-// Exchanges between boxes of any workers of a world, kept for the next time.
+// Exchanges between boxes of any workers of a world, cached for reuse.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// One worker's exchanges of boxes. All workers of the world that hold or want something make the same calls.
+/// One worker's exchanges of boxes. All workers of the world that hold or want a box make the same calls.
 template <class = void>
 class basic_box_moves {
  public:
@@ -20,8 +20,8 @@ class basic_box_moves {
   struct known_move {
     box_overlaps overlaps;
     element_kind kind;
-    std::size_t most_taken = unknown;             ///< by any worker from others, once it was asked for
-    std::shared_ptr<const prepared_move> move{};  ///< likewise, of a worker that has a part in it
+    std::size_t most_taken = unknown;             ///< received by any worker from others; computed on first use
+    std::shared_ptr<const prepared_move> move{};  ///< also computed on first use, for a worker that has a part in it
 
     std::size_t most() {
       if (most_taken == unknown) most_taken = overlaps.most_taken();
@@ -30,8 +30,8 @@ class basic_box_moves {
     static constexpr std::size_t unknown = ~std::size_t{0};
   };
 
-  /// What moves from the boxes that workers have into those that they want. Plans when it meets them for the first
-  /// time; O(workers) when it meets them again.
+  /// The movement from the boxes that workers hold into the boxes that they want. Planned on first use, and found again
+  /// in O(workers).
   known_move& of(std::vector<worker_box> had, std::vector<worker_box> wanted, const element_kind& kind) {
     for (known_move& one : known_)
       if (one.kind == kind && one.overlaps.had() == had && one.overlaps.wanted() == wanted) return one;
@@ -40,7 +40,7 @@ class basic_box_moves {
     known_.push_back({box_overlaps(std::move(had), std::move(wanted)), kind});
     return known_.back();
   }
-  /// This worker's part, from the box that it holds into the one that it wants, both dense.
+  /// This worker's part, from the box that it holds into the box that it wants; both are dense.
   const std::shared_ptr<const prepared_move>& prepared(known_move& one, transport& ways, std::size_t worker) {
     if (!one.move) {
       const auto made = std::make_shared<prepared_move>();
@@ -51,7 +51,7 @@ class basic_box_moves {
   }
 
  private:
-  /// Every box has a dimension of 1 in front, so that there is one.
+  /// Every box gets a leading dimension of extent 1, because exchanges expect one.
   static lowered_plan plan(const box_overlaps& all, prepared_move& made, std::size_t element_bytes,
                            std::size_t worker) {
     const auto rank_of_boxes = [](const std::vector<worker_box>& boxes) {

@@ -1,4 +1,4 @@
-// What operations do with blocks, as data; and those that read or write by label.
+// The work of operations on blocks, as data; and the operations that read or write by label.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace partita::detail {
 
-/// What an operation does with blocks.
+/// The kind of work that an operation does on blocks.
 enum class block_work : std::uint8_t {
   elements,
   product,
   map,
   reshape,
-  pick,     ///< of each row the element that its label names
-  spread,   ///< back: each element to the place in its row that the label names
-  rows,     ///< for each label a row of a table
-  to_rows,  ///< back: rows added to those that the labels name
-  own       ///< what the operation itself declares
+  pick,     ///< the element of each row at the row's label
+  spread,   ///< adjoint of pick: each element goes to its label's place in its row
+  rows,     ///< the table row of each label
+  to_rows,  ///< adjoint of rows: adds each row to the table row of its label
+  own       ///< the function that the operation itself declares
 };
 
 struct custom_op;
 
-/// An operation as data: the rule, bound to the shapes, and what is done on blocks.
+/// An operation as data: its rule, bound to the shapes, and its work on blocks.
 struct applied_operation {
   rule how{};
   block_work work = block_work::elements;
@@ -35,10 +35,11 @@ struct applied_operation {
   owed_reduction kind = owed_reduction::sum;  ///< of a map
   std::shared_ptr<const std::vector<std::size_t>> labels{};
   std::shared_ptr<const custom_op> own{};
-  std::uint32_t adjoint_reads = ~std::uint32_t{0};  ///< of an own one: a bit for each operand, the next for the result
+  std::uint32_t adjoint_reads = ~std::uint32_t{0};  ///< of a custom operation: one bit per operand, the next bit for
+                                                    ///< the result
 };
 
-/// Calls f(k, label) for each row of a box of rows, with the label that stands at its index of the whole.
+/// Calls f(k, label) for each row k of a box of rows; the label is read at the row's global index.
 template <class F>
 void for_each_label(const std::vector<std::size_t>& labels, const short_list<interval>& rows, const shape_list& extents,
                     F f) {
@@ -61,13 +62,13 @@ List without_last(const List& all) {
   return fewer;
 }
 
-/// The operations that read or write by label: where blocks lie matters to them.
+/// Computes the operations that read or write by label. They depend on the position of the blocks.
 template <class T>
 void compute_by_label(const applied_operation& op, const tensor_block<T>& x, const short_list<interval>& x_box,
                       const tensor_block<T>& y, const short_list<interval>& y_box, const shape_list& x_extents,
                       const shape_list& y_extents) {
   const bool spreads = op.work == block_work::spread || op.work == block_work::to_rows;
-  const auto& large = spreads ? y_box : x_box;  // the one that labels point into
+  const auto& large = spreads ? y_box : x_box;  // the tensor that the labels index
   if (op.work == block_work::pick || op.work == block_work::spread) {
     const interval own = large[large.size() - 1];
     y.fill(T(0));

@@ -1,5 +1,6 @@
-// Convolution of sharded tensors: the product of images and filters, its adjoint in the images, its gradient in the
-// filters. Each is the adjoint of another, and all are declared as an operation of your own would be.
+// Convolution of sharded tensors: the product of images and filters, its adjoint with respect to the images, and its
+// gradient with respect to the filters. Each is the adjoint of another, and all are declared in the same form as a
+// user-defined operation.
 #pragma once
 
 #include <array>
@@ -13,8 +14,9 @@
 
 namespace partita::detail {
 
-/// The rule of images [n, (g c), ...] and filters [(g m), c, ...] in g groups, and of images [n, (g m), ...]: two of
-/// them are operands, in an order of their own. Features are whole. Of several groups whole ones may be cut.
+/// The rule between images [n, (g c), ...] and filters [(g m), c, ...] in g groups, and results [n, (g m), ...]. Two of
+/// them are operands, in the given order. Features are not sharded by this rule. With several groups, whole groups may
+/// be sharded.
 enum class convolution_part { images, filters, results };
 template <std::size_t Groups>
 constexpr partita::rule rule_of_convolution(const char* name, std::array<convolution_part, 3> order, std::size_t rank) {
@@ -38,16 +40,16 @@ constexpr partita::rule rule_of_convolution(const char* name, std::array<convolu
   return r.complete().named(name);
 }
 
-/// What the three operations know of each other, and the local product of nn/ on blocks.
+/// The sizes that the three operations share, and the local product of nn/ on blocks.
 template <std::size_t D, std::size_t Groups>
 struct convolution_of_blocks {
-  convolution_options<D> with;         ///< of the whole tensors
+  convolution_options<D> with;         ///< the feature extents of the images
   std::array<std::size_t, D> cells{};  ///< the features of the images
 
   std::uint64_t fingerprint() const { return hasher(with.fingerprint()).mix(cells).value(); }
 
   std::size_t places(std::size_t f) const { return with.along(f).places(cells[f]); }
-  /// The cells that some places look at.
+  /// The cells that these output places read.
   interval cells_under(std::size_t f, interval these) const {
     const window w = window_under(with.along(f), these);
     const auto inside = filled(w, cells[f], boundary::zero, boundary::zero);
@@ -55,7 +57,7 @@ struct convolution_of_blocks {
     const auto from = static_cast<std::size_t>(w.start + static_cast<std::ptrdiff_t>(inside.start));
     return {from, from + inside.size()};
   }
-  /// The places that look at some of these cells, or between them.
+  /// The output places whose windows contain some of these cells or span them.
   interval places_over(std::size_t f, interval these) const {
     const sliding s = with.along(f);
     if (these.size() == 0) return {};
@@ -65,11 +67,11 @@ struct convolution_of_blocks {
     return from < (to < all ? to : all) ? interval{from, to < all ? to : all} : interval{};
   }
 
-  /// The product that makes the places of `y` of the channels of `x` (boxes of blocks), and its window.
+  /// The local product that computes the places of `y` from the channels of `x` (boxes of blocks), and its window.
   struct product {
     local_convolution<D> sizes;
-    shape_list shape{};        ///< batch, channels and cells of the window, padding included
-    std::array<window, D> at;  ///< its cells
+    shape_list shape{};        ///< batch, channels and cells of the window, including padding
+    std::array<window, D> at;  ///< the cells of the window
   };
   product product_of(const short_list<interval>& x, const short_list<interval>& y, std::size_t in_of_group) const {
     product p{};
@@ -85,7 +87,7 @@ struct convolution_of_blocks {
     }
     return p;
   }
-  /// What a block holds of a window: from where in the block and in the window, and its shape.
+  /// The part of a window that a block holds: its first index in the block and in the window, and its shape.
   struct held {
     shape_list in_block, in_window, shape;
   };
@@ -101,7 +103,7 @@ struct convolution_of_blocks {
     }
     return h;
   }
-  /// The window with zeros around the tensor; the block itself where it is the window.
+  /// The window with zeros around the tensor; the block itself if it already is the window.
   template <class T>
   static const T* windowed(const product& p, const tensor_part<const T>& x, std::vector<T>& room) {
     if (x.shape == p.shape && held_of(p, x.box).shape == p.shape) return x.memory;
@@ -160,7 +162,7 @@ struct convolve_operation {
   }
 };
 
-/// results, filters -> images: the adjoint in the images, and the transposed convolution.
+/// results, filters -> images: the adjoint with respect to the images, and the transposed convolution.
 template <std::size_t D, std::size_t Groups>
 struct convolve_back_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
