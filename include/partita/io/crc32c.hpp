@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli): finds every change of up to 32 bits in a row, and every other one but for 1 in 2^32.
+// CRC-32C (Castagnoli): detects every change within 32 consecutive bits, and every other change except 1 in 2^32.
 #pragma once
 
 #include <array>
@@ -10,12 +10,13 @@ namespace partita {
 
 namespace detail {
 
-inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  // its bits reversed
+inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  // with its bits reversed
 
 using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
-/// tables[k][b] is what byte b does to the sum of k more bytes of zeros. Made when they are needed: few machines do,
-/// and as a constant expression they would take longer to compile than the rest of this file.
+/// tables[k][b] is the effect of byte b on the checksum if k zero bytes follow. Computed at run time when needed,
+/// because few machines need them, and as a constant expression they would take longer to compile than the rest of this
+/// file.
 template <class = void>
 inline crc32c_tables make_crc32c_tables() {
   crc32c_tables tables{};
@@ -29,7 +30,7 @@ inline crc32c_tables make_crc32c_tables() {
   return tables;
 }
 
-/// Eight bytes at a time by eight tables.
+/// Processes eight bytes at a time with eight tables.
 template <class = void>
 inline std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n, std::uint32_t before) {
   static const crc32c_tables tables = make_crc32c_tables();
@@ -45,8 +46,8 @@ inline std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n,
 }
 
 #if defined(__x86_64__)
-/// By the machine's instruction. Requires SSE4.2. Why builtins and not <immintrin.h>: that header alone costs more to
-/// include than the rest of the room.
+/// Uses the machine's CRC instruction. Requires SSE4.2. It uses builtins because including <immintrin.h> alone costs
+/// more than the rest of io/.
 __attribute__((target("sse4.2"))) inline std::uint32_t crc32c_by_machine(const unsigned char* bytes, std::size_t n,
                                                                          std::uint32_t before) {
   std::uint64_t sum = ~before;
@@ -82,7 +83,7 @@ constexpr std::uint32_t crc32c_product(std::uint32_t a, std::uint32_t b) {
 
 }  // namespace detail
 
-/// The checksum of n bytes; of those before, too, if their checksum is given.
+/// The checksum of n bytes. `before` is the checksum of the preceding bytes, if there are any.
 inline std::uint32_t crc32c(const void* bytes, std::size_t n, std::uint32_t before = 0) {
   const auto* const first = static_cast<const unsigned char*>(bytes);
   return detail::machine_has_crc32c() ? detail::crc32c_by_machine(first, n, before)
@@ -91,10 +92,10 @@ inline std::uint32_t crc32c(const void* bytes, std::size_t n, std::uint32_t befo
 
 namespace detail {
 
-/// x to the power of 8 n: the product of a checksum and this is its share in that of n bytes more.
+/// x to the power of 8 n. A checksum times this is its contribution to the checksum if n more bytes follow.
 constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
   std::uint32_t all = std::uint32_t{1} << 31U;    // 1
-  std::uint32_t shift = std::uint32_t{1} << 23U;  // x^8, and then its powers of two
+  std::uint32_t shift = std::uint32_t{1} << 23U;  // x^8, then squared in each step
   for (; n != 0; n >>= 1U) {
     if ((n & 1U) != 0) all = crc32c_product(all, shift);
     shift = crc32c_product(shift, shift);
@@ -104,7 +105,8 @@ constexpr std::uint32_t crc32c_shift(std::uint64_t n) {
 
 }  // namespace detail
 
-/// The checksum of two pieces from those of each; the second has n bytes. So workers sum what each holds.
+/// The checksum of two consecutive pieces from their two checksums; the second piece has n bytes. So each worker can
+/// sum its own piece.
 constexpr std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
   return detail::crc32c_product(first, detail::crc32c_shift(n)) ^ second;
 }

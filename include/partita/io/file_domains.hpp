@@ -1,4 +1,4 @@
-// Which bytes of a file each of its owners holds, and which it writes: no two owners write to one page.
+// Which bytes of a file each of its owners holds, and which it writes: no two owners write to the same page.
 #pragma once
 
 #include <array>
@@ -8,9 +8,10 @@
 
 namespace partita {
 
-/// The grid of slabs that a tensor of these extents (in the order of the file) is cut into for at most `owners` owners:
-/// whole leading dimensions are cut up, then one dimension in balance, so that each slab is a box of the tensor and one
-/// range of the file. More than half of the owners get a slab wherever the tensor has that many elements.
+/// The grid of slabs into which a tensor of these extents (in the order of the file) is divided for at most `owners`
+/// owners. Leading dimensions are divided completely, then one dimension in balanced parts, so that each slab is a box
+/// of the tensor and one range of the file. More than half of the owners get a slab if the tensor has that many
+/// elements.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& extents, std::size_t owners) {
   std::array<std::size_t, Rank> parts{};
@@ -25,26 +26,26 @@ std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& ext
   return parts;
 }
 
-/// The bytes of a file: owner k holds [held[k], held[k + 1]) after the repartition, and writes
-/// [written[k], written[k + 1]), which begins and ends at a page of the file (but for the end of the file). The bytes
-/// of its slab before written[k] go to an earlier owner: at most one page. Owner 0 writes the header, too.
+/// The byte ranges of a file. Owner k holds [held[k], held[k + 1]) after the repartition, and writes [written[k],
+/// written[k + 1]), which begins and ends at a page boundary (except at the end of the file). An earlier owner receives
+/// the bytes of its slab before written[k], which are at most one page. Owner 0 also writes the header.
 struct file_domains {
   std::vector<std::size_t> held, written;
 
   std::size_t owners() const { return held.size() - 1; }
   std::size_t bytes() const { return held.back(); }
 
-  /// How many bytes at the beginning of its slab owner k gives to an earlier owner.
+  /// How many bytes at the beginning of its slab owner k sends to an earlier owner.
   std::size_t given(std::size_t k) const {
     return k == 0 ? 0 : (written[k] < held[k + 1] ? written[k] : held[k + 1]) - held[k];
   }
-  /// How many bytes owner k gets from later owners; they follow its own.
+  /// How many bytes owner k receives from later owners; they follow its own bytes.
   std::size_t taken(std::size_t k) const {
     return written[k + 1] - (held[k + 1] > written[k] ? held[k + 1] : written[k]);
   }
 };
 
-/// How many owners are worth their messages: each holds at least `least` bytes, if there are two.
+/// The number of owners that are worth their messages: if there are two or more, each holds at least `least` bytes.
 constexpr std::size_t worthwhile_owners(std::size_t data_bytes, std::size_t least, std::size_t most) {
   const std::size_t wanted = least == 0 ? most : data_bytes / least;
   return wanted < 1 ? 1 : wanted < most ? wanted : most;

@@ -8,17 +8,17 @@
 
 namespace partita {
 
-/// Write the first dimension as the one that runs fastest.
+/// Writes the file in Fortran order: the first dimension is the fastest.
 struct fortran_order_t {};
 inline constexpr fortran_order_t fortran_order{};
 
-/// How a file is dealt to its owners, and how sure a caller wants to be. Every worker gives the same.
+/// How a file is divided among its owners, and when a call returns. All workers must pass equal options.
 struct file_options {
-  std::size_t page_bytes = 4096;        ///< no two workers write to one page; the stripe of a parallel file system
-                                        ///< if that is larger
+  std::size_t page_bytes = 4096;        ///< no two workers write to one page; use the stripe size of a parallel file
+                                        ///< system if it is larger
   std::size_t owner_bytes = 1U << 16U;  ///< a worker that owns less is not worth its messages: chosen, not measured
-  std::size_t run_bytes = 1U << 12U;  ///< a worker reads what it wants by itself where that lies in the file in runs of
-                                      ///< so many bytes on average, else the owners read and send: bench/files
+  std::size_t run_bytes = 1U << 12U;  ///< a worker reads its own block if that is in the file in runs of so many bytes
+                                      ///< on average; else the owners read and send: bench/files
   bool sync = true;                   ///< return when the data are on the disk, not when the system has them
 };
 
@@ -33,7 +33,7 @@ inline constexpr bool is_to_cuts = false;
 template <std::size_t Rank>
 inline constexpr bool is_to_cuts<to_cuts_t<Rank>> = true;
 
-/// What the policies of a call on files say about a tensor of this rank.
+/// The policies of a call on files, for a tensor of this rank.
 template <std::size_t Rank>
 struct file_request {
   file_options options;

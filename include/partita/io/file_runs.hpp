@@ -1,4 +1,4 @@
-// Where a block lies in a file of the whole tensor: runs of elements that follow each other.
+// Where a block is in a file of the whole tensor: runs of consecutive elements.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace partita {
 
 namespace detail {
 
-/// The dimension of the last cut that leaves this many indices of the extent to a block; Rank if all are whole.
+/// The last dimension d that is divided, for which whole(d) is false; Rank if all are whole.
 template <std::size_t Rank, class Whole>
 std::size_t last_cut(Whole whole) {
   for (std::size_t d = Rank; d-- > 0;)
@@ -22,11 +22,11 @@ template <std::size_t Rank, class F>
 struct run_walk {
   const decomposition<Rank>& cuts;
   const index<Rank>& position;
-  std::size_t last, behind;  // the last dimension that is cut, and the elements behind each of its indices
+  std::size_t last, behind;  // the last divided dimension, and the elements per index of it
   F& f;
   std::size_t local = 0;
 
-  /// `at` numbers the indices of the dimensions before d.
+  /// `at` is the flat index over the dimensions before d.
   void operator()(std::size_t d, std::size_t at) {
     at *= cuts.cuts[d].extent();
     cuts.cuts[d].for_pieces(position[d], [&](interval piece, std::size_t) {
@@ -42,8 +42,8 @@ struct run_walk {
 
 }  // namespace detail
 
-/// Calls f(at, local, count) for the runs of the block at a position: `count` elements from number `at` of the tensor
-/// in C order on, which are those from `local` on of the block. Ascending, and none is empty.
+/// Calls f(at, local, count) for each run of the block at a position: `count` elements that begin at element `at` of
+/// the tensor in C order and at element `local` of the block. Runs are in ascending order and not empty.
 template <std::size_t Rank, class F>
 void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position, F f) {
   const auto extents = cuts.extents();
@@ -56,7 +56,7 @@ void for_file_runs(const decomposition<Rank>& cuts, const index<Rank>& position,
   detail::run_walk<Rank, F>{cuts, position, last, behind, f}(0, 0);
 }
 
-/// How many elements a run of these cuts has on average, over all blocks; parts that hold nothing count as one each.
+/// The average number of elements per run with these cuts, over all blocks; an empty part counts as one run.
 template <std::size_t Rank>
 std::size_t mean_run(const decomposition<Rank>& cuts) {
   const auto extents = cuts.extents();

@@ -1,5 +1,5 @@
-// A tensor on a partition as a dataset of an HDF5 file, written and read in parallel. Not part of the front door:
-// include it where parallel HDF5 is installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
+// A tensor on a partition as a dataset of an HDF5 file, written and read in parallel. partita.hpp does not include this
+// header: include it where parallel HDF5 is installed (Debian: libhdf5-openmpi-dev, pkg-config hdf5-openmpi).
 #pragma once
 
 #if !__has_include(<hdf5.h>)
@@ -27,7 +27,7 @@ namespace partita {
 
 namespace detail {
 
-/// Something of HDF5's that has to be closed.
+/// An HDF5 identifier that is closed by its destructor.
 class hdf5_id {
  public:
   hdf5_id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
@@ -36,7 +36,7 @@ class hdf5_id {
   ~hdf5_id() { end(); }
   operator hid_t() const { return id_; }
   bool good() const { return id_ >= 0; }
-  /// Whether it could be closed, now.
+  /// Closes the identifier now; returns whether that succeeded.
   bool end() {
     const hid_t id = std::exchange(id_, -1);
     return id < 0 || close_(id) >= 0;
@@ -47,7 +47,7 @@ class hdf5_id {
   herr_t (*close_)(hid_t);
 };
 
-/// HDF5 says nothing by itself while this lives: what went wrong is reported by an exception.
+/// Suppresses HDF5's own error output during its lifetime; errors are reported by exceptions.
 class hdf5_silence {
  public:
   hdf5_silence() {
@@ -63,7 +63,7 @@ class hdf5_silence {
   void* data_ = nullptr;
 };
 
-/// What HDF5 calls an element: numbers by their own names; bool and complex numbers as h5py has them.
+/// The HDF5 type of an element: numbers by their native types, bool and complex numbers in the form of h5py.
 template <class T>
 hid_t make_hdf5_type() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -99,7 +99,7 @@ hid_t make_hdf5_space(const std::array<std::size_t, Rank>& extents) {
   for (std::size_t d = 0; d < Rank; ++d) sizes[d] = extents[d];
   return Rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(Rank), sizes, nullptr);
 }
-/// Everything of a space but this worker's box; nothing if it has none.
+/// Selects this worker's box of a dataspace, or nothing if the worker has none.
 template <std::size_t Rank>
 bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   if (!where.owns() || volume_of(where.shape()) == 0) return H5Sselect_none(space) >= 0;
@@ -113,7 +113,7 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// The file for all workers of a world; anew, if it is empty. Collective.
+/// Opens a file on all workers of a world; creates it if `anew`. Collective.
 inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writing, bool anew) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (H5Pset_fapl_mpio(access, everyone.communicator(), mpi_info_null()) < 0) return -1;
@@ -121,7 +121,7 @@ inline hid_t open_hdf5(const world& everyone, const std::string& path, bool writ
               : H5Fopen(path.c_str(), writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
 }
 
-/// What is to be said of a call that HDF5 refuses, if it does.
+/// The error of an HDF5 call that failed, or no error.
 template <class = void>
 file_trouble hdf5_trouble(const file_call& call, bool good, const char* doing, const std::string& path,
                           const char* way_out) {
@@ -140,7 +140,7 @@ file_trouble hdf5_trouble(const file_call& call, bool good, const char* doing, c
   return trouble;
 }
 
-/// What the leader finds under the name: nothing, or a dataset and its extents. On one worker, without the others.
+/// Looks up a dataset on the leader alone: sets its extents if it exists, and returns an error if it cannot be read.
 template <class T, std::size_t Rank>
 file_trouble look_at_dataset(const file_call& call, const std::string& path, const std::string& dataset,
                              std::array<std::size_t, Rank>& extents) {
@@ -168,8 +168,9 @@ file_trouble look_at_dataset(const file_call& call, const std::string& path, con
   return {};
 }
 
-/// Moves this worker's slab to or from a dataset: each worker by itself, one range of the file. Why not collectively:
-/// the slabs are ranges already, and what Open MPI 4.1's collective writing is known for is that it hangs.
+/// Moves this worker's slab to or from a dataset: each worker moves one range of the file independently. Collective
+/// transfers are not used, because the slabs already are ranges and collective writing of Open MPI 4.1 is known to
+/// hang.
 template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id in_file(H5Dget_space(data), H5Sclose);
@@ -182,15 +183,15 @@ bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
 
 }  // namespace detail
 
-/// Writes a tensor that is cut over p as a new dataset of an HDF5 file, which is made if it is not there. Policies:
-/// `from_cuts(...)`, `file_options{...}` (but for `page_bytes`).
-/// Shapes:   as save_npy. All workers of the world call.
-/// Requires: what save_npy requires; a dataset that is not there yet, in groups that are [io_error, on all workers
-///           alike]. A job that is killed while it saves may leave a file that HDF5 cannot read any more: what must not
-///           be lost goes into a checkpoint. Another job that saves or loads datasets of the file is waited for.
-/// Cost:     one repartition to as many slabs as there are workers (none if the blocks are these), then every worker
-///           writes one range of the file at once.
-/// Adjoint:  none; load_hdf5 is the way back.
+/// Writes a tensor that is partitioned over p as a new dataset of an HDF5 file, which is created if it does not exist.
+/// Policies: `from_cuts(...)`, `file_options{...}` (except `page_bytes`).
+/// Shapes:   as save_npy. All workers of the world call it.
+/// Requires: what save_npy requires; a dataset that does not exist yet, in groups that exist [io_error, on all
+///           workers]. A job that is killed while it saves may leave a file that HDF5 cannot read; save data that must
+///           not be lost as a checkpoint. If another job saves or loads datasets of the file, the call waits for it.
+/// Cost:     one repartition to as many slabs as there are workers (none if the blocks are these slabs already), then
+///           all workers write one range of the file each, at the same time.
+/// Adjoint:  none; load_hdf5 is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
                const extents<E...>& global, const X& x, const Policies&... policies) {
@@ -219,7 +220,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
     const hdf5_silence silence;
     const char* const way_out = "give a name that is not taken yet, where this worker may write and the disk has room";
     const file_size_errors no_signal;
-    posix_file locked;  // the leader keeps other jobs away: HDF5 itself does not lock what MPI opens
+    posix_file locked;  // the leader locks out other jobs: HDF5 does not lock files that MPI opens
     std::size_t before = 0;
     file_trouble trouble;
     if (call.leads()) {
@@ -231,7 +232,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
     }
     call.settle(trouble);
     before = call.broadcast_word(call.leader(), before);
-    // the room is looked for before HDF5 writes: where a write fails, HDF5 1.10 crashes when MPI ends
+    // check the space before HDF5 writes: if a write fails, HDF5 1.10 crashes when MPI ends
     constexpr std::size_t metadata = std::size_t{1} << 16U;  // chosen: a dataset and a new file take some KiB
     const std::size_t wanted = before + volume_of(shape) * sizeof(T) + metadata;
     int no_room = posix_file::room_by_limit(wanted);
@@ -247,7 +248,7 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
       return H5Dwrite(data, type, in_memory, in_file, H5P_DEFAULT, slab.bytes());
     });
     trouble = hdf5_trouble(call, written, "write", path, way_out);
-    const bool closed = data.end() && file.end();  // collective, also where the writing failed
+    const bool closed = data.end() && file.end();  // collective, also if writing has failed
     if (trouble.empty()) trouble = hdf5_trouble(call, closed, "close", path, way_out);
     if (trouble.empty() && request.options.sync) {
       posix_file same;
@@ -259,12 +260,12 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
   }
 }
 
-/// Reads a dataset of an HDF5 file as a tensor on p, cut in balance or as `to_cuts(...)` says.
-/// Shapes:   as load_npy. All workers of the world call.
-/// Requires: a dataset of elements T [io_error] and rank Rank [shape_error], on all workers alike.
-/// Cost:     one worker looks at the dataset; every worker reads one range of it, at once; then one repartition (none
-///           if p holds what they read).
-/// Adjoint:  none; save_hdf5 is the way back.
+/// Reads a dataset of an HDF5 file as a tensor on p, in balanced blocks or as `to_cuts(...)` states.
+/// Shapes:   as load_npy. All workers of the world call it.
+/// Requires: a dataset of elements T [io_error] and rank Rank [shape_error], on all workers.
+/// Cost:     one worker looks up the dataset; all workers read one range each, at the same time; then one repartition
+///           (none if p holds these ranges).
+/// Adjoint:  none; save_hdf5 is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
                const Policies&... policies) {
@@ -304,7 +305,7 @@ auto load_hdf5(const std::string& path, const std::string& dataset, const partit
     {
       const hdf5_id file(open_hdf5(p.world(), path, false, false), H5Fclose);
       call.settle(hdf5_trouble(call, file.good(), "open", path, way_out));
-      // what HDF5 has opened is the same file, if it still has that name
+      // HDF5 has opened the same file if the file still has that name
       if (!call.all(source.file().has_name(path))) return std::nullopt;
       const hdf5_id data(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose), type(make_hdf5_type<T>(), H5Tclose);
       const bool good = data.good() && move_slab(data, where, [&](hid_t in_memory, hid_t in_file) {

@@ -1,4 +1,4 @@
-// Loading checkpoints: which steps there are, and the tensors of one on any partition, verified while they are read.
+// Loading checkpoints: the list of steps, and the tensors of one step on any partition, verified while they are read.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace partita {
 
-/// A checkpoint that was found and whose manifest was verified; its tensors are read when they are asked for.
+/// A checkpoint whose manifest was verified. Its tensors are read on request.
 class checkpoint {
  public:
   checkpoint(world everyone, std::string path, manifest contents)
@@ -37,12 +37,12 @@ class checkpoint {
     return find(name) != nullptr;
   }
 
-  /// Reads one tensor to any partition of the world, cut in balance or as `to_cuts(...)` says, and verifies it: a file
-  /// that was changed in one bit is an io_error that names the tensor and the slab.
+  /// Reads one tensor to any partition of the world, in balanced blocks or as `to_cuts(...)` states, and verifies it.
+  /// If one bit of the file has changed, it throws an io_error that names the tensor and the slab.
   /// Shapes:   as load_npy<T, Rank>(path, p).
-  /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error], on all workers alike.
+  /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error, on all workers].
   /// Cost:     that of load_npy, and one checksum over what each worker reads.
-  /// Adjoint:  none; save_checkpoint is the way back.
+  /// Adjoint:  none; save_checkpoint is the inverse.
   template <class T, std::size_t Rank, class Extents, class... Policies>
   auto load(const std::string& name, const partition<Extents>& p, const Policies&... policies) const {
     static_assert(Extents::rank() == Rank,
@@ -84,8 +84,8 @@ class checkpoint {
     });
     return at == by_name_.end() || contents_.tensors[*at].name != name ? nullptr : &contents_.tensors[*at];
   }
-  /// What all workers know from the manifest: whether this tensor can be loaded as asked for, and where its elements
-  /// are.
+  /// Checks by the manifest whether this tensor can be loaded as requested, and returns where its elements are. The
+  /// same on all workers.
   template <class T, std::size_t Rank, class Extents>
   detail::npy_facts<Rank> expect(const detail::file_call& call, const manifest_tensor* entry,
                                  const partition<Extents>& p) const {
@@ -98,7 +98,7 @@ class checkpoint {
     if (p.size() == 0)
       call.refuse(file_trouble::kind::partition, "requires a partition of at least one worker").raise();
     if (entry == nullptr) {
-      constexpr std::size_t named = 20;  // chosen: a line or two
+      constexpr std::size_t named = 20;  // chosen: fits on a line or two
       const std::size_t all = contents_.tensors.size();
       sentence << "requires a tensor of that name; there are";
       for (std::size_t k = 0; k < all && k < named; ++k) sentence << " " << contents_.tensors[k].name.c_str();
@@ -137,7 +137,7 @@ class checkpoint {
 
 namespace detail {
 
-/// The leader's view of the steps in a folder, given to all. A folder that is not there has none.
+/// The steps in a folder as the leader sees them, sent to all workers. A folder that does not exist has none.
 template <class = void>
 std::vector<std::uint64_t> common_steps(const file_call& call, const std::string& folder) {
   std::string bytes;
@@ -155,8 +155,7 @@ std::vector<std::uint64_t> common_steps(const file_call& call, const std::string
   return steps;
 }
 
-/// What the leader finds in the manifest of a step, or of the highest one if none is wanted: its text, and what is
-/// wrong.
+/// Reads the manifest of a step, or of the highest step if none is given, on the leader. Returns its text and an error.
 template <class = void>
 std::pair<std::string, file_trouble> read_manifest(const file_call& call, const std::string& folder,
                                                    const std::optional<std::uint64_t>& wanted) {
@@ -188,7 +187,7 @@ std::pair<std::string, file_trouble> read_manifest(const file_call& call, const 
           call.refuse(file_trouble::kind::io, text("requires a checkpoint that is as it was saved; of ")
                                                   << path.c_str() << ", " << problem << "; load an earlier step")};
 }
-/// Reads a manifest by the leader, reports it to all, and verifies it. Collective.
+/// The leader reads a manifest and sends it to all workers, which verify it. Collective.
 template <class = void>
 checkpoint open_checkpoint(const file_call& call, const std::string& folder,
                            const std::optional<std::uint64_t>& wanted) {
@@ -201,8 +200,8 @@ checkpoint open_checkpoint(const file_call& call, const std::string& folder,
 
 }  // namespace detail
 
-/// The steps that were saved whole in a folder, ascending; none if there is no such folder. All workers of the world
-/// call and get the same.
+/// The steps that were saved completely in a folder, ascending; empty if there is no such folder. All workers of the
+/// world call it and get the same result.
 template <class = void>
 std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const world& everyone) {
   return detail::one_call(*everyone.state(), [&] {
@@ -213,9 +212,9 @@ std::vector<std::uint64_t> checkpoint_steps(const std::string& folder, const wor
   });
 }
 
-/// Opens a step of a folder of checkpoints. All workers of the world call; it may have other workers than the one that
+/// Opens a step in a folder of checkpoints. All workers of the world call it; the world may differ from the one that
 /// saved.
-/// Requires: a step that is there, and a manifest that is as it was saved [io_error, on all workers alike].
+/// Requires: an existing step, and a manifest that has not changed since it was saved [io_error, on all workers].
 template <class = void>
 checkpoint load_checkpoint(const std::string& folder, const world& everyone, std::uint64_t step) {
   return detail::one_call(*everyone.state(), [&] {
@@ -226,7 +225,7 @@ checkpoint load_checkpoint(const std::string& folder, const world& everyone, std
     return detail::open_checkpoint(call, folder, step);
   });
 }
-/// The same for the highest step that was saved whole.
+/// The same for the highest step that was saved completely.
 template <class = void>
 checkpoint load_checkpoint(const std::string& folder, const world& everyone) {
   return detail::one_call(*everyone.state(), [&] {

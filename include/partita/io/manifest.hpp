@@ -1,4 +1,4 @@
-// What a checkpoint holds: manifest.json, written and read by hand.
+// The manifest of a checkpoint: manifest.json, written and parsed by hand.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace partita {
 struct manifest_tensor {
   std::string name, type;  ///< "<f4" and the like
   std::vector<std::size_t> extents;
-  std::size_t bytes = 0;                 ///< of the file
-  std::vector<std::uint32_t> checksums;  ///< CRC-32C of each slab of the file; the last one may be short
+  std::size_t bytes = 0;                 ///< size of the file
+  std::vector<std::uint32_t> checksums;  ///< CRC-32C of each slab of the file; the last slab may be shorter
 
   friend bool operator==(const manifest_tensor&, const manifest_tensor&) = default;
 };
@@ -29,7 +29,7 @@ struct manifest {
   std::size_t slab_bytes = 0;
   std::vector<manifest_tensor> tensors;
 
-  /// The numbers of the tensors in the order of their names.
+  /// The indices of the tensors, sorted by name.
   template <class = void>
   std::vector<std::size_t> by_name() const {
     std::vector<std::size_t> order(tensors.size());
@@ -41,13 +41,14 @@ struct manifest {
   friend bool operator==(const manifest&, const manifest&) = default;
 };
 
-/// A manifest, or the sentence that says why the text is none.
+/// A manifest, or an error message if the text is not a manifest.
 struct manifest_found {
   partita::manifest manifest;
   text problem;
 };
 
-/// What a tensor of a checkpoint may be called: 1 to 100 of A-Z a-z 0-9 _ - and dots, not beginning with a dot.
+/// Whether a string is a valid tensor name: 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, not beginning with a
+/// dot.
 template <class = void>
 inline bool is_tensor_name(const std::string& name) {
   for (const char c : name)
@@ -66,13 +67,13 @@ inline std::string hexadecimal(std::uint32_t sum) {
   std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(sum));
   return digits;
 }
-/// The last lines of a manifest: the checksum of what stands before them.
+/// The last lines of a manifest: the checksum of the text before them.
 inline std::string manifest_seal(const char* text, std::size_t n) {
   return "  \"checksum\": \"" + hexadecimal(crc32c(text, n)) + "\"\n}\n";
 }
 
-/// Reads a manifest by its grammar: JSON of known entries in any order, strings without escapes, whole numbers. There
-/// is nothing nested but what the grammar nests, so hostile depth does not exist.
+/// Parses a manifest by its grammar: JSON with known entries in any order, strings without escapes, whole numbers. The
+/// grammar limits the nesting, so hostile input cannot nest deeply.
 class manifest_reader {
  public:
   template <class = void>
@@ -179,7 +180,7 @@ class manifest_reader {
     while (take(','));
     return take(']');
   }
-  /// An object of these entries, each once, in any order.
+  /// An object with exactly these entries, each once, in any order.
   template <std::size_t N, class Value>
   bool entries(const char* const (&names)[N], Value value) {
     bool seen[N] = {};
@@ -223,7 +224,7 @@ class manifest_reader {
 
 }  // namespace detail
 
-/// The manifest as JSON; its last line is a checksum of all before.
+/// The manifest as JSON; its last entry is a checksum of the text before it.
 template <class = void>
 std::string to_json(const manifest& m) {
   std::string json =
@@ -243,7 +244,7 @@ std::string to_json(const manifest& m) {
   return json + detail::manifest_seal(json.data(), json.size());
 }
 
-/// Reads what to_json wrote. A text that was changed anywhere, also by one bit, is refused: do not edit a manifest.
+/// Parses the output of to_json. If even one bit of the text was changed, it is rejected: do not edit a manifest.
 template <class = void>
 manifest_found parse_manifest(const std::string& json) {
   const std::size_t n = json.size() < detail::manifest_seal_bytes ? 0 : json.size() - detail::manifest_seal_bytes;

@@ -1,4 +1,4 @@
-// A tensor on a partition in one standard .npy file, which NumPy and xtensor read and write, too.
+// A tensor on a partition in one standard .npy file, which NumPy and xtensor also read and write.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ namespace partita {
 
 namespace detail {
 
-/// Writes a file of slabs beside `path` and gives it that name when all of it is on the disk. Collective.
+/// Writes a file of slabs under a temporary name beside `path`, and renames it when all of it is on the disk.
+/// Collective.
 template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
@@ -29,7 +30,7 @@ void replace_npy(const file_call& call, const std::string& path, const partition
   const std::size_t bytes =
       make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank).size() + volume_of(global) * sizeof(T);
   posix_file file;
-  temporary_file guard;  // the leader removes what it made, whatever happens
+  temporary_file guard;  // the leader removes its temporary file in any case
   file_trouble trouble;
   if (call.leads()) {
     trouble = call.cannot("replace", path, old.error, "give the name of a file, or one that is not taken yet");
@@ -65,17 +66,18 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 
 }  // namespace detail
 
-/// Writes a tensor that is cut over p to one .npy file. Policies: `from_cuts(...)` where the shapes of the blocks do
-/// not tell how it is cut, `fortran_order`, `file_options{...}`.
-/// Shapes:   x is this worker's block on p of a tensor of these extents, cut in any way that repartition takes;
-///           inactive workers give zero volume. All workers of the world call.
+/// Writes a tensor that is partitioned over p to one .npy file. Policies: `from_cuts(...)` if the shapes of the blocks
+/// do not determine the cuts, `fortran_order`, `file_options{...}`.
+/// Shapes:   x is this worker's block on p of a tensor of these extents, with any cuts that repartition accepts;
+///           inactive workers pass zero volume. All workers of the world call it.
 /// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of
-///           these extents [shape_error]; a place to write [io_error], on all workers alike; then the old file, if
-///           there was one, is intact. The new one has its mode and, where this process may, its owner; a symbolic
-///           link stays, and its target is replaced.
-/// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), at most a page from
-///           each to another, then every owner writes at once; one fdatasync each. Memory for one slab a worker.
-/// Adjoint:  none; load_npy is the way back.
+///           these extents [shape_error]; a place to write [io_error]. Errors are thrown on all workers, and then the
+///           old file, if there was one, is intact. The new file gets the mode of the old one and, if this process may
+///           set it, the owner. A symbolic link stays, and its target is replaced.
+/// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), at most one page
+///           from each owner to another, then all owners write at the same time; one fdatasync each. Memory for one
+///           slab per worker.
+/// Adjoint:  none; load_npy is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_npy(const std::string& path, const partition<Extents>& p, const extents<E...>& global, const X& x,
               const Policies&... policies) {
@@ -109,7 +111,7 @@ void save_npy(const std::string& path, const partition<Extents>& p, const extent
   }
 }
 
-/// Without extents: a sentence.
+/// Rejects a call without extents, with a compile-time error message.
 template <class Extents, class X, class... A>
   requires(!is_extents<X>)
 void save_npy(const std::string&, const partition<Extents>&, const X&, const A&...) {
@@ -118,15 +120,15 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
                 "write save_npy(path, p, extents(8, 12), x)");
 }
 
-/// Reads a .npy file as a tensor on p, cut in balance or as `to_cuts(...)` says. C and Fortran order, either order of
-/// bytes, versions 1 to 3.
-/// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call.
-/// Requires: a whole file that can be read, of elements T [io_error] and rank Rank [shape_error], on all workers alike.
-///           If another job replaces it meanwhile, all workers read the old one or all the new one.
-/// Cost:     one worker reads the header. Where a block lies in the file in runs of `run_bytes` and more, each worker
-///           reads its own; else as many as are worth it read one range of the file each, at once, and one repartition
-///           follows.
-/// Adjoint:  none; save_npy is the way back.
+/// Reads a .npy file as a tensor on p, in balanced blocks or as `to_cuts(...)` states. Supports C and Fortran order,
+/// both byte orders, and versions 1 to 3.
+/// Shapes:   the result is this worker's block on p, zero volume on inactive workers. All workers of the world call it.
+/// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
+///           another job replaces the file meanwhile, all workers read the old file or all read the new one.
+/// Cost:     one worker reads the header. If the blocks are in the file in runs of `run_bytes` or more on average, each
+///           worker reads its own block. Otherwise each of the owners reads one range of the file, at the same time,
+///           and one repartition follows.
+/// Adjoint:  none; save_npy is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {
   static_assert(Extents::rank() == Rank,
@@ -147,14 +149,14 @@ auto load_npy(const std::string& path, const partition<Extents>& p, const Polici
     if (p.size() == 0)
       call.refuse(detail::file_trouble::kind::partition, "requires a partition of at least one worker").raise();
     return detail::read_unchanged(call, path, [&](detail::file_in_common& source, bool again) {
-      if (again && p.active()) static_cast<void>(source.open());  // all at one moment: it is replaced quickly
+      if (again && p.active()) static_cast<void>(source.open());  // all at once: it is replaced often
       const auto facts = detail::open_npy<T, Rank>(call, source);
       detail::unverified nothing;
       return detail::read_npy<T, Rank, (detail::is_to_cuts<Policies> || ...)>(call, source, facts, p, request, nothing);
     });
   });
 }
-/// Without type or rank: a sentence.
+/// Rejects a call without element type or rank, with a compile-time error message.
 template <class T = void, class Extents, class... Policies>
 auto load_npy(const std::string&, const partition<Extents>&, const Policies&...) {
   static_assert(detail::dependent_false<T>,

@@ -1,4 +1,5 @@
-// The header of a .npy file: written by make_npy_header, read by a parser that evaluates nothing and believes nothing.
+// The header of a .npy file: written by make_npy_header, and read by a parser that evaluates nothing and trusts
+// nothing.
 #pragma once
 
 #include <array>
@@ -12,30 +13,30 @@
 
 namespace partita {
 
-/// What stands in front of the elements of a .npy file.
+/// The header, which precedes the elements of a .npy file.
 struct npy_header {
-  /// NumPy itself stops at 32 (version 1) or 64 (version 2).
+  /// The limit of NumPy is 32 dimensions (version 1) or 64 (version 2).
   static constexpr std::size_t most_dimensions = 64;
 
-  char byte_order = '<';       ///< '<' little, '>' big, '|' where one byte has no order
+  char byte_order = '<';       ///< '<' little, '>' big, '|' for elements of one byte, which have no order
   char kind = 'f';             ///< 'b' bool, 'i' and 'u' integers, 'f' real, 'c' complex
-  std::size_t item_bytes = 0;  ///< of one element
-  bool fortran_order = false;  ///< whether the first dimension runs fastest
+  std::size_t item_bytes = 0;  ///< size of one element
+  bool fortran_order = false;  ///< whether the first dimension is the fastest
   std::size_t rank = 0;
   std::array<std::size_t, most_dimensions> extents{};
-  std::size_t data_at = 0;     ///< where the elements begin
-  std::size_t data_bytes = 0;  ///< how many bytes they take
+  std::size_t data_at = 0;     ///< offset of the elements in the file
+  std::size_t data_bytes = 0;  ///< size of all elements
 
   friend bool operator==(const npy_header&, const npy_header&) = default;
 };
 
-/// A header, or the sentence that says why the bytes are none.
+/// A header, or an error message if the bytes are not a header.
 struct npy_header_found {
   npy_header header;
   text problem;
 };
 
-/// No header of plain numbers is longer; who reads a file needs no more than its first so many bytes.
+/// The maximum length of a header of plain numbers. A reader needs no more than this many bytes of a file.
 inline constexpr std::size_t npy_header_limit = std::size_t{1} << 16U;
 
 /// T is an element that a .npy file can hold: a number, bool or std::complex.
@@ -63,8 +64,8 @@ text npy_type_of() {
   return npy_type_text(native_byte_order, npy_kind<T>, sizeof(T));
 }
 
-/// The header (version 1.0) of a file of these elements, padded so that they begin at a multiple of 64 bytes. Why not
-/// of a page: xtensor 0.24 reads the length by signed characters, and cannot read it then.
+/// The header (version 1.0) of a file with these elements, padded so that they begin at a multiple of 64 bytes. They do
+/// not begin at a page: xtensor 0.24 reads the header length as signed characters and could not read such a file.
 template <class = void>
 std::string make_npy_header(const text& type, bool columns_first, const std::size_t* extents, std::size_t rank) {
   std::string words = "{'descr': '" + std::string(type.begin(), type.end()) +
@@ -81,7 +82,7 @@ std::string make_npy_header(const text& type, bool columns_first, const std::siz
 
 namespace detail {
 
-/// Reads the Python literal of a header: a dictionary of three known entries, nothing else.
+/// Parses the Python literal of a header: a dictionary of three known entries, nothing else.
 class npy_literal {
  public:
   npy_literal(const unsigned char* begin, const unsigned char* end) : at_(begin), end_(end) {}
@@ -202,7 +203,7 @@ class npy_literal {
       if (!comma) return say("has a shape without commas");
       if (h.rank == npy_header::most_dimensions) return say("has a shape of more than 64 dimensions");
       if (!read_number(h.extents[h.rank])) return say("has a shape whose extents are not numbers below 2^63");
-      take('L');  // a long of Python 2
+      take('L');  // the suffix of a long in Python 2
       ++h.rank;
       comma = take(',');
     }
@@ -229,9 +230,10 @@ class npy_literal {
 
 }  // namespace detail
 
-/// Reads the header that the first n bytes of a file hold (all of a file, or npy_header_limit bytes of it). Versions 1,
-/// 2 and 3; Python's literal is read by hand, entries in any order. Whatever is no such header is a sentence: nothing
-/// is evaluated, no byte behind n is looked at, and no number is believed before it is known to fit.
+/// Parses the header in the first n bytes of a file (the whole file, or npy_header_limit bytes of it). Supports
+/// versions 1, 2 and 3. The Python literal is parsed by hand, with its entries in any order. Any other input gives an
+/// error message: nothing is evaluated, no byte after the first n is read, and no number is used before it is known to
+/// fit.
 template <class = void>
 npy_header_found parse_npy_header(const unsigned char* bytes, std::size_t n) {
   npy_header_found found;

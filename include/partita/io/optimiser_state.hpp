@@ -1,4 +1,4 @@
-// The state of an optimiser of sharded parameters in one file: saved by some workers, restored by any others.
+// The state of an optimiser of sharded parameters in one file, which a different number of workers may restore.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 namespace partita {
 namespace detail {
 
-/// All numbers of an optimiser one after the other, in balanced parts on all workers of a world: first how many steps
-/// were taken, then each state of each parameter in C order, and last a fingerprint of the extents of the parameters
-/// (files of earlier versions end before it).
+/// All numbers of an optimiser as one sequence, in balanced parts on all workers of a world: first the number of steps
+/// taken, then each state of each parameter in C order, and last a fingerprint of the extents of the parameters (files
+/// of earlier versions have no fingerprint).
 template <class T, class Options>
 class flat_state {
  public:
-  static constexpr std::size_t counted = 1U << 20U;  // steps are two numbers, which a float holds exactly
+  static constexpr std::size_t counted = 1U << 20U;  // steps are stored as two numbers, which a float holds exactly
 
   flat_state(const world& everyone, sharded_optimiser<T, Options>& optimiser)
       : everyone_(everyone),
@@ -32,12 +32,12 @@ class flat_state {
   }
 
   std::size_t total() const { return length_; }
-  /// Whether a file of so many numbers can be read.
+  /// Whether a file with this many numbers can be read.
   bool takes(std::size_t numbers) {
     length_ = numbers;
     return numbers == total_ || numbers == total_ + 1;
   }
-  /// What all workers have together.
+  /// The sum of a number over all workers.
   std::size_t total_of(std::size_t mine) const {
     std::size_t sum = 0;
     for (const std::uint64_t n : said_by_all(*on_, mine)) sum += static_cast<std::size_t>(n);
@@ -58,7 +58,7 @@ class flat_state {
     });
     return all;
   }
-  /// Whether the file is of parameters of these extents, the same on all workers. Collective.
+  /// Whether the file belongs to parameters of these extents; the same result on all workers. Collective.
   bool is_of_these(const xt::xtensor<T, 1>& all) const {
     return length_ == total_ || real_of(given_to_all<1>(all, total_)[0]) == static_cast<double>(fingerprint());
   }
@@ -85,7 +85,7 @@ class flat_state {
     else return static_cast<double>(x.real());
   }
   interval part(std::size_t worker) const { return balanced_part(length_, everyone_.size(), worker); }
-  /// Of the number and the extents of the states; small enough for a float.
+  /// A fingerprint of the number and the extents of the states, small enough to be exact in a float.
   std::size_t fingerprint() const {
     hasher number;
     for (std::size_t p = 0; p < optimiser_.parameters(); ++p)
@@ -95,7 +95,7 @@ class flat_state {
       }
     return static_cast<std::size_t>(number.value() % counted);
   }
-  /// N numbers of the file, from number `begin` on, on all workers.
+  /// N numbers of the file, from index `begin` on, on all workers.
   template <std::size_t N>
   std::array<T, N> given_to_all(const xt::xtensor<T, 1>& all, std::size_t begin) const {
     std::array<T, N> numbers{};
@@ -112,7 +112,8 @@ class flat_state {
     return numbers;
   }
   const shape_list& extents(std::size_t p, std::size_t s) const { return optimiser_.state(p, s).extents(); }
-  /// Calls f for each state: who holds which of its elements when it is cut into rows, and who has which in the file.
+  /// Calls f for each state, with the elements that each worker holds when the state is divided into rows, and the
+  /// elements that each worker has in the file.
   template <class F>
   void each(F f) const {
     begin_ = 2;
@@ -150,18 +151,18 @@ class flat_state {
 
 }  // namespace detail
 
-/// Saves what an optimiser keeps, and how many steps it has taken, as one .npy file of one dimension: `save_optimiser(
-/// "adam.npy", everyone, optimiser)`. Parameters are saved by save_npy or save_checkpoint.
-/// Requires: as save_npy [io_error, on all workers alike]; all workers of the world call.
-/// Cost:     each state moves once, to where the file is written, in balanced parts; then that of save_npy.
+/// Saves the state of an optimiser and its number of steps as one .npy file of one dimension: `save_optimiser(
+/// "adam.npy", everyone, optimiser)`. Save the parameters by save_npy or save_checkpoint.
+/// Requires: as save_npy [io_error, on all workers]; all workers of the world call it.
+/// Cost:     each state is moved once, in balanced parts, to the workers that write it; then that of save_npy.
 template <class T, class Options>
 void save_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   const detail::flat_state<T, Options> flat(everyone, optimiser);
   save_npy(path, flat.places(), extents<dynamic>(flat.total()), flat.written());
 }
-/// Restores it into an optimiser of the same kind and parameters, however these are cut and on however many workers.
+/// Restores the state into an optimiser of the same kind and parameters, with any layouts and any number of workers.
 /// Requires: a file that save_optimiser wrote for parameters of these extents, in this order [io_error, shape_error, on
-///           all workers]; a file of an earlier version is known by its length only.
+///           all workers]. A file of an earlier version is recognised only by its length.
 template <class T, class Options>
 void load_optimiser(const std::string& path, const world& everyone, sharded_optimiser<T, Options>& optimiser) {
   detail::flat_state<T, Options> flat(everyone, optimiser);

@@ -1,4 +1,4 @@
-// Saving checkpoints: a folder for each step with one .npy file for each tensor and a manifest of what they hold.
+// Saving checkpoints: one folder per step, with one .npy file per tensor and a manifest that describes them.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace partita {
 
-/// `named("weight", p_w, extents<12, 16>{}, w)`: a tensor on p and what it is called; `from_cuts(...)` as in save_npy.
-/// A name is 1 to 100 of A-Z a-z 0-9 _ - and dots, not beginning with a dot.
+/// `named("weight", p_w, extents<12, 16>{}, w)`: a tensor on p with its name; `from_cuts(...)` as in save_npy. A name
+/// has 1 to 100 of the characters A-Z a-z 0-9 _ - and dot, and does not begin with a dot.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 auto named(std::string name, const partition<Extents>& p, const extents<E...>& global, const X& x,
            const Policies&... policies) {
@@ -44,14 +44,14 @@ inline constexpr bool is_named_tensor = false;
 template <class Extents, std::size_t Rank, class X, class... Policies>
 inline constexpr bool is_named_tensor<named_tensor<Extents, Rank, X, Policies...>> = true;
 
-/// Adds what all workers must give alike to the number of a call.
+/// Adds to the number of a call everything that must be equal on all workers.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 void add_to(call_number& number, const named_tensor<Extents, Rank, X, Policies...>& tensor) {
   number << tensor.name.c_str() << call_number_of<element_of<X>>(tensor.p, tensor.request).value();
   for (const std::size_t n : tensor.global) number << n;
 }
 
-/// What is wrong with the tensors of a checkpoint, as all workers see it. The name of each must be good and its own.
+/// Checks the tensors of a checkpoint, with the same result on all workers. Each name must be valid and unique.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Policies...>& tensor,
                   std::vector<std::string>& names) {
@@ -73,8 +73,9 @@ void check_tensor(const file_call& call, const named_tensor<Extents, Rank, X, Po
   check_target(call, tensor.p, tensor.global.data(), Rank, sizeof(element_of<X>));
 }
 
-/// Agrees on a checkpoint, makes its folder, and brings its tensors to those who write them; with `copies` the blocks
-/// may change as soon as it returns. `each(f)` calls f for all tensors in order; `count` is how many. Collective.
+/// Agrees on a checkpoint, makes its folder, and moves its tensors to the workers that write them. With `copies` the
+/// caller may change the blocks as soon as it returns. `each(f)` calls f for all tensors in order; `count` is their
+/// number. Collective.
 template <class Each>
 std::unique_ptr<checkpoint_in_writing> begin_checkpoint_of(const char* name, const std::string& folder,
                                                            std::uint64_t step, const checkpoint_options& options,
@@ -112,15 +113,16 @@ std::unique_ptr<checkpoint_in_writing> begin_checkpoint(const char* name, const 
 
 }  // namespace detail
 
-/// Saves tensors as FOLDER/step-N, which is there when all of it is on the disk, and not before. The options, if any,
-/// come last: `checkpoint_options{.keep_last = 3}`.
-/// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call. Several jobs may save into a
-///           folder: of two that save the same step, one gets it. What a killed one left half-saved is removed.
-/// Requires: a folder that exists or can be made, no such step in it [io_error]; names that files can have, each once
-///           [io_error], on all workers alike; then the steps saved before are intact.
-/// Cost:     that of save_npy for each tensor, a checksum over what each worker writes (some 9 GB/s), and 4 bytes for
-///           each slab to one worker.
-/// Adjoint:  none; load_checkpoint is the way back.
+/// Saves tensors as FOLDER/step-N. The step appears only when all of it is on the disk. Options, if any, are the last
+/// argument: `checkpoint_options{.keep_last = 3}`.
+/// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call it. Several jobs may save
+///           into one folder: if two save the same step, only one of them succeeds. Half-saved steps of killed jobs are
+///           removed.
+/// Requires: a folder that exists or can be made and does not contain the step [io_error]; names that are valid for
+///           files and unique [io_error]. Errors are thrown on all workers, and then the steps saved before are intact.
+/// Cost:     that of save_npy for each tensor, a checksum over what each worker writes (some 9 GB/s), and a message of
+///           4 bytes per slab to one worker.
+/// Adjoint:  none; load_checkpoint is the inverse.
 template <class First, class... Rest>
 void save_checkpoint(const std::string& folder, std::uint64_t step, const First& first, const Rest&... rest) {
   using namespace detail;
@@ -149,13 +151,14 @@ void save_checkpoint(const std::string& folder, std::uint64_t step, const First&
   }
 }
 
-/// Saves checkpoints while the program goes on computing: `save` copies, a thread of each worker writes, and the next
-/// `save` or `finish` makes it a step. At most one is on its way.
+/// Saves checkpoints asynchronously: `save` copies, a thread of each worker writes while the program computes, and the
+/// next `save` or `finish` completes the step. At most one checkpoint is pending.
 /// Shapes:   as save_checkpoint.
-/// Requires: as save_checkpoint, told by the call that ends the saving; all workers make the same calls. The object
-///           goes while its world is there.
-/// Cost:     a copy of what this worker writes, and its memory until it is written. Writing takes a core now and then.
-/// Adjoint:  none; load_checkpoint is the way back.
+/// Requires: as save_checkpoint; errors are thrown by the call that completes the step. All workers make the same
+///           calls. The object must be destroyed before its world.
+/// Cost:     a copy of what this worker writes, whose memory is needed until it is written. Writing uses some time of a
+///           core.
+/// Adjoint:  none; load_checkpoint is the inverse.
 template <class = void>
 class basic_checkpoint_saver {
  public:
@@ -163,7 +166,8 @@ class basic_checkpoint_saver {
       : folder_(std::move(folder)), options_(options) {}
   basic_checkpoint_saver(const basic_checkpoint_saver&) = delete;
   basic_checkpoint_saver& operator=(const basic_checkpoint_saver&) = delete;
-  /// Ends what is on its way, unless an exception is: then that step is left out.
+  /// Completes a pending checkpoint, unless the object is destroyed during stack unwinding: then that step is not
+  /// saved.
   ~basic_checkpoint_saver() {
     if (!under_way_) return;
     if (std::uncaught_exceptions() == 0) {
@@ -176,7 +180,7 @@ class basic_checkpoint_saver {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// Ends the saving before, and begins this one. The blocks may change when it returns. Collective.
+  /// Completes the previous checkpoint, and starts this one. The blocks may change when it returns. Collective.
   template <class... Tensors>
   void save(std::uint64_t step, const Tensors&... tensors) {
     static_assert(sizeof...(Tensors) > 0 && (detail::is_named_tensor<Tensors> && ...),
@@ -189,12 +193,12 @@ class basic_checkpoint_saver {
     });
     try {
       thread_ = std::thread([it = under_way_.get()] { it->write(); });
-    } catch (const std::system_error&) {  // no thread to be had
+    } catch (const std::system_error&) {  // no thread is available
       under_way_->write();
     }
   }
-  /// Waits until what was saved last is on the disk, and makes it a step: io_error on all workers if it cannot be.
-  /// Collective.
+  /// Waits until the last checkpoint is on the disk, and completes the step. If that fails, throws io_error on all
+  /// workers. Collective.
   void finish() {
     if (!under_way_) return;
     if (thread_.joinable()) thread_.join();

@@ -1,4 +1,4 @@
-// Checkpoints of sharded tensors: all tensors of a list, a tuple or a struct saved and loaded by one call.
+// Checkpoints of sharded tensors: one call saves or loads all tensors of a list, a tuple or a struct.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ concept sharded_tensors = is_tuple_of_sharded<std::remove_cvref_t<All>> || requi
   all.end();
 };
 
-/// Calls f(tensor) for each of them.
+/// Calls f(tensor) for each tensor.
 template <class All, class F>
 void for_each_tensor(All& all, F f) {
   if constexpr (is_tuple_of_sharded<std::remove_cvref_t<All>>) std::apply([&](auto&... x) { (f(x), ...); }, all);
@@ -64,7 +64,8 @@ void assign_value(typed_sharded<T, Layout>& x, const sharded_tensor<T>& value) {
   x = typed_sharded<T, Layout>(value);
 }
 
-/// Calls f(rank as a type) with the rank of a tensor, up to 6: chosen, as each is compiled by itself.
+/// Calls f with the rank of a tensor as a type. Ranks up to 6 are supported (chosen, as each rank is compiled
+/// separately).
 template <class X, class F>
 void with_rank_of(const X& x, const char* call, F f) {
   if constexpr (requires { std::integral_constant<std::size_t, X::rank()>(); }) {
@@ -91,7 +92,7 @@ void with_rank_of(const X& x, const char* call, F f) {
   }
 }
 
-/// The mesh that a tensor lies on.
+/// The mesh of a tensor.
 template <class T>
 const std::shared_ptr<bound_mesh>& mesh_of(const sharded_tensor<T>& x, const char* call) {
   if (x.state() == nullptr || !x.state()->on)
@@ -99,7 +100,7 @@ const std::shared_ptr<bound_mesh>& mesh_of(const sharded_tensor<T>& x, const cha
   return x.state()->on;
 }
 
-/// How many tensors there are, the world of the first, and what all workers must give alike.
+/// The number of tensors, the mesh of the first, and a hash of everything that must be equal on all workers.
 struct tensors_given {
   std::size_t count = 0;
   std::shared_ptr<bound_mesh> first{};
@@ -120,7 +121,7 @@ struct tensors_given {
 
 inline std::string name_of_tensor(std::size_t k) { return std::to_string(k); }
 
-/// The tensor of that name, as x lies.
+/// Loads the tensor of this name, in the layout of x.
 template <std::size_t Rank, class T>
 sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, const sharded_tensor<T>& x) {
   const auto& on = x.state()->on;
@@ -131,7 +132,7 @@ sharded_tensor<T> loaded_like(const checkpoint& from, const std::string& name, c
   return spread_from("partita::load_tensors", on, p, block.data(), x.layout(), x.extents(), number);
 }
 
-/// What a checkpoint holds that is not what the tensors are, or nothing; the same on all workers.
+/// An error message if the tensors of a checkpoint are not those that are given, else empty; the same on all workers.
 template <class All>
 text differs_from(const checkpoint& from, const All& all, std::size_t count) {
   text problem;
@@ -153,11 +154,11 @@ text differs_from(const checkpoint& from, const All& all, std::size_t count) {
 }  // namespace detail
 
 /// Saves tensors as FOLDER/step-N, by one call: `save_tensors("run", step, std::tie(model.w1, model.w2))`, or a
-/// std::tuple, std::vector or std::array of tensors. Their files are 0.npy, 1.npy, … in their order.
-/// Shapes:   tensors of rank 1 or more, typed or with a layout at run time, on meshes of one world.
-/// Requires: tensors that owe no sum [partition_error], else what save_checkpoint requires.
+/// std::tuple, std::vector or std::array of tensors. Their files are 0.npy, 1.npy, … in order.
+/// Shapes:   tensors of rank 1 or more, with typed or run-time layouts, on meshes of one world.
+/// Requires: tensors that are not partial [partition_error]; else what save_checkpoint requires.
 /// Cost:     that of save_checkpoint, and a copy of what this worker writes.
-/// Adjoint:  none; load_tensors is the way back.
+/// Adjoint:  none; load_tensors is the inverse.
 template <class All>
   requires detail::sharded_tensors<const All>
 void save_tensors(const std::string& folder, std::uint64_t step, const All& tensors,
@@ -191,13 +192,14 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
   });
 }
 
-/// Loads tensors that save_tensors saved, each as the one given lies, on any mesh and any number of workers; the step
-/// that was loaded, by default the highest one: `const auto step = load_tensors("run", std::tie(model.w1, model.w2));`.
-/// Shapes:   as many tensors as were saved, of their extents and types.
-/// Requires: that [shape_error, io_error], and what checkpoint::load requires, on all workers alike; if it throws, no
-///           tensor has changed.
-/// Cost:     that of load_npy for each tensor by one copy of each block, which gives it to the others.
-/// Adjoint:  none; save_tensors is the way back.
+/// Loads tensors that save_tensors saved. Each is loaded with the layout of the given tensor, on any mesh and any
+/// number of workers. Returns the step that was loaded, by default the highest one: `const auto step =
+/// load_tensors("run", std::tie(model.w1, model.w2));`.
+/// Shapes:   as many tensors as were saved, with their extents and types.
+/// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,
+///           and then no tensor has changed.
+/// Cost:     that of load_npy for one copy of each tensor, and one exchange that sends the blocks to the other copies.
+/// Adjoint:  none; save_tensors is the inverse.
 template <class All>
   requires detail::sharded_tensors<std::remove_reference_t<All>>
 std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64_t step = ~std::uint64_t{0}) {
@@ -211,7 +213,7 @@ std::uint64_t load_tensors(const std::string& folder, All&& tensors, std::uint64
   agree_if_checked(*everyone.state(), hasher(given.number).mix(call).mix(given.count).value(),
                    complaint(problem.empty() ? problem : text("partita::") << call << ": " << problem),
                    [&] { return text("partita::") << call << " with " << given.count << " tensors"; });
-  std::vector<std::function<void()>> assign;  // once all are there
+  std::vector<std::function<void()>> assign;  // run when all tensors are loaded
   std::size_t k = 0;
   for_each_tensor(tensors, [&](auto& x) {
     with_rank_of(x, call, [&](auto rank) {

@@ -1,4 +1,4 @@
-// Sharded tensors in .npy files, and from the array of one worker.
+// Sharded tensors in .npy files, and sharding an array that one worker has.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ std::array<std::size_t, Rank> array_of_extents(const shape_list& extents, const 
   return all;
 }
 
-/// A tensor that lies so, of blocks that some workers hold: each takes what it lacks from one of them. Collective.
+/// Makes a tensor with this layout from blocks that some workers hold: each worker receives what it lacks from one of
+/// the holders. Collective.
 template <class T>
 sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, std::vector<worker_box> had, const T* given,
                          const sharding& layout, const shape_list& extents, std::uint64_t number) {
@@ -33,7 +34,7 @@ sharded_tensor<T> spread(const std::shared_ptr<bound_mesh>& on, std::vector<work
   return tensor_of(on, layout, extents, resharded(*on, block, finished, bare(layout), extents), number);
 }
 
-/// The same of the blocks of a partition that holds one copy of the tensor.
+/// The same for the blocks of a partition that holds one copy of the tensor.
 template <class T, class Extents>
 sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh>& on, const partition<Extents>& p,
                               const T* given, const sharding& layout, const shape_list& extents, std::uint64_t number) {
@@ -45,10 +46,11 @@ sharded_tensor<T> spread_from(const char* call, const std::shared_ptr<bound_mesh
 
 }  // namespace detail
 
-/// Writes a tensor as a .npy file: `save_npy<2>("w.npy", x)`, of a typed tensor `save_npy("w.npy", x)`. NumPy reads it.
-/// Shapes:   Rank is the tensor's, at least 1 [shape_error].
-/// Requires: a tensor on a mesh that owes nothing [partition_error]; else as save_npy of a block on a partition.
-/// Cost:     that of save_npy: one copy of each block goes to the owners of the file.
+/// Writes a tensor as a .npy file that NumPy can read: `save_npy<2>("w.npy", x)`, or `save_npy("w.npy", x)` for a typed
+/// tensor.
+/// Shapes:   Rank is the rank of the tensor, at least 1 [shape_error].
+/// Requires: a tensor on a mesh that is not partial [partition_error]; else as save_npy of a block on a partition.
+/// Cost:     that of save_npy; one copy of each block is sent to the owners of the file.
 template <std::size_t Rank, class T>
 void save_npy(const std::string& path, const sharded_tensor<T>& x) {
   detail::require_whole_value(x.layout(), "save_npy");
@@ -65,9 +67,9 @@ template <class T, auto Layout>
 void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
   save_npy<layout_named<Layout>.rank()>(path, x.at_run_time());
 }
-/// Reads it as a tensor that lies as a layout says: `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
-/// Requires: a file of these extents [shape_error], else as load_npy on a partition.
-/// Cost:     that of load_npy by one copy of each block, which gives it to the others.
+/// Reads a file as a tensor with this layout: `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
+/// Requires: a file with these extents [shape_error]; else as load_npy on a partition.
+/// Cost:     that of load_npy for one copy of the tensor, and one exchange that sends the blocks to the other copies.
 template <class T, std::size_t Rank>
 sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const sharding& layout,
                            const shape_list& extents) {
@@ -84,9 +86,9 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
   });
 }
 
-/// A whole array that one worker has, cut as a layout says; what the others give is not read: `shard_from(everyone, 0,
+/// Shards a whole array that one worker has; the arrays of the other workers are not read: `shard_from(everyone, 0,
 /// layout, {8, 4}, x)`. Collective.
-/// Shapes:   that worker's x has these extents [shape_error, on all workers]; the layout an entry for each.
+/// Shapes:   x on that worker has these extents [shape_error, on all workers]; the layout has an entry for each.
 /// Requires: a worker of the world [partition_error].
 /// Cost:     one exchange: each worker receives its block.
 template <ranked_array X>

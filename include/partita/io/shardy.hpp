@@ -1,4 +1,4 @@
-// Shardy's textual rules, read and written: ([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}.
+// Shardy's textual sharding rules, read and written: ([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace partita {
 namespace detail {
 
-/// Shardy's factors are i to z, then z_1, z_2, …; in a rule these are i to z, then A, B, ….
+/// Shardy's factors are i to z, then z_1, z_2, …; in a rule of this library they are i to z, then A, B, ….
 constexpr char shardy_letter(std::size_t k) {
   return static_cast<char>(k < 18 ? 'i' + static_cast<int>(k) : 'A' + static_cast<int>(k - 18));
 }
@@ -66,7 +66,7 @@ struct shardy_reader {
       if (read.factors[f].letter == letter) return f;
     return read.add_factor(dynamic, letter);
   }
-  /// [i, jk]: one dimension for each entry.
+  /// Parses a tensor such as [i, jk]: one dimension per entry.
   constexpr void tensor() {
     expect('[', "\"[\" before the dimensions of a tensor");
     if (take(']')) return;
@@ -108,8 +108,8 @@ struct shardy_reader {
     } while (take(','));
     expect('}', "\"}\" after factors");
   }
-  /// What is not said to be summed is summed only where operands share it; a factor that a result lacks otherwise must
-  /// be whole: every element of that result may need all of it.
+  /// A factor that is not named as a reduction is summed only if operands share it. Any other factor that a result
+  /// lacks must be whole, because every element of that result may need all of it.
   constexpr void keep_whole() {
     for (std::size_t f = 0; f < read.factor_count; ++f) {
       factor& here = read.factors[f];
@@ -156,17 +156,18 @@ struct shardy_reader {
 
 }  // namespace detail
 
-/// A rule as Shardy writes it, also within `#sdy.op_sharding_rule<…>`. Its reductions are sums; factors that need a
-/// permutation are those over which the operation itself communicates; one that a result lacks and no reduction names
-/// is summed if operands share it and no result has it, and must be whole if not.
-/// Shapes:   the factors have the sizes that are written.
+/// A rule from Shardy's notation, also within `#sdy.op_sharding_rule<…>`. Its reductions are sums. Factors that need a
+/// permutation are those over which the operation itself communicates. A factor that a result lacks and no reduction
+/// names is summed if operands share it and no result has it; otherwise it must be whole.
+/// Shapes:   the factors have the written sizes.
 /// Requires: Shardy's notation without blocked propagation [shape_error].
-/// Cost:     no allocation; a constant expression where its argument is.
-/// Adjoint:  as_shardy(rule), which writes it again.
+/// Cost:     no allocation; a constant expression if the argument is one.
+/// Adjoint:  as_shardy(rule), the inverse.
 constexpr rule of_shardy(const char* written) { return detail::shardy_reader{written}.all(); }
 
-/// A rule to be written as Shardy does: `text << as_shardy{r}`. Factors keep their letters if these are Shardy's, and
-/// are named anew in the order in which they stand if not; a dimension of one element is a factor of its own.
+/// Writes a rule in Shardy's notation: `text << as_shardy{r}`. Factors keep their letters if these are Shardy's
+/// letters; otherwise they are renamed in the order in which they appear. A dimension of extent 1 becomes a separate
+/// factor.
 struct as_shardy {
   const rule& of;
 
@@ -180,7 +181,7 @@ struct as_shardy {
   struct names {
     static constexpr std::size_t most = rule::most_dimensions_in_all + most_factors;
     const rule& r;
-    std::size_t number[most]{};  ///< of each factor, then of each dimension of one element
+    std::size_t number[most]{};  ///< of each factor, then of each dimension of extent 1
     std::size_t size[most]{};
     std::size_t count = 0, ones = 0;
 

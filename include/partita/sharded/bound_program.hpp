@@ -20,7 +20,7 @@ namespace partita {
 /// completion, the order of operations, the bounds of all blocks, all movements, and the place of each block in
 /// preallocated storage. A call only executes this, and gives bitwise the result of the traced program.
 ///   const auto& y = step(x, w1, w2);            // held by the program until its next call; a copy keeps the values
-///   const auto& gradients = step.backward(dy);  // by arguments 1 and 2, as they were named
+///   const auto& gradients = step.backward(dy);  // with respect to arguments 1 and 2, in that order
 /// Shapes:   those that were traced [shape_error, on all workers].
 /// Requires: tensors on the traced mesh in this world that are not recorded for another gradient [error, on all
 ///           workers].

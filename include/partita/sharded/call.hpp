@@ -142,7 +142,7 @@ applied_operation bound_operation(const Op& op, const std::vector<sharded_tensor
 constexpr bool needs_no_move(const sharding& lies, const sharding& read) {
   sharding from = lies, to = read;
   from.open = from.kept_whole = from.reduced_over = to.open = to.kept_whole = to.reduced_over = 0;
-  return moved_bytes(from, to, shape_list::filled(lies.rank(), 5040), 1) == 0;  // divisible by all small meshes
+  return moved_bytes(from, to, shape_list::filled(lies.rank(), 5040), 1) == 0;  // a multiple of most small mesh sizes
 }
 template <class Op, auto... Layout>
 consteval bool is_where_it_is_read() {

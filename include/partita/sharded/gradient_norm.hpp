@@ -23,8 +23,8 @@ auto as_run_time_list(const std::tuple<G...>& gradients) {
   return all;
 }
 
-/// A layout without pending sums, and with as little replication as possible: each axis with a pending sum then shards
-/// a dimension where that is possible.
+/// A layout without pending sums. Each axis with a pending sum then shards a dimension if possible, so that no two
+/// workers sum the same elements.
 inline sharding taken_apart(const sharding& s, const shape_list& extents) {
   sharding finished = s.finished();
   for (std::size_t a = 0; a < s.on.rank(); ++a)

@@ -248,9 +248,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
                 "partita::take(x, indices, dimensions<d>): requires a dimension that x has; count from 0");
   auto all = std::make_shared<std::vector<std::size_t>>();
   const xt::xtensor<element_of<Indices>, rank_of<Indices>> given = indices;
-  for (const auto index : given)
-    all->push_back(static_cast<std::size_t>(index));  // a negative index becomes too large
-                                                      // and is rejected
+  for (const auto index : given) all->push_back(static_cast<std::size_t>(index));  // negative: too large
   if constexpr (detail::has_dimensions<X, D>)
     return operate(detail::take_operation<D, rank_of<Indices>>{{all, detail::shape_of(given)}}, x);
 }

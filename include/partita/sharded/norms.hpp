@@ -172,7 +172,7 @@ auto normalise_batch(const X& given, const Gamma& gamma, const Beta& beta, doubl
 /// Requires: a number of channels that is a multiple of the groups [shape_error].
 /// Cost:     two sums of one number per sample and group where features are sharded; the groups may be sharded as
 ///           wholes.
-/// Adjoint:  to x, gamma and beta.
+/// Adjoint:  with respect to x, gamma and beta.
 template <std::size_t Groups, class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise_groups(const X& given, const Gamma& gamma, const Beta& beta, double epsilon = 1e-5) {

@@ -215,7 +215,7 @@ class sharded_optimiser {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const sharding own = parameters_[p].read().layout();
       if (detail::is_one_block(own,
-                               layouts_[p])) {  // a copy of the parameter that lived on would have its memory copied
+                               layouts_[p])) {  // a surviving copy of the parameter would force a copy of its memory
         update(p, parameters_[p].data(), gradients[p], factor);
         continue;
       }

@@ -1,4 +1,4 @@
-// The folder of checkpoints as one worker sees it: which steps are there, what a killed job left, what is to go.
+// The folder of checkpoints as one worker sees it: its steps, the leftovers of killed jobs, and what must be removed.
 #pragma once
 
 #include <dirent.h>
@@ -16,13 +16,13 @@
 
 namespace partita::detail {
 
-/// "step-000000000012": names in the order of their steps.
+/// The name of a step, such as "step-000000000012". The names sort in the order of the steps.
 inline std::string step_name(std::uint64_t step) {
   char name[32];
   std::snprintf(name, sizeof name, "step-%012llu", static_cast<unsigned long long>(step));
   return name;
 }
-/// Whether a name is that of a step that was saved whole.
+/// Whether this is the name of a step that was saved completely.
 template <class = void>
 inline bool is_step_name(const std::string& name, std::uint64_t& step) {
   if (name.size() < 17 || name.size() > 25 || name.compare(0, 5, "step-") != 0) return false;
@@ -33,7 +33,7 @@ inline bool is_step_name(const std::string& name, std::uint64_t& step) {
   }
   return name == step_name(step);
 }
-/// Whether a name is that of a step that was not saved to its end, or not removed to its end.
+/// Whether this is the name of a step whose saving or removal was not completed.
 template <class = void>
 inline bool is_leftover_name(const std::string& name) {
   const std::size_t dot = name.find(".tmp.");
@@ -41,7 +41,7 @@ inline bool is_leftover_name(const std::string& name) {
   return dot != std::string::npos && name.size() == dot + 21 && is_step_name(name.substr(0, dot), step);
 }
 
-/// The steps in a folder, ascending, and the leftovers. 0 or an errno.
+/// The steps in a folder, ascending, and the leftovers. `error` is 0 or an errno.
 struct checkpoint_list {
   std::vector<std::uint64_t> steps;
   std::vector<std::string> leftovers;
@@ -69,25 +69,25 @@ checkpoint_list list_checkpoints(const std::string& folder) {
   return list;
 }
 
-/// Removes a folder and what is in it: 0, also if there is none, or an errno. By POSIX, as <filesystem> takes a tenth
-/// of a second to include.
+/// Removes a folder and its contents. Returns 0, also if there is no such folder, or an errno. It uses POSIX because
+/// including <filesystem> takes a tenth of a second.
 template <class = void>
 int remove_folder(const std::string& folder) {
   const auto remove_one = [](const char* path, const struct stat*, int, FTW*) {
     return ::remove(path) == 0 || errno == ENOENT ? 0 : errno;
   };
-  constexpr int open_folders = 16;  // at a time; a checkpoint has none in it
+  constexpr int open_folders = 16;  // at a time; a checkpoint contains no folders
   const int status = ::nftw(folder.c_str(), remove_one, open_folders, FTW_DEPTH | FTW_PHYS);
   const int error = status >= 0 ? status : errno;
-  return error == ENOENT || error == ENOTEMPTY || error == EEXIST ? 0 : error;  // another job removes it, too
+  return error == ENOENT || error == ENOTEMPTY || error == EEXIST ? 0 : error;  // another job also removes it
 }
 
-/// The lock of a folder that is not a step yet: the job that saves a step keeps its manifest locked, and a job that
-/// removes what is left over locks it before. The system unlocks it when a process ends, also by kill -9.
+/// The lock of a folder that is not a complete step. A job that saves a step keeps its manifest locked, and a job that
+/// removes leftovers must lock it first. The system releases the lock when a process ends, also by kill -9.
 class folder_lock {
  public:
-  /// Makes a folder that no other job removes while this object lives: 0 or an errno; EAGAIN if another job was about
-  /// to remove it.
+  /// Makes a folder that no other job removes during the lifetime of this object. Returns 0 or an errno; EAGAIN if
+  /// another job was about to remove it.
   template <class = void>
   int make(const std::string& folder) {
     if (::mkdir(folder.c_str(), 0777) != 0) return errno;
@@ -99,14 +99,14 @@ class folder_lock {
     if (error != 0) return posix_file::has_no_locks(error) ? 0 : error;
     return manifest_.has_name(name) ? 0 : EAGAIN;
   }
-  /// Whether no job saves into a folder that is left over; then none begins to while this object lives. Where the file
-  /// system has no locks, that is so if nothing was written there for a day.
+  /// Whether no job is saving into a leftover folder; then no job starts to during the lifetime of this object. If the
+  /// file system has no locks, this is assumed when nothing was written there for a day.
   template <class = void>
   bool claim(const std::string& folder) {
     const std::string name = folder + "/manifest.json";
     struct stat status {};
     if (::lstat(folder.c_str(), &status) != 0) return false;
-    if (!S_ISDIR(status.st_mode)) return true;  // a file or a link, which no job has made
+    if (!S_ISDIR(status.st_mode)) return true;  // a file or a link; jobs make only folders
     int error = manifest_.open(name, O_RDWR | O_CREAT | O_NOFOLLOW);
     if (error == ELOOP || error == EISDIR) return true;
     if (error == 0) error = manifest_.lock();
@@ -119,13 +119,14 @@ class folder_lock {
   posix_file manifest_;
 };
 
-/// Removes what a job has left that was killed, but nothing that another job still saves. 0 or an errno.
+/// Removes the leftovers of a killed job, but nothing that another job is still saving. Returns 0 or an errno.
 template <class = void>
 int remove_leftover(const std::string& folder) {
   folder_lock lock;
   return lock.claim(folder) ? remove_folder(folder) : 0;
 }
-/// Removes a step: first its name, so that half of one is never taken for a whole one. 0 also if another job does.
+/// Removes a step. It is renamed first, so that a partly removed step is never taken for a complete one. Returns 0 also
+/// if another job removes it.
 template <class = void>
 int remove_step(const std::string& folder, std::uint64_t step) {
   const std::string name = folder + "/" + step_name(step), doomed = temporary_name(name, random_word());
@@ -133,7 +134,7 @@ int remove_step(const std::string& folder, std::uint64_t step) {
   return errno == ENOENT ? 0 : errno;
 }
 
-/// The folder in which a step is saved; removed when its object goes, unless it was kept.
+/// The folder in which a step is saved; removed by the destructor, unless it was renamed.
 class temporary_folder {
  public:
   temporary_folder() = default;
@@ -142,7 +143,7 @@ class temporary_folder {
   ~temporary_folder() {
     if (!path_.empty()) static_cast<void>(remove_folder(path_));
   }
-  /// 0 or an errno; EAGAIN or EEXIST if another name is worth a trial.
+  /// Returns 0 or an errno; after EAGAIN or EEXIST the caller should try another name.
   template <class = void>
   int make(const std::string& path) {
     const int error = lock_.make(path);
@@ -150,7 +151,7 @@ class temporary_folder {
     else if (error != EEXIST && error != EAGAIN) static_cast<void>(remove_folder(path));
     return error;
   }
-  /// 0 or an errno; ENOTEMPTY or EEXIST if there is something of this name.
+  /// Returns 0 or an errno; ENOTEMPTY or EEXIST if the name is taken.
   int rename_to(const std::string& path) {
     if (::rename(path_.c_str(), path.c_str()) != 0) return errno;
     path_.clear();
@@ -162,13 +163,13 @@ class temporary_folder {
   folder_lock lock_;
 };
 
-/// Whether there is a file of so many bytes. It is opened, because NFS asks the server for the size only then.
+/// Whether a file of this size exists. The file is opened, because NFS asks the server for the size only then.
 inline bool is_whole_file(const std::string& path, std::size_t bytes) {
   posix_file file;
   std::size_t found = 0;
   return file.open(path, O_RDONLY) == 0 && file.size(found) == 0 && found == bytes;
 }
-/// Writes a small file, in place of one that may be there, and puts it on the disk. 0 or an errno.
+/// Writes a small file, replacing an existing one, and puts it on the disk. Returns 0 or an errno.
 inline int write_small_file(const std::string& path, const std::string& bytes, bool sync) {
   posix_file file;
   int error = file.open(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -177,7 +178,7 @@ inline int write_small_file(const std::string& path, const std::string& bytes, b
   const int closed = file.close();
   return error != 0 ? error : closed;
 }
-/// Reads a file of at most `most` bytes. 0 or an errno.
+/// Reads a file of at most `most` bytes. Returns 0 or an errno.
 template <class = void>
 inline int read_small_file(const std::string& path, std::string& bytes, std::size_t most) {
   posix_file file;

@@ -1,4 +1,5 @@
-// A checkpoint on its way to the disk: begun by all workers together, written by each alone, ended together.
+// A checkpoint that is being written: all workers begin it together, each writes its part alone, all complete it
+// together.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace partita {
 
-/// One tensor of a checkpoint to be saved; it refers to what it was made from.
+/// One tensor of a checkpoint to be saved; it holds references to the objects that it was made from.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 struct named_tensor {
   std::string name;
@@ -27,23 +28,23 @@ struct named_tensor {
   detail::file_request<Rank> request;
 };
 
-/// How checkpoints are kept. Every worker gives the same.
+/// How checkpoints are kept. All workers must pass equal options.
 struct checkpoint_options {
   std::size_t keep_last = 0;                       ///< remove all but so many of the highest steps; 0 keeps all
-  std::size_t slab_bytes = std::size_t{1} << 22U;  ///< one checksum for so many bytes of a file
+  std::size_t slab_bytes = std::size_t{1} << 22U;  ///< one checksum per so many bytes of a file
   file_options files{};
 };
 
 namespace detail {
 
-/// A file of a checkpoint, of any elements.
+/// A file of a checkpoint, for any element type.
 template <class = void>
 class basic_file_in_writing {
  public:
   virtual ~basic_file_in_writing() = default;
-  /// Without the other workers: 0 or an errno.
+  /// Writes this worker's part without communication. Returns 0 or an errno.
   virtual int write(const std::string& folder, const checkpoint_options& options) = 0;
-  /// Its entry of the manifest, complete on the leader. Collective.
+  /// The entry of the file in the manifest, complete on the leader. Collective.
   virtual manifest_tensor end(const file_call& call, const checkpoint_options& options) const = 0;
   virtual const std::string& name() const = 0;
 };
@@ -52,7 +53,7 @@ using file_in_writing = basic_file_in_writing<>;
 template <class T, std::size_t Rank>
 class tensor_in_writing final : public file_in_writing {
  public:
-  /// Brings the tensor to its slabs. Collective.
+  /// Moves the tensor to its slabs. Collective.
   template <class Extents, class X, class... Policies>
   static std::unique_ptr<file_in_writing> of(const file_call& call,
                                              const named_tensor<Extents, Rank, X, Policies...>& tensor,
@@ -103,7 +104,7 @@ class tensor_in_writing final : public file_in_writing {
   std::vector<std::uint32_t> sums_;
 };
 
-/// All of it. What goes without having been ended is removed.
+/// All files of a checkpoint. If the checkpoint is destroyed before it is completed, its files are removed.
 template <class = void>
 class basic_checkpoint_in_writing {
  public:
@@ -113,10 +114,10 @@ class basic_checkpoint_in_writing {
     if (options_.slab_bytes == 0) options_.slab_bytes = 1;
   }
 
-  /// Makes a folder that nobody else knows. Collective.
+  /// Makes a folder whose name no other job knows. Collective.
   void begin() {
     const std::string path = folder_ + "/" + step_name(step_);
-    constexpr int most = 100;  // chosen: another job takes a folder for a leftover in the moment before it is locked
+    constexpr int most = 100;  // chosen: another job may take a folder for a leftover in the moment before it is locked
     std::uint64_t word = 0;
     file_trouble trouble;
     if (call_.leads()) {
@@ -136,7 +137,7 @@ class basic_checkpoint_in_writing {
     call_.settle(trouble);
     temporary_ = temporary_name(path, call_.broadcast_word(call_.leader(), word));
   }
-  /// Takes a tensor as it is now; if it does not copy, as it is when it is written. Collective.
+  /// Adds a tensor: with `copies` its present values, else its values at the time of writing. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool copies) {
     using T = element_of<X>;
@@ -150,7 +151,7 @@ class basic_checkpoint_in_writing {
       files_.push_back(tensor_in_writing<T, Rank>::of(call_, tensor, options_.files, copies));
     }
   }
-  /// What this worker has to write. It meets nobody: any thread may do it.
+  /// Writes this worker's part. It does not communicate, so any thread may call it.
   void write() noexcept {
     for (const auto& file : files_) {
       if (!trouble_.empty()) return;
@@ -162,7 +163,7 @@ class basic_checkpoint_in_writing {
       }
     }
   }
-  /// Makes it a step, or throws the same on all workers. Collective.
+  /// Completes the step, or throws the same error on all workers. Collective.
   void end() {
     one_call(*call_.everyone().state(), [&] {
       call_.settle(trouble_);
@@ -203,7 +204,7 @@ class basic_checkpoint_in_writing {
   std::string folder_, temporary_;
   std::uint64_t step_;
   checkpoint_options options_;
-  temporary_folder guard_;  // the leader removes what it made, whatever happens
+  temporary_folder guard_;  // the leader removes its temporary folder in any case
   std::vector<std::unique_ptr<file_in_writing>> files_;
   file_trouble trouble_;
 };

@@ -1,4 +1,5 @@
-// Looks at a tensor of a checkpoint while workers read it: each sums what it reads, whoever wrote it.
+// Verifies a tensor of a checkpoint while workers read it: each computes checksums of what it reads, whichever worker
+// wrote it.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +15,9 @@
 
 namespace partita::detail {
 
-/// What a worker's pieces of a file, in ascending order, add to the checksums of its slabs: those of all workers put
-/// together by exclusive or are the checksums. For a piece's checksum followed by n bytes of another is its product
-/// with x^8n, and that of both together the exclusive or.
+/// The contributions of a worker's pieces of a file, added in ascending order, to the checksums of its slabs. The
+/// exclusive or over all workers gives the checksums: if n bytes follow a piece, its contribution is its checksum times
+/// x^8n, and contributions are combined by exclusive or.
 class checksum_shares {
  public:
   template <class = void>
@@ -40,10 +41,10 @@ class checksum_shares {
   }
 
  private:
-  /// What the sum is worth n bytes further on.
+  /// The contribution of the current sum if n more bytes follow.
   std::uint32_t moved(std::size_t n) {
     if (sum_ == 0 || n == 0) return sum_;
-    if (n != distance_) shift_ = crc32c_shift(distance_ = n);  // pieces of a block are as far apart as the last ones
+    if (n != distance_) shift_ = crc32c_shift(distance_ = n);  // most pieces of a block have equal distances
     return crc32c_product(sum_, shift_);
   }
   void complete() {
@@ -91,7 +92,7 @@ class basic_checkpoint_verifier {
     return {};
   }
   void saw(std::size_t at, const unsigned char* bytes, std::size_t n) { shares_.add(at, bytes, n); }
-  /// Compares what the workers have read with what the manifest says. Collective.
+  /// Compares the checksums of what the workers have read with the manifest. Collective.
   void ended() {
     const std::vector<std::uint32_t>& sums = shares_.of_all(call_.everyone());
     for (std::size_t k = 0; k < sums.size(); ++k)
@@ -103,11 +104,11 @@ class basic_checkpoint_verifier {
                         << " and on of " << path_.c_str()
                         << ") has another checksum than when it was saved; load an earlier step")
             .raise();
-    call_.settle(other_header_);  // the checksums first: they name the slab of a header that is damaged
+    call_.settle(other_header_);  // after the checksums, which name the slab of a damaged header
   }
 
  private:
-  /// Whether the header of the file is that of the tensor in the manifest.
+  /// Whether the header of the file matches the tensor in the manifest.
   bool describes(const npy_header_found& found) const {
     const npy_header& h = found.header;
     bool same = found.problem.empty() && h.rank == entry_.extents.size() && !h.fortran_order && h.data_at == data_at_ &&

@@ -1,7 +1,7 @@
-// How the workers of a call on files agree: on the call, on its outcome, and on what one of them has read.
+// How the workers of a call on files agree: on the call, on its outcome, and on data that one of them has read.
 //
-// The one file of io/ that knows how workers meet. All of it is for calls that end in a disk: agreed on at every level
-// of checks.
+// The only header of io/ that implements agreements. Calls on files end in a disk, so they agree at every level of
+// checks.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@
 
 namespace partita::detail {
 
-/// What a worker has to complain about in a call on files; nothing if the sentence is empty.
+/// The error of one worker in a call on files; no error if the text is empty.
 struct file_trouble {
   enum class kind : char { io, shape, partition };
   kind what = kind::io;
@@ -31,7 +31,7 @@ struct file_trouble {
   }
 };
 
-/// A number for what a call on files is given, the same on all workers of a right program.
+/// A hash of the arguments of a call on files; equal on all workers of a correct program.
 class call_number {
  public:
   call_number& operator<<(std::uint64_t value) {
@@ -48,11 +48,11 @@ class call_number {
   hasher number_;
 };
 
-/// One call on files by all workers of a world. Every worker makes the same calls of its members, in the same order.
+/// One call on files by all workers of a world. Every worker calls the same members in the same order.
 class file_call {
  public:
-  /// `name` is the call as the user wrote it; workers whose name or number differ all throw a disagreement_error at the
-  /// first meeting. `leader` does what one worker does for all.
+  /// `name` is the call as the user wrote it. If name or number differ between workers, all throw a disagreement_error
+  /// at the first agreement. `leader` is the worker that does the work that one worker does for all.
   file_call(const world& everyone, std::size_t leader, const text& name, const call_number& number)
       : world_(everyone), leader_(leader), name_(name), number_((call_number(number) << name.c_str()).value()) {}
 
@@ -61,10 +61,10 @@ class file_call {
   std::size_t leader() const { return leader_; }
   bool leads() const { return world_.id() == leader_; }
 
-  /// The bits that all workers set. Requires the same call on all workers [disagreement_error].
+  /// The bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
   template <class = void>
   std::uint64_t common(std::uint64_t choices) const {
-    // what follows it is work of each worker, until the next of them
+    // afterwards each worker works alone, until the next agreement
     return one_call(*world_.state(),
                     [&] { return world_.state()->agree(number_, choices, failure::none, [&] { return name_; }); });
   }
@@ -72,13 +72,13 @@ class file_call {
   bool all(bool mine) const {
     return common(mine ? 1 : 0) == 1;
   }
-  /// The word of one worker, given to all.
+  /// Broadcasts a word of one worker to all.
   template <class = void>
   std::uint64_t broadcast_word(std::size_t who, std::uint64_t mine) const {
     return common(world_.id() == who ? mine : ~std::uint64_t{0});
   }
-  /// The bytes of one worker, given to all.
-  template <class Byte = std::uint8_t>  // a name that is a parameter: the broadcast is made for who calls this only
+  /// Broadcasts the bytes of one worker to all.
+  template <class Byte = std::uint8_t>  // a template parameter: the broadcast is compiled only if used
   std::string bytes_of(std::size_t who, const std::string& mine) const {
     if (world_.size() == 1) return mine;
     const auto one = world_.partition<1>(workers{who});
@@ -92,12 +92,12 @@ class file_call {
     return std::string(got.data(), got.data() + got.size());
   }
 
-  /// Either nobody complains, or all workers throw what the first one that does has to say.
+  /// Returns if no worker has an error; otherwise all workers throw the error of the first worker that has one.
   template <class = void>
   void settle(const file_trouble& mine) const {
     if (all(mine.empty())) return;
     std::size_t who = 0;
-    for (std::size_t first = 0; first < world_.size(); first += 64) {  // a bit for each worker that is content
+    for (std::size_t first = 0; first < world_.size(); first += 64) {  // one bit per worker without an error
       std::uint64_t content = ~std::uint64_t{0};
       if (!mine.empty() && world_.id() / 64 == first / 64) content = ~(std::uint64_t{1} << world_.id() % 64);
       const std::uint64_t all_content = common(content);
@@ -112,7 +112,8 @@ class file_call {
     first.raise();
   }
 
-  /// "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory (errno 2); "
+  /// An error such as "partita::save_npy("w.npy", …): worker 3 cannot open w.npy.tmp: No such file or directory (errno
+  /// 2); "; no error if `error` is 0.
   template <class = void>
   file_trouble cannot(const char* doing, const std::string& path, int error, const char* way_out) const {
     file_trouble trouble;

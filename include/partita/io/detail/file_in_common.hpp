@@ -1,4 +1,5 @@
-// One file that several workers read while other jobs may replace it: all have the same one, or they begin again.
+// One file that several workers read while other jobs may replace it: all workers read the same version, or start
+// again.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +11,28 @@
 
 namespace partita::detail {
 
-/// A file under a name that each worker opens for itself. The leader opens it first and keeps it open, so that no other
-/// file gets its inode; the others compare theirs with it.
+/// A file that each worker opens by name. The leader opens it first and keeps it open, so that no other file gets its
+/// inode; the other workers compare their file with the leader's.
 class file_in_common {
  public:
   file_in_common(const file_call& call, const std::string& path) : call_(call), path_(path) {}
 
   const std::string& path() const { return path_; }
   const posix_file& file() const { return file_; }
-  /// Opens it on this worker, if it is not open: 0 or an errno.
+  /// Opens the file on this worker, if it is not open. Returns 0 or an errno.
   int open() {
     if (file_.is_open()) return 0;
     const int error = file_.open(path_, O_RDONLY);
     if (error == 0 && call_.leads()) wanted_ = version();
     return error;
   }
-  /// Reports to all which file the leader has opened. Collective.
+  /// Sends to all workers which file the leader has opened. Collective.
   template <class = void>
   void agree() {
     wanted_ = call_.broadcast_word(call_.leader(), wanted_);
   }
-  /// Whether each worker that has opened it has the leader's file, and nobody has written to it since; throws on all
-  /// workers what goes wrong on one. Collective.
+  /// Whether each worker that has opened the file has the leader's file, and no process has written to it since. An
+  /// error of one worker is thrown on all workers. Collective.
   template <class = void>
   bool is_one(const file_trouble& mine) const {
     const bool one = !file_.is_open() || version() == wanted_;
@@ -41,7 +42,7 @@ class file_in_common {
   }
 
  private:
-  std::uint64_t version() const { return file_.version() >> 1U; }  // an agreement leaves a word 63 bits
+  std::uint64_t version() const { return file_.version() >> 1U; }  // an agreement leaves 63 bits of a word
 
   const file_call& call_;
   const std::string& path_;
@@ -49,11 +50,11 @@ class file_in_common {
   std::uint64_t wanted_ = 0;
 };
 
-/// Calls read(file, again) until it returns something: it returns nothing, on all workers, if the file was replaced or
+/// Calls read(file, again) until it returns a value. It returns none, on all workers, if the file was replaced or
 /// written to meanwhile. Collective.
 template <class Read>
 auto read_unchanged(const file_call& call, const std::string& path, Read read) {
-  constexpr int most = 100;  // chosen: another job can replace a file between two opens once in a while, not each time
+  constexpr int most = 100;  // chosen: another job may replace a file between two opens once in a while, not each time
   for (int trial = 0; trial < most; ++trial) {
     file_in_common file(call, path);
     if (auto got = read(file, trial > 0)) return *std::move(got);

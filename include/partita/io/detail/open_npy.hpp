@@ -1,4 +1,4 @@
-// A .npy file as its readers find it: the header read by one worker and told to all, the elements by their owners.
+// Reading a .npy file: one worker reads the header and sends it to all, and the owners read the elements.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// The header of a file, and what all that come before the first element reads. Only by one worker.
+/// The header of a file, the bytes before the first element, and an error. Read by one worker only.
 struct npy_front {
   npy_header header;
   std::string bytes;
@@ -49,7 +49,7 @@ npy_front read_npy_front(const file_call& call, file_in_common& source) {
   return front;
 }
 
-/// What every reader of a tensor of this rank needs to know of a header.
+/// The parts of a header that every reader of a tensor of this rank needs.
 template <std::size_t Rank>
 struct npy_facts {
   std::array<std::size_t, Rank> extents{};
@@ -57,7 +57,7 @@ struct npy_facts {
   bool fortran_order = false, foreign_bytes = false;
 };
 
-/// Why the elements of a file are not what the call asked for, or nothing.
+/// An error if the elements of a file are not what the call requests, else no error.
 template <class T, std::size_t Rank>
 file_trouble misfit(const file_call& call, const std::string& path, const npy_header& h) {
   text sentence;
@@ -77,7 +77,7 @@ file_trouble misfit(const file_call& call, const std::string& path, const npy_he
   return {};
 }
 
-/// Reads the header of a file by the leader, tells all, and looks whether it is what T and Rank ask for. Collective.
+/// The leader reads the header of a file, checks that it fits T and Rank, and sends it to all workers. Collective.
 template <class T, std::size_t Rank>
 npy_facts<Rank> open_npy(const file_call& call, file_in_common& source) {
   npy_front front;
@@ -98,7 +98,7 @@ npy_facts<Rank> open_npy(const file_call& call, file_in_common& source) {
   return facts;
 }
 
-/// Turns round the bytes of each number; a complex number is two.
+/// Reverses the byte order of each number; a complex number is two numbers.
 template <class T>
 void swap_bytes(T* data, std::size_t n) {
   if constexpr (is_complex<T>) {
@@ -109,15 +109,15 @@ void swap_bytes(T* data, std::size_t n) {
   }
 }
 
-/// What looks at a file while it is read, if nothing does. Each worker shows it what it reads, in the order of the
-/// file; the leader begins with what stands before the first element.
+/// The verifier that checks nothing. Each worker passes what it reads to the verifier, in the order of the file; the
+/// leader first passes what precedes the first element.
 struct unverified {
   file_trouble front(const posix_file&) { return {}; }
   void saw(std::size_t, const unsigned char*, std::size_t) {}
   void ended() {}  // collective, when all have read
 };
 
-/// Reads what this worker has of a file that is cut like this; nothing if the file was replaced meanwhile. Collective.
+/// Reads this worker's block of a file with these cuts; returns nothing if the file was replaced meanwhile. Collective.
 template <class T, std::size_t Rank, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in_common& source,
                                                   const npy_facts<Rank>& facts, const partition<Extents>& p,
@@ -138,7 +138,7 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
   if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
   if (call.leads() && other.empty()) other = verifier.front(file);
   if (other.empty() && holds) {
-    constexpr std::size_t warm = std::size_t{1} << 20U;  // what was read is still in a cache when it is looked at
+    constexpr std::size_t warm = std::size_t{1} << 20U;  // what was read is still in a cache when it is verified
     auto* const bytes = reinterpret_cast<unsigned char*>(block.data());
     for_file_runs(cuts, p.index(), [&](std::size_t at, std::size_t local, std::size_t count) {
       const std::size_t begin = facts.data_at + at * sizeof(T), all = count * sizeof(T);
@@ -153,14 +153,14 @@ std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, file_in
   if (!source.is_one(error == 0 ? other : call.cannot("read", source.path(), error, way_out))) return std::nullopt;
   verifier.ended();
   if (facts.foreign_bytes) swap_bytes(block.data(), block.size());
-  if constexpr (std::is_same_v<T, bool>) {  // NumPy takes every byte but 0 for true, C++ may not
+  if constexpr (std::is_same_v<T, bool>) {  // for NumPy every byte except 0 is true, in C++ only 1
     auto* bytes = reinterpret_cast<unsigned char*>(block.data());
     for (std::size_t k = 0; k < block.size(); ++k) bytes[k] = bytes[k] != 0 ? 1 : 0;
   }
   return block;
 }
 
-/// Brings the slabs of a tensor to p, cut as asked for. Collective.
+/// Moves the slabs of a tensor to p, with the requested cuts. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents>
 pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<Rank>& where,
                                    pooled_tensor<T, Rank>& slab, const npy_facts<Rank>& facts,
@@ -178,8 +178,9 @@ pooled_tensor<T, Rank> bring_slabs(const file_call& call, const slab_partition<R
   });
 }
 
-/// What a file holds on p, cut as asked for: read where it is wanted if that lies in the file in long runs, else read
-/// by the owners of slabs and moved; nothing if the file was replaced meanwhile. Collective.
+/// Reads the tensor of a file to p, with the requested cuts. If the blocks are in the file in long runs, each worker
+/// reads its own block; else the owners of slabs read, and a repartition follows. Returns nothing if the file was
+/// replaced meanwhile. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, file_in_common& source,
                                                const npy_facts<Rank>& facts, const partition<Extents>& p,

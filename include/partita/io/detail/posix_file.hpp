@@ -1,4 +1,5 @@
-// The few calls of POSIX that files need: whole transfers, an errno as the result, and a temporary that replaces.
+// The POSIX calls that files need: complete transfers, an errno as the result, and a temporary file that replaces
+// another.
 #pragma once
 
 #include <fcntl.h>
@@ -19,14 +20,14 @@
 
 namespace partita::detail {
 
-/// What `transfer_all` returns where a file ends too early; no errno is negative.
+/// The result of `transfer_all` if the file ends too early; no errno is negative.
 inline constexpr int end_of_file = -1;
 
-/// Calls move(done, count) until n bytes are moved: it returns how many it moved (0 is the end of the file), or -1 and
-/// errno. What is interrupted is tried again. 0, an errno, or end_of_file.
+/// Calls move(done, count) until n bytes are moved. move returns how many bytes it moved (0 at the end of the file), or
+/// -1 and errno. Interrupted calls are repeated. Returns 0, an errno, or end_of_file.
 template <class Move>
 int transfer_all(std::size_t n, Move move) {
-  constexpr std::size_t most = std::size_t{1} << 30U;  // Linux moves at most 2^31 - 4096 bytes a call, others less
+  constexpr std::size_t most = std::size_t{1} << 30U;  // Linux moves at most 2^31 - 4096 bytes per call, others less
   for (std::size_t done = 0; done < n;) {
     const ssize_t moved = move(done, n - done < most ? n - done : most);
     if (moved > 0) done += static_cast<std::size_t>(moved);
@@ -36,7 +37,7 @@ int transfer_all(std::size_t n, Move move) {
   return 0;
 }
 
-/// An open file, closed with its object.
+/// An open file, closed by its destructor.
 class posix_file {
  public:
   posix_file() = default;
@@ -44,7 +45,7 @@ class posix_file {
   posix_file& operator=(const posix_file&) = delete;
   ~posix_file() { static_cast<void>(close()); }
 
-  /// 0 or an errno. What is read only is not waited for: a pipe that nobody writes to would never open.
+  /// Returns 0 or an errno. Opening for reading does not block: a pipe without a writer would never open.
   int open(const std::string& path, int flags, mode_t mode = 0666) {
     static_cast<void>(close());
     if (flags == O_RDONLY) flags |= O_NONBLOCK;
@@ -53,7 +54,7 @@ class posix_file {
     return descriptor_ < 0 ? errno : 0;
   }
   bool is_open() const { return descriptor_ >= 0; }
-  /// 0 or what a file system that writes late has to say.
+  /// Returns 0, or the error of a file system that writes late.
   int close() {
     if (descriptor_ < 0) return 0;
     const int result = ::close(descriptor_);
@@ -80,9 +81,9 @@ class posix_file {
     bytes = static_cast<std::size_t>(status.st_size);
     return 0;
   }
-  /// What another file under the same name does not have, nor this one after somebody has written to it: as long as it
-  /// is open somewhere, its inode is given to no other. Without the number of the device, which each machine gives
-  /// for itself. 0 if it cannot be found out.
+  /// A fingerprint of the file that differs from that of another file under the same name, and changes when a process
+  /// writes to the file. While the file is open somewhere, no other file gets its inode. The number of the device is
+  /// not included, because each machine assigns its own. 0 if the fingerprint cannot be determined.
   std::uint64_t version() const {
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) return 0;
@@ -100,15 +101,16 @@ class posix_file {
     return ::fstat(descriptor_, &here) == 0 && ::stat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
            here.st_ino == there.st_ino;
   }
-  /// Locks the file, also against other objects of this process, until it is closed or the process ends, however that
-  /// happens. 0 or an errno: EWOULDBLOCK if somebody else has locked it.
+  /// Locks the file, also against other objects of this process, until it is closed or the process ends in any way.
+  /// Returns 0 or an errno: EWOULDBLOCK if another process or object holds the lock.
   int lock(bool shared = false) const {
     int result = 0;
     do result = ::flock(descriptor_, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
     while (result != 0 && errno == EINTR);
     return result == 0 ? 0 : errno;
   }
-  /// The same, but waits for a while if somebody else has locked it. 0 also where the file system has no locks.
+  /// The same, but waits for some time if another process or object holds the lock. Returns 0 also if the file system
+  /// has no locks.
   template <class = void>
   int wait_for_lock(bool shared) const {
     constexpr int trials = 500;  // five seconds: chosen, longer than most datasets take and shorter than a hang
@@ -120,12 +122,12 @@ class posix_file {
     }
     return has_no_locks(error) ? 0 : error;
   }
-  /// Whether that is what a file system without locks returns.
+  /// Whether this is the error of a file system without locks.
   static bool has_no_locks(int error) {
     return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == EBADF;
   }
-  /// Takes the room for so many bytes, so that a full disk is found before anything is written. A file system that
-  /// cannot reserve gets the size only (posix_fallocate would write every page of it instead).
+  /// Reserves space for so many bytes, so that a full disk is detected before anything is written. If the file system
+  /// cannot reserve, only the size is set (posix_fallocate would write every page instead).
   int reserve(std::size_t bytes) const {
     const file_size_errors no_signal;
 #ifdef __linux__
@@ -134,7 +136,8 @@ class posix_file {
 #endif
     return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   }
-  /// Whether there is room for so many bytes, for others to write: the file has `before` bytes again afterwards.
+  /// Checks that there is space for so many bytes, which others will write; afterwards the file has `before` bytes
+  /// again. Returns 0 or an errno.
   int try_to_reserve(std::size_t before, std::size_t bytes) const {
     const int error = reserve(bytes);
     const int result = ::ftruncate(descriptor_, static_cast<off_t>(before));
@@ -146,7 +149,7 @@ class posix_file {
     return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur ? EFBIG
                                                                                                                : 0;
   }
-  /// The data are on the disk when it returns.
+  /// Puts the data on the disk. Returns 0 or an errno.
   int sync() const {
 #ifdef __APPLE__
     return ::fsync(descriptor_) == 0 ? 0 : errno;
@@ -159,14 +162,14 @@ class posix_file {
   int descriptor_ = -1;
 };
 
-/// Where the name `path` stands.
+/// The folder that contains `path`.
 template <class = void>
 inline std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The names in a folder are on the disk when it returns.
+/// Puts the names in a folder on the disk. Returns 0 or an errno.
 inline int sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return errno;
@@ -175,7 +178,7 @@ inline int sync_folder(const std::string& folder) {
   return error;
 }
 
-/// The name of a temporary beside `path` that nobody else has.
+/// The unique name of a temporary file beside `path`.
 inline std::string temporary_name(const std::string& path, std::uint64_t random) {
   char digits[17];
   std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(random));
@@ -196,8 +199,8 @@ inline text error_text(int error) {
   return words << std::strerror(error) << " (errno " << error << ")";
 }
 
-/// Calls what makes temporaries. An exception that nobody catches would end the program without a destructor run, and
-/// they would stay.
+/// Calls a function that makes temporary files. It catches and rethrows exceptions, because an exception without a
+/// handler would end the program without running destructors, and the files would remain.
 template <class Call>
 void unwound(Call call) {
   try {
@@ -207,7 +210,7 @@ void unwound(Call call) {
   }
 }
 
-/// Removes a file when its object goes, unless it was kept.
+/// Removes a file in its destructor, unless the file was kept.
 class temporary_file {
  public:
   temporary_file() = default;
@@ -221,7 +224,7 @@ class temporary_file {
   void remove_later(const std::string& path) {
     path_ = path;
   }
-  /// Gives it the name `path`, in place of what had it. 0 or an errno; then nothing has changed.
+  /// Renames the file to `path`, replacing an existing file. Returns 0 or an errno; after an error nothing has changed.
   int rename_to(const std::string& path) {
     if (::rename(path_.c_str(), path.c_str()) != 0) return errno;
     path_.clear();

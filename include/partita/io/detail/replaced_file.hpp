@@ -1,4 +1,4 @@
-// The file that a saved one takes the place of: found through symbolic links, its owner and mode handed on.
+// The file that a save replaces: found through symbolic links; the new file gets its owner and mode.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,22 +9,22 @@
 
 namespace partita::detail {
 
-/// What is found under a name before a file is saved there.
+/// What exists under a name before a file is saved there.
 struct replaced_file {
-  std::string path;     ///< the name without links: the new file goes there
+  std::string path;     ///< the name with symbolic links resolved: the new file goes there
   bool linked = false;  ///< whether the name given is a symbolic link
-  bool there = false;   ///< whether there is something to replace
+  bool there = false;   ///< whether there is a file to replace
   int error = 0;        ///< ELOOP, or EINVAL for a device, a pipe or a socket
   struct stat status {};
 
   template <class = void>
   static replaced_file of(const std::string& name) {
-    constexpr int most_links = 40;  // as Linux itself
+    constexpr int most_links = 40;  // the limit of Linux
     replaced_file found;
     found.path = name;
     for (int links = 0; ::lstat(found.path.c_str(), &found.status) == 0; ++links) {
       if (!S_ISLNK(found.status.st_mode)) {
-        found.there = true;  // of a folder, the renaming says that it cannot be replaced
+        found.there = true;  // for a folder, rename reports that it cannot be replaced
         if (!S_ISREG(found.status.st_mode) && !S_ISDIR(found.status.st_mode)) found.error = EINVAL;
         return found;
       }
@@ -42,16 +42,17 @@ struct replaced_file {
     return found;
   }
 
-  /// The mode of the temporary: what nobody else may read is never open to them.
+  /// The mode of the temporary file: if others may not read the old file, they can never read the new one.
   mode_t first_mode() const { return there ? 0600 : 0666; }
-  /// Gives the temporary the owner, as far as this process may, and the mode of what it replaces. 0 or an errno.
+  /// Gives the temporary file the owner of the file that it replaces, if this process may set it, and its mode. Returns
+  /// 0 or an errno.
   template <class = void>
   int hand_on(const std::string& temporary) const {
     if (!there) return 0;
     mode_t mode = status.st_mode & 07777;
     if (::lchown(temporary.c_str(), status.st_uid, status.st_gid) != 0 &&
         ::lchown(temporary.c_str(), static_cast<uid_t>(-1), status.st_gid) != 0)
-      mode &= 0777;  // a program that runs as its owner would run as another one
+      mode &= 0777;  // drops setuid and setgid: the program would run as another user
     return ::chmod(temporary.c_str(), mode) == 0 ? 0 : errno;
   }
 };

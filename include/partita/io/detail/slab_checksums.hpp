@@ -1,4 +1,4 @@
-// The checksums of a file by those who hold it: each sums the pieces that it has, one worker puts them together.
+// The checksums of a file, computed by its owners: each sums its own pieces, and one worker combines them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace partita::detail {
 constexpr std::size_t slabs_touched(std::size_t first, std::size_t last, std::size_t slab) {
   return first >= last ? 0 : (last - 1) / slab - first / slab + 1;
 }
-/// Calls f(slab, first, last) for each share that the bytes [first, last) have in a slab.
+/// Calls f(slab, first, last) for each slab that the bytes [first, last) touch, with the bytes in that slab.
 template <class F>
 void for_shares(std::size_t first, std::size_t last, std::size_t slab, F f) {
   while (first < last) {
@@ -25,8 +25,8 @@ void for_shares(std::size_t first, std::size_t last, std::size_t slab, F f) {
   }
 }
 
-/// The checksums of the shares that this worker has in the slabs of a file. `data` are the elements that it owns,
-/// `front` what the first owner has before them.
+/// The checksums of this worker's shares of the slabs of a file. `data` are the elements that it owns; `front` are the
+/// bytes that the first owner has before them.
 template <std::size_t Rank>
 std::vector<std::uint32_t> own_checksums(const slab_partition<Rank>& where, const std::string& front,
                                          const unsigned char* data, std::size_t slab_bytes) {
@@ -47,8 +47,8 @@ std::vector<std::uint32_t> own_checksums(const slab_partition<Rank>& where, cons
   return own;
 }
 
-/// The checksums of all slabs of a file, on the leader of the call; nothing on the others. `own` are those of this
-/// worker. Collective. Cost: one message of 4 bytes a slab from each owner.
+/// The checksums of all slabs of a file, on the leader of the call; empty on the other workers. `own` are the checksums
+/// of this worker's shares. Collective. Cost: one message of 4 bytes per slab from each owner.
 template <std::size_t Rank>
 std::vector<std::uint32_t> checksums_of_file(const file_call& call, const slab_partition<Rank>& where,
                                              const std::vector<std::uint32_t>& own, std::size_t slab_bytes) {

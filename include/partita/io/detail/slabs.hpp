@@ -1,4 +1,5 @@
-// A tensor on a partition as the slabs of a file, and back: one repartition, and for what straddles a page another.
+// Moves a tensor between a partition and the slabs of a file: one repartition, and one exchange for bytes across a page
+// boundary.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +30,14 @@ constexpr permute_t<(sizeof...(D) - 1 - D)...> backwards_order(std::index_sequen
   return {};
 }
 
-/// The owners of a file and the box of the tensor, its dimensions in the order of the file, that each holds.
+/// The owners of a file, and the box of the tensor that each holds. The dimensions are in the order of the file.
 template <std::size_t Rank>
 struct slab_partition {
   partition<dynamic_extents<Rank>> owners;
   decomposition<Rank> cuts;
   file_domains domains;
 
-  /// The place of this worker among the owners; their number if it is none.
+  /// The position of this worker among the owners; the number of owners if it is not an owner.
   std::size_t place() const { return owners.grid().place(owners.world().id()); }
   bool owns() const { return owners.active(); }
   std::array<std::size_t, Rank> shape() const {
@@ -44,7 +45,7 @@ struct slab_partition {
   }
 };
 
-/// Deals a file to the first workers of p. Requires p not to be empty.
+/// Assigns the slabs of a file to the first workers of p. Requires p not to be empty.
 template <std::size_t Rank, class Extents>
 slab_partition<Rank> deal_slabs(const partition<Extents>& p, const std::array<std::size_t, Rank>& in_file,
                                 std::size_t item_bytes, std::size_t data_at, const file_options& options) {
@@ -57,13 +58,13 @@ slab_partition<Rank> deal_slabs(const partition<Extents>& p, const std::array<st
           plan_file_domains(data_at, bytes, options.page_bytes)};
 }
 
-/// The bytes of T that no bit of its value stands in: x87's long double fills 10 of its 16.
+/// The bytes of T that hold its value: x87's long double uses 10 of its 16.
 template <class T>
 inline constexpr std::size_t value_bytes = sizeof(T);
 template <>
 inline constexpr std::size_t value_bytes<long double> = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double);
 
-/// Sets what lies between the numbers to 0, so that equal tensors make equal files.
+/// Sets the padding bytes of numbers to 0, so that equal tensors make equal files.
 template <class T>
 void clear_padding(T* data, std::size_t n) {
   if constexpr (is_complex<T>) {
@@ -79,7 +80,7 @@ constexpr bool has_padding() {
   else return value_bytes<T> != sizeof(T);
 }
 
-/// What the arguments of a call on a tensor add up to, beside its name.
+/// A hash of the arguments of a call on a tensor, without its name.
 template <class T, std::size_t Rank, class Extents>
 call_number call_number_of(const partition<Extents>& p, const file_request<Rank>& request) {
   call_number number;
@@ -91,7 +92,7 @@ call_number call_number_of(const partition<Extents>& p, const file_request<Rank>
   return number;
 }
 
-/// The parameters that a save can refuse, after all workers were found to make the same call.
+/// Checks the parameters of a save, after all workers were found to make the same call.
 template <class Extents>
 void check_target(const file_call& call, const partition<Extents>& p, const std::size_t* extents, std::size_t rank,
                   std::size_t item_bytes) {
@@ -106,7 +107,7 @@ void check_target(const file_call& call, const partition<Extents>& p, const std:
   }
 }
 
-/// Calls what may throw, on all workers alike, and says which call of the user it was.
+/// Calls a function that throws on all workers or on none, and adds the call of the user to the error message.
 template <class Call>
 auto in_the_name_of(const file_call& call, Call inner) {
   try {
@@ -118,7 +119,7 @@ auto in_the_name_of(const file_call& call, Call inner) {
   }
 }
 
-/// This worker's slab of a tensor that is to be written: moved there, or the block itself if that is what it is.
+/// This worker's slab of a tensor that is to be written: moved here, or the caller's block if that is the slab already.
 template <class T, std::size_t Rank>
 class slab_to_write {
  public:
@@ -157,7 +158,7 @@ class slab_to_write {
   const unsigned char* bytes() const {
     return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_.data());
   }
-  /// Copies the slab if it is the caller's block, which may change from now on.
+  /// Copies the slab if it is the caller's block; afterwards the caller may change the block.
   void keep() {
     if (data_ == nullptr) return;
     moved_ = pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(where_.shape()));
@@ -166,7 +167,8 @@ class slab_to_write {
   }
 
  private:
-  /// Why this worker's block is not what the given cuts say; a kernel in a world of checks::local would say it alone.
+  /// An error if this worker's block does not fit the given cuts. In a world of checks::local a kernel would throw it
+  /// on this worker alone.
   template <class Extents>
   static file_trouble misfit(const file_call& call, const partition<Extents>& p,
                              const std::array<std::size_t, Rank>& shape, const decomposition<Rank>& cuts) {
@@ -192,8 +194,8 @@ class slab_to_write {
   const T* data_ = nullptr;  // the caller's block, if that is the slab
 };
 
-/// Brings what straddles a page to the owner of the page: what this worker takes, to be written behind its own slab.
-/// Collective.
+/// Moves the bytes of slabs that cross a page boundary to the owner of the page. Returns what this worker receives, to
+/// be written after its own slab. Collective.
 template <class Extents>
 std::vector<unsigned char> bring_to_pages(const partition<Extents>& owners, const file_domains& domains,
                                           const unsigned char* slab) {
@@ -212,7 +214,8 @@ std::vector<unsigned char> bring_to_pages(const partition<Extents>& owners, cons
   return std::vector<unsigned char>(got.data(), got.data() + got.size());
 }
 
-/// Writes what this worker owns of a file: the header, its slab but for what it gave away, and what it took.
+/// Writes what this worker owns of a file: the header (first owner), its slab without the bytes that it sent, and the
+/// bytes that it received. Returns 0 or an errno.
 template <std::size_t Rank>
 int write_domain(const posix_file& file, const slab_partition<Rank>& where, const std::string& header,
                  const unsigned char* slab, const std::vector<unsigned char>& taken) {

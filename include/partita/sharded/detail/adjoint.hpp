@@ -49,8 +49,7 @@ sharded_tensor<T> placed_as_operand(const rule& how, std::size_t i, const sharde
   std::size_t next = 0, trailing = 0;
   for (std::size_t d = 0; d < how.rank(y); ++d) {
     r.add_dimension();
-    const auto is = [&](std::size_t k) {  // whether dimension k of the operand is at dimension d of the result, as far
-                                          // as the factors show
+    const auto is = [&](std::size_t k) {  // dimension k is here, as far as factors show
       return k < n && how.at(i, k).count > 0 && how.at(y, d).count > 0 &&
              how.term(how.at(i, k), 0) == how.term(how.at(y, d), 0);
     };
@@ -167,8 +166,7 @@ pull_back<T> adjoint_of(const applied_operation& op, const std::vector<sharded_t
   const applied_operation back{rule_of_tensors(op.how, {1}, 0, "repeat over what was summed"), block_work::map};
   if (op.kind == owed_reduction::sum)
     return [back](std::size_t, const sharded_tensor<T>& dy) { return run_operation<T>(back, {dy}); };
-  return [op, back, x, y](std::size_t, const sharded_tensor<T>& dy) {  // the cotangent is shared equally by all
-                                                                       // elements that equal the largest
+  return [op, back, x, y](std::size_t, const sharded_tensor<T>& dy) {  // split equally over all maxima
     const auto finished = y.layout().is_partial() ? reshard(y, y.layout().finished()) : y;
     const auto ones = of_elements<T>(element_function::shift, {of_elements<T>(element_function::scale, {x[0]}, 0)}, 1);
     const auto there =

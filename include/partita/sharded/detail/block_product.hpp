@@ -203,8 +203,7 @@ class block_product {
       if (!in_c.has[f] && !in_a.has[f]) plain_ = false;
     if (plain_) {
       const auto unit = [&](const factor_list& f) { return !f.empty() && in_c.step[f[f.size() - 1]] == 1; };
-      is_turned_ = unit(rows) && !unit(columns);  // c^T = b^T a^T can be written in place, whereas c would have to be
-                                                  // unpacked
+      is_turned_ = unit(rows) && !unit(columns);  // c^T = b^T a^T needs no unpacking, c does
       const factor_list &down = is_turned_ ? columns : rows, &across = is_turned_ ? rows : columns;
       left_ = matrices<T>(batch, down, summed, extent, is_turned_ ? in_b : in_a, false);
       right_ = matrices<T>(batch, summed, across, extent, is_turned_ ? in_a : in_b, false);

@@ -177,7 +177,7 @@ class basic_bound_mesh {
                                                    const element_kind& kind) {
     for (const entry& one : entries_)
       if (one.shape == shape && one.kind == kind && one.e == e) return one.move;
-    constexpr std::size_t most_kept = 512;  // chosen: more than the movements of a training step of a dozen layers
+    constexpr std::size_t most_kept = 512;  // chosen: more than the movements of a training step with a dozen layers
     if (entries_.size() == most_kept) entries_.erase(entries_.begin());
     const auto made = std::make_shared<prepared_move>();
     made->exchange = ways_->exchange(plan(e, shape, kind.bytes, *made), kind);
@@ -245,7 +245,7 @@ class basic_bound_mesh {
   placed_mesh where_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::shared_ptr<transport> ways_;  // made by all workers of the world with the first movement
+  std::shared_ptr<transport> ways_;  // made with the first movement, by all workers of the world
   std::vector<entry> entries_;
   box_moves boxes_;
 };

@@ -35,8 +35,7 @@ struct applied_operation {
   owed_reduction kind = owed_reduction::sum;  ///< of a map
   std::shared_ptr<const std::vector<std::size_t>> labels{};
   std::shared_ptr<const custom_op> own{};
-  std::uint32_t adjoint_reads = ~std::uint32_t{0};  ///< of a custom operation: one bit per operand, the next bit for
-                                                    ///< the result
+  std::uint32_t adjoint_reads = ~std::uint32_t{0};  ///< one bit per operand, then the result
 };
 
 /// Calls f(k, label) for each row k of a box of rows; the label is read at the row's global index.

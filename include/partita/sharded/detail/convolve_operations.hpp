@@ -43,8 +43,8 @@ constexpr partita::rule rule_of_convolution(const char* name, std::array<convolu
 /// The sizes that the three operations share, and the local product of nn/ on blocks.
 template <std::size_t D, std::size_t Groups>
 struct convolution_of_blocks {
-  convolution_options<D> with;         ///< the feature extents of the images
-  std::array<std::size_t, D> cells{};  ///< the features of the images
+  convolution_options<D> with;         ///< the options of the whole convolution
+  std::array<std::size_t, D> cells{};  ///< the feature extents of the images
 
   std::uint64_t fingerprint() const { return hasher(with.fingerprint()).mix(cells).value(); }
 
@@ -120,7 +120,7 @@ struct convolve_filters_operation;
 template <std::size_t D, std::size_t Groups>
 struct convolve_back_operation;
 
-/// images, filters -> results.
+/// images, filters -> results: the convolution.
 template <std::size_t D, std::size_t Groups>
 struct convolve_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;
@@ -208,7 +208,7 @@ struct convolve_back_operation {
   }
 };
 
-/// images, results -> filters.
+/// images, results -> filters: the gradient with respect to the filters.
 template <std::size_t D, std::size_t Groups>
 struct convolve_filters_operation {
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 3;

@@ -1,4 +1,4 @@
-// Operations that are declared as a struct: their local functions and adjoints behind one face for each element type.
+// Operations that are declared as a struct: one interface to their local functions and adjoints for each element type.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace partita {
 
-/// This worker's block of a tensor as a local function sees it: dense elements in C order, and where they stand in the
-/// whole.
+/// This worker's block of a tensor as a local function sees it: dense elements in C order, and the block's position in
+/// the tensor.
 template <class T>
 struct tensor_part {
   T* memory = nullptr;
@@ -31,11 +31,11 @@ namespace detail {
 
 struct custom_op {
   virtual ~custom_op() = default;
-  /// A number that equal operations share, on all workers.
+  /// A fingerprint that equal operations share on all workers.
   virtual std::uint64_t fingerprint() const = 0;
 };
-/// A declared operation that has parameters says how many members it has, `static constexpr std::size_t parameters =
-/// 2`, for their values to be compared among the workers.
+/// An operation with parameters declares the number of its data members, `static constexpr std::size_t parameters = 2`,
+/// so that their values are compared among the workers.
 template <class Op>
 std::uint64_t number_of_operation(const Op& op) {
   if constexpr (requires { std::integral_constant<std::size_t, Op::parameters>(); })
@@ -46,16 +46,17 @@ template <class T>
 struct custom_op_on {
   virtual ~custom_op_on() = default;
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
-  /// The same, many times, for blocks whose memory comes with each call: what depends on no element is worked out now.
+  /// The same, prepared for repeated use on blocks whose memory is passed with each call. Everything that does not
+  /// depend on elements is computed once.
   virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                             const tensor_part<T>& y) const = 0;
-  /// Empty if none is declared.
+  /// Empty if the operation declares no adjoint.
   virtual pull_back<T> adjoint(const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
 };
 
 template <std::size_t, class X>
 using one_of_many = X;
-/// The declared functions take each operand, not all of them as one list.
+/// The declared function takes the operands as separate arguments, not as one list.
 template <class Op, class T, std::size_t... I>
 concept takes_each = requires(const Op& op, const one_of_many<I, tensor_part<const T>>&... x, const tensor_part<T>& y) {
   op.local(x..., y);
@@ -131,7 +132,8 @@ const custom_op_on<T>& own_work_for(const custom_op& own, const char* name) {
               << name << " in a traced program; declare it `static constexpr bool on_integers = true`, or cast them");
 }
 
-/// The cotangent of operand i as the operation's own adjoint makes it: none where it gives an empty tensor.
+/// The cotangent of operand i, computed by the adjoint that the operation declares; none if that returns an empty
+/// tensor.
 template <class T>
 pull_back<T> own_adjoint(const custom_op& own, const char* name, const std::vector<sharded_tensor<T>>& x,
                          const sharded_tensor<T>& y) {

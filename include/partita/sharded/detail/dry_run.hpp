@@ -1,4 +1,4 @@
-// Runs of functions of tensors in which nothing is computed or sent, and movements are written down.
+// Dry runs of functions of tensors: nothing is computed or sent, and movements are recorded.
 #pragma once
 
 #include <partita/sharded/detail/movement_log.hpp>
@@ -17,7 +17,7 @@ class logging {
   movement_log* before_;
 };
 
-/// The cotangent of a value of which nothing is known but how it lies.
+/// The cotangent of a value, with its layout but without elements.
 template <class T>
 sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
   const auto& s = *y.state();

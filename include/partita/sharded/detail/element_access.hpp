@@ -1,4 +1,5 @@
-// Elements by global index, for whoever asks: every worker sends each holder a list, and is answered.
+// Reading and writing elements by global index: every worker sends a list of requests to each holder, and the holders
+// reply.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace partita::detail {
 
-/// Lists of equal room from every worker to every other: row w of `sent` goes to worker w, and comes back as row w' of
-/// what worker w received from w'.
+/// Exchanges lists of equal length between all workers. Row w of `sent` goes to worker w; row w of the result is the
+/// row that worker w sent to this worker.
 template <class T>
 std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::size_t room) {
   const std::size_t workers = on.everyone().size();
@@ -23,7 +24,7 @@ std::vector<T> exchanged_lists(bound_mesh& on, const std::vector<T>& sent, std::
   on.move(box_overlaps(std::move(had), std::move(wanted)), sent.data(), received.data());
   return received;
 }
-/// What all workers say, the same list on all of them.
+/// Gathers one number of each worker on all workers, in the order of worker ids.
 template <class = void>
 inline std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine) {
   const std::size_t workers = on.everyone().size();
@@ -37,8 +38,8 @@ inline std::vector<std::uint64_t> said_by_all(bound_mesh& on, std::uint64_t mine
   return all;
 }
 
-/// The only element of a tensor, which every worker of the mesh has, on all workers of the world. Collective if there
-/// are others. Without a mesh, or with all workers on it, this costs nothing.
+/// Sends the only element of a tensor, which every worker of the mesh has, to all workers of the world. Collective if
+/// some workers are not on the mesh; free without a mesh or if all workers are on it.
 template <class T>
 tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
   if (on == nullptr || on->where().size() == on->everyone().size()) return x;
@@ -55,7 +56,7 @@ tensor_block<T> on_all_workers(bound_mesh* on, const tensor_block<T>& x, std::ui
   return y;
 }
 
-/// Which workers hold an index, and where in their blocks.
+/// The workers that hold an index, and the offset of the index in their blocks.
 class element_places {
  public:
   template <class = void>
@@ -98,7 +99,7 @@ inline std::size_t offset_in(const shape_list& extents, const shape_list& index)
   for (std::size_t d = 0; d < extents.size(); ++d) at = at * extents[d] + index[d];
   return at;
 }
-/// What is wrong with a list of indices, if anything.
+/// An error message for the first index that is not inside the tensor; empty if all are inside.
 template <class = void>
 inline text wrong_index(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
   text wrong;
@@ -111,7 +112,7 @@ inline text wrong_index(const char* call, const shape_list& extents, const std::
   }
   return wrong;
 }
-/// Room for the longest list that any worker sends: a power of two, so that plans are found again.
+/// A length that fits the longest list of any worker. It is a power of two, so that cached plans are reused.
 template <class = void>
 inline std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
   std::size_t longest = 0, room = 1;
@@ -120,7 +121,7 @@ inline std::size_t agreed_room(bound_mesh& on, const std::vector<std::vector<std
   while (room < longest + 1) room *= 2;
   return room;
 }
-/// Each list in its row, its length first.
+/// The lists as rows of equal length; each row begins with the length of its list.
 template <class = void>
 inline std::vector<std::uint64_t> in_rows(const std::vector<std::vector<std::uint64_t>>& lists, std::size_t room) {
   std::vector<std::uint64_t> rows(lists.size() * room + 1, 0);

@@ -1,5 +1,5 @@
-// The element functions of operations on sharded tensors: what they compute on a row, what they let pass, and what
-// their derivatives are made of.
+// The element functions of operations on sharded tensors: their computation on a row, the partial operands that they
+// accept, and the functions that their derivatives are composed of.
 #pragma once
 
 #include <cmath>
@@ -10,20 +10,20 @@
 
 namespace partita::detail {
 
-/// Functions of up to three elements and a number. Those from `relu_gradient` on belong to derivatives: their first
-/// operand is the cotangent, in which they are linear.
+/// Functions of up to three elements and a number. Functions from `relu_gradient` on are used in derivatives: their
+/// first operand is the cotangent, and they are linear in it.
 enum class element_function : std::uint8_t {
   add,
   subtract,
   multiply,
   divide,
   maximum,
-  minimum,  // of two
+  minimum,  // add to minimum: of two elements
   scale,
   shift,
   power,
   over,
-  number_over,  // of one, and a number
+  number_over,  // scale to number_over: of one element and a number
   relu,
   exp,
   log,
@@ -33,10 +33,10 @@ enum class element_function : std::uint8_t {
   abs,
   square,
   gelu,
-  where,         // of three: a condition, what is taken where it is not 0, and where it is
+  where,         // of a condition, a value where it is not 0, and a value where it is 0
   where_number,  // of a condition, a value and a number
   unless_number,
-  less,  // of two: 1 or 0
+  less,  // of two elements; the result is 1 or 0
   less_equal,
   equal,
   not_equal,
@@ -59,7 +59,7 @@ enum class element_function : std::uint8_t {
   pass_unless,
 };
 
-/// Whether its values are no integers where x is one.
+/// Whether the result for an integer is in general not an integer.
 constexpr bool makes_fractions(element_function f) {
   using e = element_function;
   return f == e::exp || f == e::log || f == e::tanh || f == e::sigmoid || f == e::sqrt || f == e::gelu;
@@ -72,7 +72,8 @@ T gaussian_share(T x) {
   return static_cast<T>(0.5 * std::erfc(-static_cast<double>(x) / root_two));
 }
 
-/// What an integer and a number that is none make: computed as numbers, and what is left of it as an integer.
+/// Integers with a number that is not an integer: computed in floating point, and the result is truncated to an
+/// integer.
 template <class Each>
 bool apply_fraction(element_function f, double c, const Each& each) {
   using e = element_function;
@@ -106,13 +107,13 @@ bool apply_fraction(element_function f, double c, const Each& each) {
   }
 }
 
-/// y[k] = f(x[0][k], …) for a row of n elements; each array has its own step.
+/// y[k] = f(x[0][k], …) for a row of n elements; each array has its own stride.
 template <class T>
 void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
                const std::ptrdiff_t* sx) {
   const bool dense = sy == 1 && sx[0] == 1 && sx[1] == 1 && sx[2] == 1;
   const auto each = [&](auto function) {
-    if (dense) {  // the loop that a compiler makes vectors of
+    if (dense) {  // a loop that compilers vectorise
       const T *const a = x[0], *const b = x[1], *const d = x[2];
       for (std::size_t k = 0; k < n; ++k) y[k] = static_cast<T>(function(a[k], b[k], d[k]));
       return;
@@ -150,7 +151,7 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
     case e::number_over:
       return each([c](T a, T, T) { return c / a; });
     case e::relu:
-      return each([](T a, T, T) { return a < T(0) ? T(0) : a; });  // a NaN comes through
+      return each([](T a, T, T) { return a < T(0) ? T(0) : a; });  // a NaN is passed on
     case e::exp:
       return each([](T a, T, T) { return std::exp(a); });
     case e::log:
@@ -163,7 +164,7 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
       return each([](T a, T, T) { return std::sqrt(a); });
     case e::abs:
       return each([](T a, T, T) {
-        if constexpr (std::is_floating_point_v<T>) return std::abs(a);  // of -0 it is 0
+        if constexpr (std::is_floating_point_v<T>) return std::abs(a);  // abs(-0) is 0
         else return a < T(0) ? -a : a;
       });
     case e::square:
@@ -220,23 +221,24 @@ void apply_row(element_function f, double number, std::size_t n, T* y, std::ptrd
       });
     case e::pass_if_equal:
       return each([](T d, T a, T b) { return a == b ? d : T(0); });
-    case e::pass_to_greater:  // half of it goes to each of two equal ones; of a NaN neither is less
+    case e::pass_to_greater:  // half of it to each of two equal elements; a NaN is never less
       return each([](T d, T a, T b) { return a < b ? T(0) : a == b ? static_cast<T>(d / T(2)) : d; });
   }
 }
 
-/// 1 or 0: no gradient goes back through it.
+/// Whether the function is a comparison: its result is 1 or 0, and no gradient passes through it.
 constexpr bool is_comparison(element_function f) {
   return f >= element_function::less && f <= element_function::not_equal_number;
 }
-/// Whether integers are rounded, so that what it makes of summands does not add up to what it makes of their sum.
+/// Whether the function rounds integers. Then its results for the summands do not add up to its result for the sum.
 template <class T>
 constexpr bool rounds(element_function f, double number) {
   using e = element_function;
   return std::is_integral_v<T> && (f == e::divide || f == e::over || f == e::pass_to_greater ||
                                    (f == e::scale && static_cast<double>(static_cast<T>(number)) != number));
 }
-/// The rule of a function: aligned dimension by dimension, with what may still be owed when it reads its operands.
+/// The rule of a function: operands are aligned dimension by dimension. The rule also decides which partial operands
+/// are accepted without a reduction.
 constexpr operation rule_of(element_function f) {
   using e = element_function;
   switch (f) {
@@ -268,7 +270,7 @@ constexpr operation rule_of(element_function f) {
     case e::gelu_gradient:
     case e::pass_if_equal:
     case e::pass_to_greater:
-      return rules::divide;  // linear in the first operand alone
+      return rules::divide;  // linear in the first operand only
     default:
       return rules::elementwise;
   }

@@ -1,5 +1,5 @@
-// Element functions where nothing is to be decided: operands that lie alike, of equal extents, without a gradient. What
-// an operation takes is then the loop, and the memory of its result.
+// Element functions in the simplest case: operands with equal layouts and extents, and no gradient. Such an operation
+// costs only the loop and the memory of its result.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace partita::detail {
 
-/// Whether the tensors lie on one mesh in this process, have the same extents, and no tape knows them.
+/// Whether the tensors are on the same mesh in this process, have equal extents, and are not recorded on a tape.
 template <class T, std::size_t N>
 bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
@@ -22,8 +22,8 @@ bool are_alike(const std::array<const tensor_state<T>*, N>& x) {
     if (x[i]->on != first.on || x[i]->node != nullptr || !(x[i]->extents == first.extents)) return false;
   return true;
 }
-/// The same of layouts that are known at run time. Of whole values only: what is partial follows the function's rule,
-/// and so does a dimension of one element that is cut, whose result is not.
+/// Whether tensors with run-time layouts have equal layouts. False for partial values, which follow the function's
+/// rule. False also for a sharded dimension of extent 1, because the result is not sharded there.
 template <class T, std::size_t N>
 bool lie_alike(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;
@@ -40,7 +40,7 @@ sharded_tensor<T> elements_in_place(element_function f, double number, const std
   const auto state = std::make_shared<tensor_state<T>>();
   state->on = x[0]->on;
   state->layout = x[0]->layout;
-  state->layout.open = state->layout.kept_whole = state->layout.reduced_over = 0;  // in place: a copy takes longer
+  state->layout.open = state->layout.kept_whole = state->layout.reduced_over = 0;  // in place: faster than a copy
   state->layout.priority = 0;
   state->extents = x[0]->extents;
   state->block = tensor_block<T>(x[0]->block.shape);

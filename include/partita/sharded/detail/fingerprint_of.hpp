@@ -1,4 +1,4 @@
-// Numbers that equal shardings share, and equal rules: what workers compare instead of them.
+// Fingerprints of shardings and rules, which workers compare instead of the values.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// A number that equal rules of one name share.
+/// A fingerprint that equal rules of the same name share.
 constexpr std::uint64_t fingerprint_of(const rule& r) {
   hasher all;
   all.mix(r.letters_of_name).mix(r.operand_count).mix(r.result_count).mix(r.how);
@@ -27,7 +27,7 @@ constexpr std::uint64_t fingerprint_of(const rule& r) {
   return all.value();
 }
 
-/// A number that equal shardings share; the mesh is not part of it.
+/// A fingerprint that equal shardings share; the mesh is not part of it.
 constexpr std::uint64_t fingerprint_of(const sharding& s) {
   hasher all;
   for (std::size_t d = 0; d < s.rank(); ++d) all.mix(s.cuts[d].packed);

@@ -1,4 +1,4 @@
-// What the tape holds: the blocks of values that are kept for going back, each counted once.
+// Accounts for the memory that the tape keeps: the blocks of values that the backward pass reads, each counted once.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace partita {
 
-/// What is kept on this worker for going back: records of operations, and the memory of blocks that these read. A block
-/// that several of them read counts once; so does one that the program holds, too.
+/// What this worker keeps for the backward pass: records of operations, and the memory of the blocks that they read. A
+/// block that several records read counts once; a block that the program also holds counts, too.
 struct tape_contents {
   std::size_t records = 0;
   std::size_t bytes = 0;
-  std::size_t most_bytes = 0;  ///< since the last value_and_gradient began, on this thread
+  std::size_t most_bytes = 0;  ///< maximum since the last value_and_gradient began, on this thread
 };
 
 namespace detail {
@@ -28,14 +28,14 @@ struct basic_tape_ledger {
   std::unordered_map<const void*, held_block> blocks{};
 };
 using tape_ledger = basic_tape_ledger<>;
-/// Of this thread; records keep it alive that outlive the thread's own.
+/// The ledger of this thread. Records that outlive the thread keep it alive.
 template <class = void>
 inline const std::shared_ptr<tape_ledger>& on_tape() {
   static thread_local const std::shared_ptr<tape_ledger> it = std::make_shared<tape_ledger>();
   return it;
 }
 
-/// Blocks that one record holds, as long as it lives.
+/// The blocks that one record keeps alive during its lifetime.
 template <class = void>
 class basic_held_blocks {
  public:
@@ -49,7 +49,7 @@ class basic_held_blocks {
     ledger_ = on_tape();
     ++ledger_->now.records;
   }
-  /// After record().
+  /// To be called after record().
   void hold(const void* memory, std::size_t bytes) {
     if (memory == nullptr || bytes == 0) return;
     held_block& one = ledger_->blocks[memory];
@@ -74,14 +74,14 @@ class basic_held_blocks {
   }
 
  private:
-  std::shared_ptr<tape_ledger> ledger_;  // once there is a record
+  std::shared_ptr<tape_ledger> ledger_;  // set by record()
   std::vector<const void*> mine_;
 };
 using held_blocks = basic_held_blocks<>;
 
 }  // namespace detail
 
-/// What the tape holds now, and the most that it held since the last value_and_gradient began.
+/// What the tape keeps now, and the maximum since the last value_and_gradient began.
 template <class = void>
 inline tape_contents tape_holds() {
   return detail::on_tape()->now;

@@ -1,5 +1,5 @@
-// Operations that slide over the features of a tensor, its dimensions from 2 on, while these are cut: each worker takes
-// the windows of the operands that its block of the anchor looks at, and nobody brings a dimension together.
+// Operations that slide over the features of a tensor (its dimensions from 2 on) while these are sharded. Each worker
+// receives the windows of the operands that its block of the anchor reads, and no dimension is gathered.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace partita::detail {
 
-/// `Op::windowed` has a bit for each operand that is read through windows; what they lie around is tensor `Op::anchor`,
-/// the operand or, of the operands' number, the result. Its rule has all features whole, which is how it is executed
-/// where they are not cut. `window(i, box of the anchor, extents of the operands)` gives the features that are read of
-/// operand i, without batch and channels.
+/// `Op::windowed` has a bit for each operand that is read through windows. The windows are positioned relative to
+/// tensor `Op::anchor`: an operand, or the result if the number equals the number of operands. The rule of the
+/// operation has all features whole, and is executed like that if no feature is sharded. `window(i, box of the anchor,
+/// extents of the operands)` returns the features of operand i that are read, without batch and channels.
 template <class Op>
 concept reads_features = requires {
   Op::windowed;
@@ -29,19 +29,20 @@ constexpr bool cuts_features(const sharding& s) {
   return false;
 }
 
-/// Whether operand i has the features that are slid over.
+/// Whether operand i has the features that the windows slide over.
 template <class Op>
 constexpr bool has_features(std::size_t i) {
   return (Op::windowed >> i & 1U) != 0 || Op::anchor == i;
 }
 
-/// How operands and the result of an operation over cut features lie.
+/// The layouts of the operands and the result of an operation over sharded features.
 struct layouts_over_features {
   std::array<sharding, 3> operands{};
   sharding result{};
 };
 
-/// Features stay cut as they are, of the anchor if that is an operand; the rule decides over the axes that are left.
+/// The features keep their sharding: that of the anchor if it is an operand with sharded features, else that of the
+/// first operand. The rule decides over the axes that are left.
 template <class Op>
 constexpr layouts_over_features layouts_of_features(const rule& how, const spec_list& x) {
   const std::size_t n = x.size();
@@ -69,13 +70,13 @@ constexpr layouts_over_features layouts_of_features(const rule& how, const spec_
     all.operands[i] = has_features<Op>(i) ? with_features(bare(p.operands[i])) : bare(p.operands[i]);
   all.result = bare(p.results[0]);
   if (Op::anchor == n) all.result = with_features(all.result);
-  else  // summed over places, of which each worker has some
+  else  // summed over places, of which each worker has only some
     for (std::size_t a = 0; a < lead.on.rank(); ++a)
       if ((used >> a & 1U) != 0) all.result.owed[a] = owed_reduction::sum;
   return all;
 }
 
-/// Whether the operation is to go over cut features: of its operands one that has them is cut there.
+/// Whether the features of an operand that has features are sharded; then the operation runs over sharded features.
 template <class Op, class... Layout>
 constexpr bool is_over_cut_features(const Layout&... lies) {
   if constexpr (reads_features<Op>) {
@@ -86,7 +87,7 @@ constexpr bool is_over_cut_features(const Layout&... lies) {
   }
 }
 
-/// Executes a bound operation over cut features. Collective if anything moves.
+/// Executes a bound operation over sharded features. Collective if anything moves.
 template <class T, class Op>
 sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
                                     const std::vector<sharded_tensor<T>>& x, const layouts_over_features* settled) {

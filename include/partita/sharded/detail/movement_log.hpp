@@ -1,4 +1,4 @@
-// What is written down while movements are recorded, or foretold without being made.
+// The log of movements: recorded while they are made, or predicted in a dry run.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace partita {
 
 /// One movement of a tensor, as one worker sees it.
 struct movement {
-  text operation{};       ///< for which it is made
-  bool backward = false;  ///< on the way back
+  text operation{};       ///< the operation that needs it
+  bool backward = false;  ///< made in the backward pass
   sharding from{}, to{};
   shape_list extents{};
-  std::size_t bytes = 0;  ///< that this worker receives
+  std::size_t bytes = 0;  ///< received by this worker
 
   friend bool operator==(const movement& a, const movement& b) {
     const auto same = [](const char* x, const char* y) {
@@ -28,13 +28,14 @@ struct movement {
 
 namespace detail {
 
-/// Where movements are written down. In a dry run none is made and no element is touched.
+/// The log of movements. In a dry run no movement is made and no element is touched.
 struct movement_log {
   std::vector<movement> all{};
   bool is_dry = false;
 };
 inline thread_local movement_log* log_in_use = nullptr;
-/// While a way back is run, whose movements follow from those that were written forward.
+/// True during a backward pass. Its movements follow from the forward pass, so no_implicit_reshard does not reject
+/// them.
 inline thread_local bool going_back = false;
 inline thread_local const char* operation_in_use = nullptr;
 
@@ -47,7 +48,7 @@ inline void log_movement(const char* call, const sharding& from, const sharding&
       {text(operation_in_use != nullptr ? operation_in_use : call), going_back, from, to, extents, bytes});
 }
 
-/// Says for which operation movements are made, until it goes.
+/// While an object of this class lives, movements are logged under this operation's name.
 class naming_operation {
  public:
   explicit naming_operation(const char* name) : before_(operation_in_use) { operation_in_use = name; }

@@ -1,5 +1,5 @@
-// What must be equal on all workers that carry out an operation, as one number: made here, for operations that are
-// executed at once and for those of a program.
+// One number for everything that must be equal on all workers that execute an operation. It serves operations that are
+// executed at once and operations of a program.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ std::uint64_t number_of(const applied_operation& op) {
   return all.value();
 }
 
-/// Notes an operation on operands of one mesh, for the next agreement. Returns the number of its result.
+/// Records an operation on operands of one mesh, for the next agreement. Returns the number of its result.
 template <class T, class... Operand>
 std::uint64_t noted(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
                     const Operand&... operands) {

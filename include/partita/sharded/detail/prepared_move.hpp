@@ -1,4 +1,4 @@
-// A movement of boxes that is worked out and can be made again and again; and what all movements came to.
+// A prepared movement of boxes that can be executed repeatedly; and the totals of all movements.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace partita::detail {
 
-/// What all movements of this process did so far, as this worker saw it.
+/// The totals of all movements so far, as this worker saw them.
 struct movement_counts {
   std::size_t exchanges = 0;  ///< rounds of messages
   std::size_t bytes = 0;      ///< received from other workers
-  std::size_t messages = 0;   ///< boxes that others gave
+  std::size_t messages = 0;   ///< boxes received from other workers
 };
 inline thread_local movement_counts movements;
 
@@ -20,7 +20,7 @@ inline thread_local movement_counts movements;
 struct prepared_move {
   std::unique_ptr<box_exchange> exchange{};
   std::vector<std::ptrdiff_t> x_steps{}, y_steps{};
-  std::size_t bytes = 0, messages = 0;  ///< that come from others
+  std::size_t bytes = 0, messages = 0;  ///< received from other workers
 
   template <class = void>
   void operator()(const void* x, void* y) const {

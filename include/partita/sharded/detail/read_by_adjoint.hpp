@@ -1,4 +1,4 @@
-// What the way back through an operation reads: nothing else need be kept.
+// Which values the adjoint of an operation reads; the tape keeps only these.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace partita::detail {
 
-/// Which values the adjoint of an operation reads, if the gradients of these operands are asked for: a bit for each
-/// operand, and the next one for the result. The others need not be kept.
+/// Which values the adjoint of an operation reads if the gradients of these operands are wanted: one bit per operand,
+/// and the next bit for the result. The other values need not be kept.
 inline std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t asked) {
   using e = element_function;
   const std::uint32_t all = ~std::uint32_t{0}, result = std::uint32_t{1} << op.how.operand_count;
@@ -59,7 +59,7 @@ inline std::uint32_t read_by_adjoint(const applied_operation& op, std::uint32_t 
       return all;
   }
 }
-/// The shape of a block, and no memory.
+/// A block of the same shape, without memory.
 template <class T>
 tensor_block<T> without_elements(const tensor_block<T>& x) {
   tensor_block<T> y;

@@ -1,4 +1,4 @@
-// Carrying out a reshard plan on this worker's block: what follows each other without a reduction is one exchange.
+// Executes a reshard plan on this worker's block; consecutive steps without a reduction become one exchange.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// A sharding with nothing but where elements are and what is owed.
+/// A sharding reduced to the placement of its elements and its pending reductions.
 constexpr sharding bare(const sharding& s) {
   sharding only = s;
   only.open = only.kept_whole = only.reduced_over = 0;
@@ -19,7 +19,7 @@ constexpr sharding bare(const sharding& s) {
   return only;
 }
 
-/// The same without axes of one place, along which nothing is cut, copied or owed.
+/// The same without axes of size 1, which neither shard nor replicate nor need a reduction.
 inline sharding without_single_axes(const sharding& s) {
   sharding only = s;
   for (std::size_t d = 0; d < s.rank(); ++d) {
@@ -32,12 +32,12 @@ inline sharding without_single_axes(const sharding& s) {
   return only;
 }
 
-/// Whether each worker's blocks under both are the same elements.
+/// Whether each worker has the same elements under both shardings.
 inline bool is_one_block(const sharding& a, const sharding& b) {
   return a.same_layout(b) || without_single_axes(bare(a)).same_layout(without_single_axes(bare(b)));
 }
 
-/// One leg of a way between shardings: a single exchange, or nothing but local work.
+/// One step of a reshard: a single exchange, or local work only.
 struct reshard_leg {
   enum class what { slice, exchange, reduce, all_reduce, owe };
   what done;
@@ -46,7 +46,7 @@ struct reshard_leg {
   owed_reduction kind = owed_reduction::none;
 };
 
-/// The legs of a plan.
+/// The steps of a plan.
 template <class = void>
 inline std::vector<reshard_leg> legs_of(const reshard_plan& plan, const sharding& from) {
   using step = reshard_step::what;
@@ -74,7 +74,7 @@ inline std::vector<reshard_leg> legs_of(const reshard_plan& plan, const sharding
   return legs;
 }
 
-/// What the worker at a place receives in these legs.
+/// The amount that the worker at a mesh position receives in these steps.
 template <class = void>
 inline movement_counts received_in(const std::vector<reshard_leg>& legs, const shape_list& shape, std::size_t place,
                                    std::size_t element_bytes) {
@@ -95,7 +95,7 @@ inline movement_counts received_in(const std::vector<reshard_leg>& legs, const s
       add({leg.from, leg.to, along}, shape);
       continue;
     }
-    const shape_list row{volume_in(shape_of_box(mesh_block(leg.from, shape, place)))};  // as all_reduced does it
+    const shape_list row{volume_in(shape_of_box(mesh_block(leg.from, shape, place)))};  // as in all_reduced
     const sharding whole(leg.from.on, 1), cut = whole.cut(0, axis_list(leg.axis));
     add({whole.partial(leg.axis, leg.kind), cut, along}, row);
     add({cut, whole, 0}, row);
@@ -103,7 +103,7 @@ inline movement_counts received_in(const std::vector<reshard_leg>& legs, const s
   return all;
 }
 
-/// What two summands become.
+/// Combines two summands.
 template <class T>
 T combined(owed_reduction kind, const T& a, const T& b) {
   switch (kind) {
@@ -121,7 +121,7 @@ T combined(owed_reduction kind, const T& a, const T& b) {
       return static_cast<T>(a + b);
   }
 }
-/// `parts` blocks of n elements that follow each other become one.
+/// Combines `parts` consecutive blocks of n elements into one.
 template <class T>
 void combine(owed_reduction kind, std::size_t parts, const T* from, std::size_t n, T* to) {
   for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
@@ -131,7 +131,7 @@ void combine(owed_reduction kind, std::size_t parts, const T* from, std::size_t 
     for (std::size_t k = 0; k < n; ++k) to[k] = static_cast<T>(to[k] / static_cast<T>(parts));
 }
 
-/// Copies the box of a block that another box of indices names.
+/// Copies the part of a block that another box covers.
 template <class T>
 tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had, const short_list<interval>& wanted) {
   tensor_block<T> y(shape_of_box(wanted));
@@ -151,7 +151,7 @@ tensor_block<T> sliced(const tensor_block<T>& x, const short_list<interval>& had
   return y;
 }
 
-/// Carries out an exchange, or writes down that it is to be.
+/// Executes an exchange, or records it as a step.
 template <class T>
 void move_block(bound_mesh& on, const reshard_exchange& e, const shape_list& shape, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
@@ -162,7 +162,7 @@ void move_block(bound_mesh& on, const reshard_exchange& e, const shape_list& sha
         {x}, y, [made](const T* const* from, T* to) { (*made)(from[0], to); }, true);
 }
 
-/// One exchange, its summands combined.
+/// Executes one exchange, and combines the received summands.
 template <class T>
 tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshard_exchange& e, const shape_list& shape,
                           owed_reduction kind) {
@@ -186,8 +186,8 @@ tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshar
   return y;
 }
 
-/// Reduces and keeps the whole on all: the block, seen as a row, is cut among those that hold its summands, and put
-/// together again, so that nobody receives more than twice what it holds.
+/// An all-reduce as a reduce-scatter and an all-gather. The block, seen as a row, is divided among the workers that
+/// hold its summands, reduced, and gathered. No worker receives more than twice the size of its block.
 template <class T>
 tensor_block<T> all_reduced(bound_mesh& on, const tensor_block<T>& x, const reshard_leg& leg, const shape_list& shape) {
   const std::uint32_t along = std::uint32_t{1} << leg.axis;
@@ -202,7 +202,7 @@ tensor_block<T> all_reduced(bound_mesh& on, const tensor_block<T>& x, const resh
   return y;
 }
 
-/// A whole value as summands: all but the first hold what changes nothing.
+/// Makes a replicated value partial: all summands but the first hold the neutral element.
 template <class T>
 tensor_block<T> owing(const bound_mesh& on, const tensor_block<T>& x, const reshard_leg& leg) {
   const bool counts = leg.kind == owed_reduction::sum || leg.kind == owed_reduction::prod;
@@ -212,7 +212,7 @@ tensor_block<T> owing(const bound_mesh& on, const tensor_block<T>& x, const resh
   return y;
 }
 
-/// What the plan of a reshard brings to a worker, the same number on all workers.
+/// The bytes that a worker receives in a reshard, as planned; the same number on all workers.
 template <class = void>
 inline std::size_t planned_bytes(const sharding& from, const sharding& to, const shape_list& shape,
                                  std::size_t element_bytes) {
@@ -221,8 +221,8 @@ inline std::size_t planned_bytes(const sharding& from, const sharding& to, const
                       element_bytes)
       .bytes();
 }
-/// This worker's block of the same tensor under another sharding. Collective over the world if anything moves; what
-/// needs no move shares its memory with x.
+/// This worker's block of the same tensor under another sharding. Collective over the world if anything moves. If
+/// nothing moves, the result may share its memory with x.
 template <class T>
 tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const sharding& from, const sharding& to,
                           const shape_list& shape) {
@@ -240,7 +240,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
       return shape_alone<T>(shape_of_box(on.box(target, shape)));
     }
     const std::size_t bytes_before = movements.bytes;
-    if (auto* const steps = moves ? step_list<T>::in_use : nullptr) {  // a program agrees once for all of its steps
+    if (auto* const steps = moves ? step_list<T>::in_use : nullptr) {  // one agreement for all its steps
       const std::size_t bytes = on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0;
       steps->add_note([=, name = text(operation_in_use != nullptr ? operation_in_use : "reshard")] {
         const naming_operation now(name.c_str());

@@ -1,4 +1,5 @@
-// Reverse mode: the cotangents of all values behind a result, the last made first.
+// Reverse-mode differentiation: computes the cotangents of all values that a result depends on, in reverse order of
+// creation.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ sharded_tensor<T> added(const sharded_tensor<T>& a, const sharded_tensor<T>& b) 
   const sharding alike[] = {a.layout(), a.layout()};
   return run_operation<T>(elements_operation<T>(element_function::add, both), both, {alike, &a.layout()});
 }
-/// Adds a contribution to a node's cotangent: to those of its layout, so that their sum moves once.
+/// Adds a contribution to a node's cotangent. Contributions with equal layouts are summed first, so that only their sum
+/// moves.
 template <class T>
 void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
   for (sharded_tensor<T>& one : node.contributions)
@@ -27,7 +29,8 @@ void contribute(tape_node<T>& node, const sharded_tensor<T>& dx) {
     }
   node.contributions.push_back(detached(dx));
 }
-/// All contributions are there: their sum, where the value's layout says that cotangents are.
+/// Computes a node's cotangent when all contributions have arrived: their sum, in the layout of cotangents of this
+/// value.
 template <class T>
 void settle(tape_node<T>& node) {
   const naming_operation name("cotangent");
@@ -42,8 +45,8 @@ void settle(tape_node<T>& node) {
   node.contributions.clear();
 }
 
-/// Whether the contributions to the cotangent of a resharded value move fewer bytes if each goes to the layout of the
-/// operand by itself than if their sum goes there by way of the value's layout.
+/// Whether the cotangent of a resharded value moves fewer bytes if each contribution is resharded directly to the
+/// layout of the operand, instead of their sum through the layout of the value.
 template <class T>
 bool goes_back_in_parts(const tape_node<T>& node) {
   if (!node.is_reshard || node.operands.empty() || !node.operands[0]) return false;
@@ -56,7 +59,7 @@ bool goes_back_in_parts(const tape_node<T>& node) {
   if (!node.contributions.empty()) together += planned_bytes(there, target, node.contributions[0].extents(), sizeof(T));
   return apart < together;
 }
-/// Second derivatives are not computed: refused by every way to ask for one.
+/// Throws the error for second derivatives, which are not computed. Every call that would need one uses it.
 template <class = void>
 [[noreturn]] inline void refuse_second_derivative() {
   throw error(
@@ -64,8 +67,8 @@ template <class = void>
       "value_and_gradient asks a gradient, as second derivatives are not computed; stop_gradient them to take them for "
       "constant");
 }
-/// Counts by how many nodes before a result each node is used. Requires nodes that were made after the first
-/// `nodes_before`: earlier ones belong to another gradient [error].
+/// Counts for each node how many nodes before a result use it. Requires nodes that were created after the first
+/// `nodes_before`; earlier ones belong to another gradient [error].
 template <class T>
 void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_before) {
   const auto visit = [&](tape_node<T>& node) {
@@ -82,8 +85,8 @@ void count_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t nodes_b
   }
 }
 
-/// Runs back from a result whose cotangent is `seed`, through nodes made after the first `nodes_before`. Nodes that are
-/// done with let go of what they kept.
+/// Runs the backward pass from a result whose cotangent is `seed`, through the nodes created after the first
+/// `nodes_before`. A node that is done releases what it kept.
 template <class T>
 void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std::uint64_t nodes_before = 0) {
   using step = std::shared_ptr<tape_node<T>>;

@@ -1,4 +1,4 @@
-// Work on blocks that is written down instead of being done: what operations and movements see of a bound program.
+// Recording work on blocks instead of doing it: the interface between operations and movements and a bound program.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// What one step does: y of x.
+/// The work of one step, which computes y from x.
 template <class T>
 struct block_step {
   virtual ~block_step() = default;
@@ -26,14 +26,15 @@ struct block_note_of final : block_step<T> {
   void operator()(const T* const*, T*) override { note(); }
 };
 
-/// While `in_use` names a list, what computes or moves blocks on this thread adds a step to it and leaves their
-/// elements alone.
+/// While `in_use` points to a list, every computation or movement of blocks on this thread adds a step to it and does
+/// not touch elements.
 template <class T>
 class step_list {
  public:
   static inline thread_local step_list* in_use = nullptr;
 
-  /// One more step. What moves elements between workers says so, and has its blocks where others reach them.
+  /// Adds a step. `moves` marks a step that moves elements between workers; its blocks are placed in memory that other
+  /// workers can reach.
   template <class Work>
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<T>& y, const Work& work, bool moves = false) {
     put(x, y, std::unique_ptr<block_step<T>>(new block_step_of<T, Work>(work)), moves);

@@ -1,5 +1,5 @@
-// Where the blocks of a program's steps lie in one piece of storage: blocks that are not needed at the same time share
-// their place.
+// Places the blocks of a program's steps in one piece of storage. Blocks that are not needed at the same time share
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace partita::detail {
 
-/// A block from the step that sets it to the last one that reads it, and where it lies.
+/// The size of a block, its lifetime from the step that sets it to the last step that reads it, and its offset.
 struct block_lifetime {
   std::size_t bytes = 0, first = 0, last = 0, offset = 0;
 };
 
-/// Gives each block the lowest offset at which no other block lies during its life; returns the bytes of all together.
-/// Offsets are multiples of a cache line. Cost: O(blocks²), once.
+/// Gives each block the lowest offset at which it overlaps no other block during its lifetime; returns the total number
+/// of bytes. Offsets are multiples of a cache line. Cost: O(blocks²), once.
 template <class = void>
 inline std::size_t place_in_storage(std::vector<block_lifetime>& all) {
   constexpr std::size_t line = 64;

@@ -1,4 +1,4 @@
-// What reverse mode remembers: which operation made a value, and how cotangents go back through it.
+// The tape of reverse-mode differentiation: which operation made a value, and how cotangents pass back through it.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace partita::detail {
 
-/// The cotangent of operand i from the cotangent of the result.
+/// Computes the cotangent of operand i from the cotangent of the result.
 template <class T>
 using pull_back = std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<T>& dy)>;
 
-/// One recorded value. Nodes are numbered as they are made, so that one of a higher number never is before a lower one.
+/// One recorded value. Nodes are numbered in the order of creation, which is a topological order.
 template <class T>
 struct tape_node {
   std::uint64_t order = 0;
   sharding layout{};                                   ///< of the value
-  std::vector<std::shared_ptr<tape_node>> operands{};  ///< null where no gradient is asked for
+  std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for operands without a gradient
   pull_back<T> back{};
   bool is_reshard = false;                         ///< the value of its only operand under another layout
-  bool is_of_segment = false;                      ///< an argument of recompute: its node outside brings its cotangent
-  std::size_t uses = 0;                            ///< that have not contributed to the cotangent yet
-  std::vector<sharded_tensor<T>> contributions{};  ///< to the cotangent, one for each layout
+  bool is_of_segment = false;                      ///< an argument of recompute: its outer node reshards it
+  std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
+  std::vector<sharded_tensor<T>> contributions{};  ///< to the cotangent, one per layout
   sharded_tensor<T> cotangent{};
-  held_blocks held{};  ///< that `back` reads
+  held_blocks held{};  ///< blocks that `back` reads
 
   void hold(const sharded_tensor<T>& x) {
     const auto& block = x.state()->block;
@@ -46,7 +46,7 @@ std::shared_ptr<tape_node<T>> new_node(const sharding& layout) {
   return node;
 }
 
-/// The same block as a value that no tape knows.
+/// The same block as a value that is not on the tape.
 template <class T>
 sharded_tensor<T> detached(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
@@ -55,7 +55,8 @@ sharded_tensor<T> detached(const sharded_tensor<T>& x) {
   return sharded_tensor<T>(std::move(state));
 }
 
-/// Records a result, if a gradient of one of the operands may be asked for. `back` is made by `make()` only then.
+/// Records a result on the tape if a gradient of one of the operands may be requested. `make()` is called for `back`
+/// only then.
 template <class T, class Make>
 sharded_tensor<T> recorded(sharded_tensor<T> y, const std::vector<sharded_tensor<T>>& operands, Make make) {
   bool asked = false;

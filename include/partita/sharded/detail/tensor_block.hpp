@@ -1,4 +1,4 @@
-// A block of a tensor whose rank is known at run time only, and a walk over its rows.
+// A block of a tensor whose rank is known only at run time, and a loop over its rows.
 #pragma once
 
 #include <array>
@@ -20,21 +20,21 @@ inline shape_list shape_of_box(const short_list<interval>& box) {
   for (const interval& one : box) shape.push_back(one.size());
   return shape;
 }
-/// How far apart neighbours along each dimension are in C order.
+/// The strides of the dimensions in C order.
 inline short_list<std::ptrdiff_t> steps_in(const shape_list& shape) {
   auto steps = short_list<std::ptrdiff_t>::filled(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;) steps[d - 1] = steps[d] * static_cast<std::ptrdiff_t>(shape[d]);
   return steps;
 }
 
-/// Dense elements in C order. Copies share their memory: who changes elements asks `alone` first.
+/// Dense elements in C order. Copies share their memory: code that changes elements must check `alone` first.
 template <class T>
 struct tensor_block {
   shape_list shape{};
   std::shared_ptr<T> memory{};
 
   tensor_block() = default;
-  /// Elements that are not set yet, from an arena where one is given.
+  /// Uninitialised elements, from an arena if one is given.
   explicit tensor_block(const shape_list& of, arena* from = nullptr) : shape(of) {
     const std::size_t n = size() == 0 ? 1 : size();
     struct scope {
@@ -42,7 +42,7 @@ struct tensor_block {
       ~scope() { pool_allocator<T>::arena_in_use = nullptr; }
     } const use(from);
     memory = std::shared_ptr<T>(pool_allocator<T>().allocate(n), [n](T* p) { pool_allocator<T>().deallocate(p, n); });
-    if (shape.empty()) *memory = T();  // also a worker that is not on the mesh has a block of a scalar
+    if (shape.empty()) *memory = T();  // a worker that is not on the mesh has a scalar's block, too
   }
 
   std::size_t size() const { return volume_in(shape); }
@@ -60,8 +60,8 @@ struct tensor_block {
   }
 };
 
-/// Calls row(offsets, n) for every row along the last dimension of `shape`: `offsets[k]` is where it starts in array k,
-/// whose steps are `steps[k]`. Of rank 0 there is one row of one element.
+/// Calls row(offsets, n) for every row along the last dimension of `shape`. `offsets[k]` is the start of the row in
+/// array k, whose strides are `steps[k]`. Rank 0 has one row of one element.
 template <std::size_t Arrays, class Row>
 void for_each_row(const shape_list& shape, const std::array<short_list<std::ptrdiff_t>, Arrays>& steps, Row row) {
   const std::size_t rank = shape.size();
