@@ -18,7 +18,7 @@ struct box {
     for (std::size_t d = 0; d < Rank; ++d) shape[d] = stop[d] > start[d] ? stop[d] - start[d] : 0;
     return shape;
   }
-  /// How many indices the box holds: 1 for rank 0.
+  /// The number of indices in the box: 1 for rank 0.
   constexpr std::size_t volume() const { return volume_of(shape()); }
   constexpr bool empty() const { return volume() == 0; }
   constexpr bool contains(const index<Rank>& i) const {
@@ -30,7 +30,7 @@ struct box {
   friend constexpr bool operator==(const box&, const box&) = default;
 };
 
-/// The indices that both boxes hold.
+/// The indices that are in both boxes.
 template <std::size_t Rank>
 constexpr box<Rank> intersection(const box<Rank>& a, const box<Rank>& b) {
   box<Rank> common{};
@@ -42,7 +42,7 @@ constexpr box<Rank> intersection(const box<Rank>& a, const box<Rank>& b) {
   return common;
 }
 
-/// The box as seen from `origin`: what is global becomes local to a block that starts there.
+/// The box relative to `origin`: converts global indices to the local indices of a block that starts there.
 template <std::size_t Rank>
 constexpr box<Rank> relative_to(const box<Rank>& b, const index<Rank>& origin) {
   box<Rank> local = b;

@@ -1,4 +1,4 @@
-// The exceptions of the library: one base and one child for each thing that can be wrong.
+// The exceptions of the library: one base class, and one derived class for each kind of error.
 #pragma once
 
 #include <exception>
@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// What every exception of the library is. `what()` is one sentence: the call, what it requires, both sides, the way
-/// out.
+/// The base class of every exception of the library. `what()` is one sentence: the call, what it requires, the values
+/// on both sides, and how to fix it.
 class error : public std::exception {
  public:
   explicit error(const text& sentence) : sentence_(sentence) {}

@@ -1,4 +1,4 @@
-// How many along each dimension, each known at compile time or `dynamic`.
+// Extents: the size of each dimension, known at compile time or `dynamic`.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ class extents {
 
   constexpr extents() = default;
 
-  /// From the dynamic extents in order, or from all extents in order; a static entry given another value, and a value
-  /// that is or was negative, is a shape_error.
+  /// From the dynamic extents in order, or from all extents in order. A value that differs from a static entry, and a
+  /// negative value (also one converted to unsigned), is a shape_error.
   template <class... Integer>
     requires(sizeof...(Integer) > 0 && (std::is_convertible_v<Integer, std::size_t> && ...) &&
              (sizeof...(Integer) == rank_dynamic() || sizeof...(Integer) == rank()))
@@ -65,7 +65,7 @@ class extents {
     return all;
   }
 
-  /// The product of the extents: 1 for rank 0. One that is no `std::size_t` is a shape_error.
+  /// The product of the extents: 1 for rank 0. A product that overflows `std::size_t` is a shape_error.
   constexpr std::size_t size() const { return product_of(array(), "partita::extents::size()"); }
 
   template <std::size_t... Other>
@@ -81,7 +81,7 @@ class extents {
 
  private:
   static constexpr std::array<std::size_t, sizeof...(E)> entries_{E...};
-  /// The largest extent given at run time: what lies above is a negative number that became unsigned, or `dynamic`.
+  /// The largest allowed run-time extent. Larger values are negative numbers converted to unsigned, or `dynamic`.
   static constexpr std::size_t most = static_cast<std::size_t>(-1) / 2;
 
   template <std::size_t N>
@@ -129,7 +129,7 @@ inline constexpr bool is_extents = false;
 template <std::size_t... E>
 inline constexpr bool is_extents<extents<E...>> = true;
 
-/// The compile-time entries of an extents type; those known at run time only are `dynamic`.
+/// The compile-time entries of an extents type; run-time extents are `dynamic`.
 template <class Extents>
 constexpr std::array<std::size_t, Extents::rank()> static_extents() {
   std::array<std::size_t, Extents::rank()> entries{};
@@ -146,7 +146,7 @@ struct repeat_dynamic<0, E...> {
 };
 }  // namespace detail
 
-/// Extents of rank R that are all known at run time only.
+/// Extents of rank R that are all known at run time.
 template <std::size_t Rank>
 using dynamic_extents = typename detail::repeat_dynamic<Rank>::type;
 

@@ -1,4 +1,4 @@
-// A 64-bit number that equal values share: what workers compare instead of the values.
+// A 64-bit hash, which workers compare instead of the values themselves.
 #pragma once
 
 #include <bit>
@@ -8,15 +8,16 @@
 
 namespace partita {
 
-/// Mixes values in order into one number: `hasher().mix(rank).mix(extents.array()).value()`. The same on every worker
-/// and in constant expressions; made to find differences, not to resist an opponent.
+/// Mixes values in order into one hash: `hasher().mix(rank).mix(extents.array()).value()`. The same on every worker and
+/// in constant expressions. It detects differences; it is not a cryptographic hash.
 class hasher {
  public:
-  /// From the start, or from a number made before on.
+  /// Starts a new hash, or continues from an earlier one.
   constexpr explicit hasher(std::uint64_t seed = 0) : state_(seed) {}
 
-  /// One more value: of a type that has a fingerprint or no state, a number (a fraction by its bits), an enumerator,
-  /// what an optional holds, or the values of a range in order and their count ([1, 2], [3] differs from [1], [2, 3]).
+  /// Adds one value: a value whose type has a fingerprint() or is empty, a number (a floating-point number by its
+  /// bits), an enumerator, the content of an optional, or the values of a range in order and their count ([1, 2], [3]
+  /// differs from [1], [2, 3]).
   template <class Value>
   constexpr hasher& mix(const Value& value) {
     if constexpr (requires { value.fingerprint(); }) return mix(value.fingerprint());
@@ -31,7 +32,7 @@ class hasher {
     }
     return *this;
   }
-  /// A name, by its characters.
+  /// Adds a name, character by character.
   constexpr hasher& mix(const char* characters) {
     while (*characters != '\0') mix(*characters++);
     return mix('\0');

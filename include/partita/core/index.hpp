@@ -1,4 +1,4 @@
-// A position in an index space, and its number in C order (the last dimension runs fastest).
+// A position in an index space, and its number in C order (the last dimension varies fastest).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace partita {
 template <std::size_t Rank>
 using index = std::array<std::size_t, Rank>;
 
-/// A position as it is; anything else is answered with a sentence.
+/// Returns a position unchanged. Any other type is a compile-time error with a readable message.
 template <std::size_t Rank, class Index>
 constexpr index<Rank> index_from(const Index& i) {
   static_assert(std::is_same_v<Index, index<Rank>>,
@@ -25,7 +25,7 @@ constexpr index<Rank> index_from(const Index& i) {
   }
 }
 
-/// A position written in braces. All coordinates are written: {1} is no position in a space of rank 2.
+/// A position written in braces. All coordinates must be written: {1} is not a position in a space of rank 2.
 template <std::size_t Rank, std::size_t N>
 constexpr index<Rank> index_from(const std::size_t (&coordinates)[N]) {
   static_assert(N == Rank,
@@ -36,8 +36,8 @@ constexpr index<Rank> index_from(const std::size_t (&coordinates)[N]) {
   return i;
 }
 
-/// The C-order number of position `i` in a space of the given shape. Requires a position inside (not checked: this is
-/// the arithmetic of inner loops).
+/// The C-order number of position `i` in a space of the given shape. Requires a position inside the space (not checked,
+/// because inner loops call this).
 template <std::size_t Rank>
 constexpr std::size_t number_of(const index<Rank>& i, const std::array<std::size_t, Rank>& shape) {
   std::size_t number = 0;
@@ -50,7 +50,7 @@ template <std::size_t Rank>
 constexpr index<Rank> index_of(std::size_t number, const std::array<std::size_t, Rank>& shape) {
   index<Rank> i{};
   std::size_t rest = number;
-  bool some = true;  // a space without a position has no number
+  bool some = true;  // an empty space has no numbers
   for (std::size_t d = Rank; d-- > 0 && some;) {
     some = shape[d] != 0;
     i[d] = some ? rest % shape[d] : 0;
@@ -62,7 +62,7 @@ constexpr index<Rank> index_of(std::size_t number, const std::array<std::size_t,
   return i;
 }
 
-/// How many positions a space of the given shape has. More than a `std::size_t` can count are a shape_error.
+/// The number of positions in a space of the given shape. An overflow of `std::size_t` is a shape_error.
 template <std::size_t Rank>
 constexpr std::size_t volume_of(const std::array<std::size_t, Rank>& shape) {
   return product_of(shape, "partita::volume_of(shape)");

@@ -1,4 +1,4 @@
-// Helpers of overloads that no valid call takes: their only effect is one readable error message.
+// Helpers of overloads that only invalid calls select: their only effect is one readable error message.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@ namespace partita::detail {
 template <class... A>
 inline constexpr bool dependent_false = sizeof...(A) == static_cast<std::size_t>(-1);
 
-/// In the place of a result: no compiler warns that it is not used.
+/// The result of a rejected call. Its destructor avoids a compiler warning about an unused variable.
 struct rejected_call {
   ~rejected_call() {}
 };
 
-/// In the place of what a layer is made of.
+/// Placeholder for the template arguments of a layer that were not given.
 struct nothing_given {};
-/// In the place of an element type that was not given.
+/// Placeholder for an element type that was not given.
 struct element_type_left_out {};
-/// In the place of a rank that was not given.
+/// Placeholder for a rank that was not given.
 inline constexpr std::size_t rank_left_out = static_cast<std::size_t>(-1);
 
-/// What every argument converts to, and every list in braces: a conversion that those of all other overloads are better
-/// than, so that what takes these gets the calls that nothing else takes.
+/// Every argument, and every list in braces, converts to this type. The conversion is worse than those of all other
+/// overloads, so an overload with this parameter gets only the calls that no other overload accepts.
 struct any_argument {
   constexpr any_argument() = default;
   template <class A>
@@ -33,9 +33,10 @@ struct any_argument {
 
 }  // namespace partita::detail
 
-/// `PARTITA_OTHER_CALLS(f) { static_assert(…) }` is what the calls of f get that no overload takes: any arguments, too
-/// few, or up to five. PARTITA_OTHER_CALLS_OF_VALUES(f) gives the same message to calls with values as template
-/// arguments. Under another name where an editor reads this, whose list of signatures then shows what may be called.
+/// `PARTITA_OTHER_CALLS(f) { static_assert(…) }` defines the overload for calls of f that no other overload accepts:
+/// any arguments, too few, or up to five. PARTITA_OTHER_CALLS_OF_VALUES(f) gives the same message to calls with values
+/// as template arguments. For an editor the overload has a different name, so that its list of signatures shows only
+/// valid calls.
 #if defined(__INTELLISENSE__) || defined(__clangd__) || defined(PARTITA_SIGNATURES_ALONE)
 #define PARTITA_NAME_OF_OTHER_CALLS(function) function##_of_other_arguments
 #else

@@ -1,4 +1,4 @@
-// A number for each dimension, or one that all of them share.
+// A number for each dimension, or one number for all dimensions.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// N numbers: `{3, 5}` one for each dimension, `3` or `{3}` that for all of them.
+/// N numbers: `{3, 5}` gives one for each dimension, `3` or `{3}` gives the same one for all.
 template <std::size_t N, class Others = std::make_index_sequence<(N > 1 ? N - 1 : 0)>>
 struct per_dimension;
 template <std::size_t N, std::size_t... D>

@@ -1,4 +1,4 @@
-// Products of extents that do not wrap around: how many places, indices or elements there are, or an error.
+// Products of extents with a check for overflow.
 #pragma once
 
 #include <array>
@@ -7,18 +7,19 @@
 
 namespace partita {
 
-/// Whether a * b is a `std::size_t`; it is then in `product`.
+/// Returns whether a * b fits in `std::size_t`, and if so stores it in `product`.
 constexpr bool multiply(std::size_t a, std::size_t b, std::size_t& product) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
-/// Whether the product of the extents is a `std::size_t`; it is then in `product`: 1 for rank 0, 0 if an extent is 0.
+/// Returns whether the product of the extents fits in `std::size_t`, and if so stores it in `product`: 1 for rank 0, 0
+/// if an extent is 0.
 template <std::size_t Rank>
 constexpr bool multiply(const std::array<std::size_t, Rank>& extents, std::size_t& product) {
   product = 1;
   bool fits = true;
   for (const std::size_t extent : extents) {
-    if (extent == 0) {  // whatever the others are
+    if (extent == 0) {  // then the other extents do not matter
       product = 0;
       return true;
     }
@@ -27,8 +28,8 @@ constexpr bool multiply(const std::array<std::size_t, Rank>& extents, std::size_
   return fits;
 }
 
-/// The product of the extents: 1 for rank 0, 0 if one of them is 0. A product that is no `std::size_t` is an `Error`
-/// that names the call.
+/// The product of the extents: 1 for rank 0, 0 if one of them is 0. On overflow it throws an `Error` that names the
+/// call.
 template <class Error = shape_error, std::size_t Rank>
 constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, const char* call) {
   std::size_t product = 1;
@@ -38,10 +39,11 @@ constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, c
   return product;
 }
 
-/// Refuses extents of parameters that no worker could hold: a negative number, or what came out of one.
+/// Rejects extents of parameters that are too large for any worker: a negative number converted to unsigned, or a value
+/// computed from one.
 template <std::size_t Rank>
 void require_no_overflow(const std::array<std::size_t, Rank>& extents, const char* what, const char* call) {
-  constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: an array of as many can be asked for
+  constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: an array of this size can be requested
   std::size_t product = 1;
   bool fits = multiply(extents, product) && product <= most;
   for (const std::size_t extent : extents) fits = fits && extent <= most;

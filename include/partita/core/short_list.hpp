@@ -1,4 +1,4 @@
-// A short list held by value: shapes and dimension lists whose length is known at run time only.
+// A short list stored by value: shapes and dimension lists whose length is known at run time.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// The largest rank the library handles.
+/// The largest supported rank.
 inline constexpr std::size_t most_dimensions = 16;
 
 /// At most `most_dimensions` values in order, without allocation and usable in constant expressions.
@@ -19,13 +19,13 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// `count` times the same value. Not a constructor, or {1, n} would be it where the two differ in type.
+  /// `count` copies of one value. A constructor would be ambiguous: {1, n} with two different types would call it.
   static constexpr short_list filled(std::size_t count, const T& value) {
     short_list all;
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);
     return all;
   }
-  constexpr short_list(std::initializer_list<T> values) {  // {7, n} as well, of two types
+  constexpr short_list(std::initializer_list<T> values) {  // also accepts {7, n} with two different types
     for (const T& value : values) push_back(value);
   }
   template <class U>
@@ -44,7 +44,7 @@ class short_list {
   template <std::size_t... E>
   constexpr short_list(const extents<E...>& all) : short_list(all.array()) {}  // NOLINT
 
-  /// One more value at the end; more than `most_dimensions` is a shape_error.
+  /// Appends one value; more than `most_dimensions` values are a shape_error.
   constexpr void push_back(const T& value) {
     if (size_ == most_dimensions)
       throw shape_error(text("partita: requires at most ") << most_dimensions << " dimensions; reshape to fewer");
@@ -67,7 +67,7 @@ class short_list {
   }
 
  private:
-  /// A fraction would be cut off.
+  /// Rejects floating-point values, which would be truncated.
   template <class U>
   static constexpr void require_integers() {
     static_assert(!std::is_integral_v<T> || !std::is_floating_point_v<U>,

@@ -1,7 +1,7 @@
-// A sentence of bounded length, built without allocation and also in constant expressions.
+// A string of bounded length, built without allocation and also in constant expressions.
 //
-// Every message of the library is one of these: the verdict of a rule writes it at compile time and at run time with
-// the same code, and an exception carries it without <string> (which alone costs more than the whole of core/).
+// Every message of the library is one: a rule writes it with the same code at compile time and at run time, and an
+// exception carries it without <string> (which alone costs more compile time than all of core/).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// A character sequence of at most `Capacity` characters; what does not fit is cut, and the cut is marked by "...".
+/// A string of at most `Capacity` characters; longer text is truncated and ends with "...".
 template <std::size_t Capacity>
 class basic_text {
  public:
@@ -60,7 +60,7 @@ class basic_text {
     }
   }
 
-  /// Writes the elements of a range in brackets: [2, 3]; a range element is written in brackets of its own.
+  /// Writes the elements of a range in brackets: [2, 3]; nested ranges are written in nested brackets.
   template <class Range>
     requires requires(const Range& range) {
       range.begin();
@@ -113,7 +113,7 @@ class basic_text {
   std::size_t size_ = 0;
 };
 
-/// A sentence: the length that messages are given.
+/// The string type of messages, with their maximal length.
 using text = basic_text<1500>;
 
 /// Writes a text to a stream (any stream with `write`), so that core/ needs no stream header.

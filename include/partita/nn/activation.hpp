@@ -1,4 +1,4 @@
-// Elementwise activations as layers: they act on each block where it is, without communication.
+// Elementwise activations as layers. Each worker applies the function to its own block, without communication.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// y = f(x), element by element. `Function` gives the value from x, and the derivative from x and y.
+/// y = f(x), element by element. `Function` computes the value from x, and the derivative from x and y.
 template <class T, class Function>
 class activation {
  public:
@@ -42,7 +42,7 @@ class activation {
   template <ranked_array Y>
   xt::xtensor<T, rank_of<Y>> adjoint(const Y& dy) {
     xt::xtensor<T, rank_of<Y>> dx = dy;
-    const bool holds_nothing = dx.size() == 0 && x_.empty();  // then it has no batch to contradict
+    const bool holds_nothing = dx.size() == 0 && x_.empty();  // an empty block agrees with every batch
     if (!holds_nothing && !std::equal(shape_.begin(), shape_.end(), dx.shape().begin(), dx.shape().end()))
       throw shape_error(text("partita::activation::adjoint(dy): requires dy of the shape of the last result ")
                         << shape_ << ", got " << dx.shape());
@@ -59,7 +59,7 @@ namespace detail {
 struct relu_function {
   template <class T>
   static T value(T x) {
-    return x < T(0) ? T(0) : x;  // a NaN comes through
+    return x < T(0) ? T(0) : x;  // NaN is passed through
   }
   template <class T>
   static T derivative(T x, T) {

@@ -1,4 +1,4 @@
-// Batch normalisation of a tensor that is cut in any way: the statistics are those of the whole batch.
+// Batch normalisation of a tensor that is partitioned in any way. The statistics are those of the whole batch.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,29 @@ namespace partita {
 struct batch_norm_options {
   std::size_t channels = 0;
   double epsilon = 1e-5;
-  /// The share of a new batch in the running statistics; none: the average of all batches. 0 leaves them as they are.
+  /// The weight of a new batch in the running statistics, as in PyTorch. 0 never changes them; without a value they are
+  /// the average over all batches.
   std::optional<double> momentum = 0.1;
-  bool affine = true;                ///< times weight() plus bias()
-  bool track = true;                 ///< keeps running statistics, which evaluation uses
-  std::optional<cut> channel_cut{};  ///< how channels are cut over the partition; in balance if nothing is said
+  bool affine = true;                ///< multiplies by weight() and adds bias()
+  bool track = true;                 ///< keeps running statistics, which evaluation mode uses
+  std::optional<cut> channel_cut{};  ///< how the channels are split over the partition; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, of each channel over batch and features:
-/// `batch_norm<float, 4> n(p_x, {.channels = 16})`. Begins in training; train() and evaluate() switch.
-/// Shapes:   x is batch x channels x features, of rank Rank >= 2, cut over p in any way, the channels as the options
-///           say; y is cut like x. weight(), bias(), running_mean() and running_variance() are those of this worker's
-///           channels, the same on all workers that share them; of no element on a worker outside of p.
-/// Requires: the channels of the options, cut as they say, and in training more than one element in a channel
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel over batch and
+/// features: `batch_norm<float, 4> n(p_x, {.channels = 16})`. Starts in training mode; train() and evaluate() switch
+/// it.
+/// Shapes:   x is batch x channels x features, of rank Rank >= 2, partitioned over p in any way, its channels as the
+///           options say; y is partitioned as x. weight(), bias(), running_mean() and running_variance() hold the
+///           channels of this worker, and are the same on all workers with these channels. They are empty on a worker
+///           outside of p.
+/// Requires: the channels of the options, split as they say, and in training more than one element in a channel
 ///           [shape_error, on all workers].
-/// Cost:     in training one all_reduce of three numbers a channel among the workers that share channels (count, mean
-///           and deviations, joined pairwise); in evaluation none. The adjoint: one of two numbers a channel.
-/// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
+/// Cost:     in training one all_reduce of three numbers per channel among the workers that share channels (count, mean
+///           and sum of squared deviations, merged pairwise); in evaluation none. The adjoint: one all_reduce of two
+///           numbers per channel.
+/// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_left_out>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
@@ -99,15 +103,16 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, fixed_, counts_, this->memory());
   }
 
-  /// From now on statistics are those of each batch (and run along), or those that ran along.
+  /// train(): normalise by the statistics of each batch, and update the running statistics. evaluate(): normalise by
+  /// the running statistics.
   void train() { training_ = true; }
   void evaluate() { training_ = false; }
   bool training() const { return training_; }
 
-  /// Of no element without `track`. The variance is the unbiased one, of n / (n - 1), as PyTorch's.
+  /// Empty without `track`. The variance is the unbiased estimate, with the factor n / (n - 1), as in PyTorch.
   xt::xtensor<double, 1>& running_mean() { return running_mean_; }
   xt::xtensor<double, 1>& running_variance() { return running_variance_; }
-  /// Which channels are this worker's.
+  /// The channels of this worker.
   interval channels() const { return own_channels(layout_.p(), options_); }
   const batch_norm_options& options() const { return options_; }
 
@@ -125,7 +130,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   static interval own_channels(const partition<anywhere>& p, const batch_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
-  /// Known to all workers alike.
+  /// All workers have the same inputs here, so all throw the same error.
   void refuse(const detail::laid_out_tensor<Rank>& tensor, std::size_t others) const {
     detail::expect_channels(tensor, cut_, name);
     if (training_ && others <= 1)
@@ -152,7 +157,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   bool training_ = true, fixed_ = false, forward_done_ = false;
 };
 
-/// What `batch_norm layer(p, options)` stands for: a sentence.
+/// Fallback for `batch_norm layer(p, options)` without an element type: a compile-time error with a readable message.
 template <std::size_t Rank>
 class batch_norm<detail::element_type_left_out, Rank> {
  public:
@@ -167,7 +172,7 @@ class batch_norm<detail::element_type_left_out, Rank> {
 template <class P>
 batch_norm(const partition<P>&, const batch_norm_options& = {}) -> batch_norm<detail::element_type_left_out, P::rank()>;
 
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class batch_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:

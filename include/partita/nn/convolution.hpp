@@ -1,4 +1,5 @@
-// The distributed convolution over 1, 2 or 3 feature dimensions: batch, channels and features cut in any combination.
+// The distributed convolution over 1, 2 or 3 feature dimensions. Batch, channels and features may be partitioned in any
+// combination.
 #pragma once
 
 #include <algorithm>
@@ -21,18 +22,19 @@ namespace partita {
 /// y[n, o, i] = b[o] + sum over c, t of W[o, c, t] x[n, c, i * stride - padding + t * dilation], as PyTorch's Conv1d,
 /// Conv2d and Conv3d: `convolution<float, 2> c(p_x, p_y, p_w, {.in_channels = 8, .out_channels = 16, .kernel = {3,
 /// 3}})`.
-/// Shapes:   x is batch x in x features, cut in any way along each dimension, y is batch x out x features in balance;
-///           the padding surrounds the whole tensor. (p_x, options): p_x = batch x 1 x features, y is on p_x, every
-///           worker keeps all of W and b. (p_x, p_y, p_w, options): p_x = batch x in x features, p_y = batch x out x
-///           features, p_w = out x in x features on any workers; W is cut in balance over out x in (over out alone
-///           where there are groups) and kept by all workers along the features.
-/// Requires: T float or double, ranks [compile time]; partitions that fit [partition_error]; positive kernel, stride,
-///           dilation, channels that groups divide, a kernel that fits into the padded x, padding that x can fill
-///           [shape_error]; on all workers.
-/// Cost:     forward one exchange of the parts of x that workers need, with p_w a second one that sums; nothing for the
-///           weights. The adjoint reverses them and sums the gradients of each block of W in one all_sum_reduce.
-/// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), which are those of the whole
-///           layer's block on every worker that keeps it.
+/// Shapes:   x is batch x in x features, partitioned in any way along each dimension; y is batch x out x features,
+///           balanced; the padding surrounds the whole tensor. (p_x, options): p_x = batch x 1 x features, y is on p_x,
+///           every worker keeps all of W and b. (p_x, p_y, p_w, options): p_x = batch x in x features, p_y = batch x
+///           out x features, p_w = out x in x features on any workers. W is split over out x in (with groups over out
+///           only), balanced, and replicated on the workers along the features.
+/// Requires: T float or double, ranks [compile time]; partitions that fit [partition_error]; positive kernel, stride
+///           and dilation, channels that are multiples of groups, a kernel that fits into the padded x, a padding mode
+///           that x has enough cells for [shape_error]; all errors on all workers.
+/// Cost:     forward one exchange that brings each worker the part of x that it needs, with p_w a second exchange that
+///           sums the products. The weights are not communicated. The adjoint reverses these exchanges and sums the
+///           gradients of each block of W in one all_sum_reduce.
+/// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(). Every worker that keeps a block
+///           of W gets the complete gradient of this block.
 template <class T, std::size_t Features = detail::rank_left_out>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
@@ -75,7 +77,7 @@ class convolution {
     }
   }
 
-  /// The layer's result on this worker, zero volume where it is not in p_y.
+  /// The result of the layer on this worker, with zero volume where the worker is not in p_y.
   template <class X>
   auto operator()(const X& x) {
     if constexpr (takes<X>()) return here().forward(x);
@@ -84,15 +86,15 @@ class convolution {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// From dy, shaped as the last result, the gradient with respect to the last x; adds those of the weights and the
-  /// bias. A call that is refused has changed nothing.
+  /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
+  /// the weights and the bias. A rejected call changes nothing.
   template <class Y>
   auto adjoint(const Y& dy) {
     if constexpr (takes<Y>()) return here().adjoint(dy);
   }
 
-  /// This worker's block of W (out x in / groups x kernel) and of the bias, assignable in the same shape, alike on all
-  /// workers that keep the block; of no element where it keeps none.
+  /// This worker's block of W (out x in / groups x kernel) and of the bias. Blocks of the same shape may be assigned;
+  /// all workers that keep the block must assign the same values. Empty where the worker keeps no block.
   xt::xtensor<T, rank>& weight() { return here().weight; }
   xt::xtensor<T, 1>& bias() { return here().bias; }
   xt::xtensor<T, rank>& weight_gradient() { return here().weight_gradient; }
@@ -101,7 +103,7 @@ class convolution {
   const xt::xtensor<T, 1>& bias() const { return here().bias; }
   const xt::xtensor<T, rank>& weight_gradient() const { return here().weight_gradient; }
   const xt::xtensor<T, 1>& bias_gradient() const { return here().bias_gradient; }
-  /// Where this worker's block stands in the global W; along dimension 0 the bias, too.
+  /// The position of this worker's block in the global W. Its dimension 0 is the position in the bias, too.
   box<rank> weight_box() const { return here().w; }
   const convolution_options<Features>& options() const { return here().jobs.options(); }
 
@@ -109,7 +111,7 @@ class convolution {
     here().weight_gradient.fill(T(0));
     here().bias_gradient.fill(T(0));
   }
-  /// What an optimiser changes; valid as long as the layer lives, also when it is moved.
+  /// The weights and gradients, for an optimiser. Valid as long as the layer lives, also after the layer is moved.
   std::vector<parameter<T>> parameters() {
     return {{here().weight, here().weight_gradient}, {here().bias, here().bias_gradient}};
   }
@@ -144,7 +146,8 @@ class convolution {
     }
     bool by_output() const { return jobs.form() == detail::convolution_form::by_output; }
 
-    /// Element k of the global W is number k of the random numbers; the bias follows W.
+    /// Element k of the global W is random number k of the seed; the elements of the bias use the numbers after those
+    /// of W.
     void set_uniform() {
       const auto& o = jobs.options();
       const shape_type whole = o.weight_shape(), own = w.shape();
@@ -206,7 +209,8 @@ class convolution {
       return y;
     }
 
-    /// The features of the window that this worker has before anything arrives; none if not all samples and channels.
+    /// The features of the window that this worker has before any message arrives. Empty unless it already has all
+    /// samples and all channels of them.
     std::array<interval, Features> there_at_once() const {
       std::array<interval, Features> there{};
       const box<rank> cells = input.last_plan()->there_at_once();

@@ -1,4 +1,4 @@
-// What is to be said of a convolution beside its partitions.
+// The options of a convolution, other than its partitions.
 #pragma once
 
 #include <array>
@@ -15,16 +15,17 @@
 
 namespace partita {
 
-/// What lies in the padding around the whole tensor (not around blocks).
+/// The values in the padding around the whole tensor (not around blocks).
 enum class padding_mode {
   zeros,
-  circular,  ///< the cells at the other end
-  reflect,   ///< mirrored, the border not repeated
-  replicate  ///< the cell at the border
+  circular,  ///< the cells from the opposite end
+  reflect,   ///< mirrored, without repeating the border cell
+  replicate  ///< the border cell, repeated
 };
 
-/// A convolution over `Features` dimensions, of the whole tensors: `{.in_channels = 8, .out_channels = 16, .kernel =
-/// {3, 3}, .padding = {1, 1}}`. Layers of one seed and one shape begin alike: give each its own.
+/// A convolution over `Features` dimensions, described by the whole tensors: `{.in_channels = 8, .out_channels = 16,
+/// .kernel = {3, 3}, .padding = {1, 1}}`. Layers with the same seed and shape start with the same weights: give each
+/// layer its own seed.
 template <std::size_t Features>
 struct convolution_options {
   std::size_t in_channels = 0;
@@ -33,7 +34,8 @@ struct convolution_options {
   per_dimension<Features> stride = 1;
   per_dimension<Features> padding{};  ///< on both sides
   per_dimension<Features> dilation = 1;
-  std::size_t groups = 1;  ///< channels are mapped within groups; as many as channels is depthwise
+  /// each group of output channels sees its group of input channels; groups == channels is depthwise
+  std::size_t groups = 1;
   bool bias = true;
   padding_mode mode = padding_mode::zeros;
   initial_values initial = initial_values::uniform;  ///< in (-b, b), b = 1 / sqrt(weights of one output)
@@ -57,11 +59,11 @@ struct convolution_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<11>(*this); }
 };
 
-/// Why there is no such convolution, or nothing.
+/// The error message of options that describe no valid convolution; empty if they are valid.
 template <std::size_t Features>
 text convolution_objection(const convolution_options<Features>& o) {
   text problem;
-  constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few stay countable
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 8;  // chosen: sums of a few such numbers do not overflow
   if (o.groups == 0 || o.in_channels % o.groups != 0 || o.out_channels % o.groups != 0)
     return problem << "requires channels that are multiples of groups, got " << o.in_channels << " in_channels and "
                    << o.out_channels << " out_channels in " << o.groups << " groups";
@@ -79,7 +81,7 @@ text convolution_objection(const convolution_options<Features>& o) {
                      << o.kernel[f] << " and a dilation of " << o.dilation[f] << " along dimension " << f
                      << " of the features";
   }
-  constexpr std::size_t most_weights = std::size_t{1} << 40U;  // chosen: an array of as many can be asked for
+  constexpr std::size_t most_weights = std::size_t{1} << 40U;  // chosen: an array of this size can be requested
   std::size_t weights = 0;
   if (o.in_channels > most_weights || o.out_channels > most_weights || !multiply(o.weight_shape(), weights) ||
       weights > most_weights)
@@ -88,7 +90,8 @@ text convolution_objection(const convolution_options<Features>& o) {
   return problem;
 }
 
-/// Why a tensor of these extents (batch x channels x features) cannot be convolved so, or nothing.
+/// The error message if a tensor of these extents (batch x channels x features) cannot be convolved with these options;
+/// empty if it can.
 template <std::size_t Features>
 text convolution_objection(const convolution_options<Features>& o,
                            const std::array<std::size_t, Features + 2>& extents) {
@@ -109,16 +112,16 @@ text convolution_objection(const convolution_options<Features>& o,
   return problem;
 }
 
-/// How many cells a kernel meets that slides to n places, with `more` of them at the end and without the padding: the
-/// extent of a transposed convolution's result. 0 if there is none, or a number that cannot be counted.
+/// The number of cells that n positions of a sliding kernel cover, plus `more` at the end, minus the padding: the
+/// extent of the result of a transposed convolution. 0 if there is no such result or the number would overflow.
 constexpr std::size_t cells_met(const sliding& along, std::size_t n, std::size_t more) {
-  constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // as above, and the reach besides
+  constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // as above, with room for adding the reach
   if (n == 0 || more >= along.stride || n - 1 > (most - along.reach() - more) / along.stride) return 0;
   const std::size_t all = (n - 1) * along.stride + along.reach() + more;
   return all > 2 * along.padding ? all - 2 * along.padding : 0;
 }
 
-/// What the padding is for the cells of a window.
+/// The boundary conditions of a window that correspond to the padding mode.
 template <std::size_t Features>
 halo_boundaries<Features + 2> padding_of(const convolution_options<Features>& o) {
   constexpr boundary all[] = {boundary::zero, boundary::periodic, boundary::reflect, boundary::replicate};

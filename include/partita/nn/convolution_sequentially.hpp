@@ -1,4 +1,4 @@
-// Convolutions for all workers of a world inside one process, from the plans that the workers follow.
+// Convolutions for all workers of a world inside one process, computed from the same plans that the workers use.
 #pragma once
 
 #include <partita/kernel/sequentially.hpp>
@@ -7,9 +7,9 @@
 
 namespace partita::sequentially {
 
-/// `sequentially::convolution<double, 2> c(p_x, p_y, p_w, options)`: what partita::convolution gives each worker, from
-/// the whole W (out x in / groups x kernel) and b (empty for none). p_x, p_y and p_w are grids.
-/// Shapes:   vectors of one block for each worker of the world; gradients are those of the whole W and b.
+/// `sequentially::convolution<double, 2> c(p_x, p_y, p_w, options)` computes what partita::convolution returns on each
+/// worker, from the whole W (out x in / groups x kernel) and b (empty for no bias). p_x, p_y and p_w are grids.
+/// Shapes:   vectors with one block for each worker of the world; gradients are those of the whole W and b.
 /// Adjoint:  adjoint(dy) of the last x.
 template <class T, std::size_t Features>
 class convolution {
@@ -63,7 +63,7 @@ class convolution {
   const xt::xtensor<T, 1>& bias_gradient() const { return db_; }
 
  private:
-  /// The element of the whole that element e of a part is.
+  /// The element of the whole tensor that corresponds to element e of a part, which starts at index `at`.
   template <class Whole>
   static auto& whole(Whole& all, const block& part, const index<rank>& at, std::size_t e) {
     auto i = index_of(e, detail::shape_of(part));

@@ -1,4 +1,5 @@
-// Cross entropy of scores whose classes, batch and features are cut in any way: nobody ever holds a whole row.
+// Cross entropy of scores whose classes, batch and features may be partitioned in any way. No worker ever stores a
+// whole row.
 #pragma once
 
 #include <cmath>
@@ -15,17 +16,20 @@ namespace partita {
 
 struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::mean;
-  std::optional<std::int64_t> ignore_index{};  ///< targets of this number give 0 and do not count in the mean
+  std::optional<std::int64_t> ignore_index{};  ///< targets with this number have loss 0 and are not counted in the mean
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
-/// -log softmax(x) at the target's class; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
+/// -log softmax(x) at the class of the target; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
 /// loss(p_x)`.
-/// Shapes:   x is batch x classes x features on p, cut in any way; target holds class numbers, x without dimension 1
-///           and cut like it. Elsewhere both are of zero volume.
-/// Requires: targets below the number of classes, or ignore_index, and blocks that fit [shape_error, on all workers].
-/// Cost:     two all_reduces along the classes of one and two numbers for each row, one of two numbers over the world.
+/// Shapes:   x is batch x classes x features on p, partitioned in any way; target holds class numbers, has the
+///           dimensions of x without dimension 1, and is partitioned as x. On workers outside of p both have zero
+///           volume.
+/// Requires: targets that are below the number of classes or equal to ignore_index, and blocks that fit [shape_error,
+///           on all workers].
+/// Cost:     two all_reduces along the classes, of one and of two numbers per row, and one of two numbers over the
+///           world.
 /// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x.
 template <class T, std::size_t Rank = detail::rank_left_out>
 class cross_entropy_loss {
@@ -55,7 +59,8 @@ class cross_entropy_loss {
   T operator()(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
     double own = 0, counted = 0;
-    if (layout_.p().active() && layout_.p().index()[1] == 0)  // one worker of each row speaks for it
+    // the worker with index 0 along the classes counts the row
+    if (layout_.p().active() && layout_.p().index()[1] == 0)
       for (std::size_t r = 0; r < losses_.size(); ++r) {
         own += losses_.data()[r];
         counted += counts_[r];
@@ -65,7 +70,7 @@ class cross_entropy_loss {
     last_ = detail::last_loss::number;
     return static_cast<T>(options_.reduction == loss_reduction::mean ? all[0] / all[1] : all[0]);
   }
-  /// The losses of the rows of this worker's block, in the shape of target.
+  /// The losses of the rows of this worker's block, with the shape of target.
   template <class X, class Target>
   xt::xtensor<T, Rank - 1> each(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
@@ -73,12 +78,12 @@ class cross_entropy_loss {
     return losses_;
   }
 
-  /// The gradient of dy times the last loss. Requires one [shape_error].
+  /// The gradient of dy times the last loss. Requires a previous loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
     detail::require_number_before(last_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return scale_ * static_cast<double>(dy); });
   }
-  /// The gradient of what `each` gave, for a dy of its shape [shape_error, on all workers].
+  /// The gradient of the last result of `each`, for a dy of the same shape [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,
@@ -105,7 +110,7 @@ class cross_entropy_loss {
                       std::is_integral_v<element_of<Target>>,
                   "partita::cross_entropy_loss<T, Rank>(x, target): requires x of elements T and of that rank, and "
                   "targets of integers, of one dimension fewer: class numbers");
-    last_ = detail::last_loss::none;  // of a call that fails nothing is left
+    last_ = detail::last_loss::none;  // if this call fails, there is no last loss
     const xt::xtensor<T, Rank> given = x;
     const xt::xtensor<element_of<Target>, Rank - 1> classes = target;
     const bool active = layout_.p().active();
@@ -168,7 +173,7 @@ class cross_entropy_loss {
           << "; cut the target like x";
     return objection;
   }
-  /// Where the score of a row and a class lies in the block: rows run over the batch and the features.
+  /// The offset of a score (row, class) in the block. Rows are counted over the batch and the features.
   std::size_t at(std::size_t row, std::size_t c) const {
     return ((row / features_) * columns_ + c) * features_ + row % features_;
   }
@@ -190,14 +195,15 @@ class cross_entropy_loss {
   cross_entropy_options options_;
   xt::xtensor<T, Rank> softmax_;
   xt::xtensor<T, Rank - 1> losses_;
-  std::vector<double> counts_;     // of the rows: 1, or 0 where the target is ignored
-  std::vector<std::size_t> hits_;  // where the target's class is in this block; past the end where it is not
+  std::vector<double> counts_;  // one weight per row: 1, or 0 where the target is ignored
+  // the column of the target's class in this block, or past the end if another block has it
+  std::vector<std::size_t> hits_;
   std::size_t columns_ = 0, features_ = 1;
   double scale_ = 1;
   detail::last_loss last_ = detail::last_loss::none;
 };
 
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class cross_entropy_loss<T, detail::rank_left_out> : public detail::rejected_call {
  public:

@@ -1,4 +1,4 @@
-// Dropout by a generator that is asked by global index: one mask, on every partition.
+// Dropout with random numbers that depend on the global index: every partition gets the same mask.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,20 @@
 namespace partita {
 
 struct dropout_options {
-  double probability = 0.5;  ///< of an element to be set to 0
+  double probability = 0.5;  ///< that an element is set to 0
   std::uint64_t seed = 0;
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 
-/// y = x / (1 - probability) or 0, each element by a random number of its own: `dropout d(p_x, {.seed = 7})`. Begins in
-/// training; after evaluate() y = x.
-/// Shapes:   x is a tensor on p, cut in any way; y is cut like x. An inactive worker gets zero volume.
+/// y = x / (1 - probability) or 0, decided for each element by its own random number: `dropout d(p_x, {.seed = 7})`.
+/// Starts in training mode; after evaluate() y = x.
+/// Shapes:   x is a tensor on p, partitioned in any way; y is partitioned as x. An inactive worker gets zero volume.
 /// Requires: a probability from 0 to 1 [shape_error], blocks that fit together [shape_error, on all workers].
-/// Cost:     one agreement, and nothing moves. A quarter of a Philox4x32-10 for each element, no memory for the mask.
-/// Adjoint:  dy by the mask of the last call, which is a function of seed, step() and the element's global index alone.
+/// Cost:     one agreement; no tensor data is communicated. A quarter of a Philox4x32-10 call per element, no memory
+///           for the mask.
+/// Adjoint:  dy times the mask of the last call. The mask depends only on seed, step() and the global index of the
+///           element.
 template <class Extents>
 class dropout {
   static constexpr std::size_t rank = partition<Extents>::rank();
@@ -74,7 +76,7 @@ class dropout {
   void train() { training_ = true; }
   void evaluate() { training_ = false; }
   bool training() const { return training_; }
-  /// How many calls in training there were: it chooses the mask. Set it to go on after a restart.
+  /// The number of calls in training mode so far, which selects the mask. Set it to continue after a restart.
   std::uint64_t step() const { return step_; }
   void step(std::uint64_t calls) { step_ = calls; }
   const dropout_options& options() const { return options_; }
@@ -106,7 +108,7 @@ class dropout {
   bool training_ = true, drops_ = false, called_ = false;
 };
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class dropout<detail::nothing_given> : public detail::rejected_call {
  public:

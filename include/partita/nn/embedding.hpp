@@ -1,4 +1,4 @@
-// Embedding: rows of a table, looked up by number; the table is cut by columns or by rows.
+// Embedding: rows of a table are looked up by their number. The table is partitioned by columns or by rows.
 #pragma once
 
 #include <cmath>
@@ -16,14 +16,14 @@
 
 namespace partita {
 
-/// What the last dimension of an embedding's partition cuts.
+/// The dimension of the table that is split over the last dimension of the embedding's partition.
 enum class embedding_cut {
-  columns,  ///< each worker has some columns of all rows, and gives those: nothing moves
-  rows      ///< each worker has some rows, and all of them get whole rows: one sum
+  columns,  ///< each worker keeps some columns of all rows and returns these columns: no communication
+  rows      ///< each worker keeps some rows and all workers get whole rows: one sum
 };
 
 struct embedding_options {
-  std::size_t rows = 0;  ///< how many numbers there are
+  std::size_t rows = 0;  ///< how many rows the table has; numbers in x are below it
   std::size_t columns = 0;
   embedding_cut cut = embedding_cut::columns;
   std::uint64_t seed = 0;
@@ -31,16 +31,17 @@ struct embedding_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
 
-/// y = the rows of W whose numbers x holds. W is normal (0, 1) at first, by seed and global index alone:
-/// `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
-/// Shapes:   p = b x ... x f, of the rank of y. x is cut over p without its last dimension, in any way, the same on the
-///           f workers of a line; y is x's block by columns: the worker's own, or all where W is cut by rows. W is rows
-///           x columns, one of them cut in balance over f, the same for all b.
+/// y = the rows of W whose numbers x holds. W starts as normal (0, 1), computed from the seed and the global index
+/// only: `embedding<float, 3> e(p, {.rows = 50000, .columns = 512})`.
+/// Shapes:   p = b x ... x f has the rank of y. x is partitioned over p without its last dimension, in any way, and is
+///           the same on the f workers of a line. y has one row of W for each element of x's block: the columns of this
+///           worker, or all columns where W is split by rows. W is rows x columns; one of the two is split over f,
+///           balanced, and every line of f workers has the same blocks.
 /// Requires: integers below rows [shape_error, on all workers].
-/// Cost:     forward nothing moves, by rows one all_reduce of |y| along f. The adjoint: one all_reduce of this worker's
-///           block of W along the others.
-/// Adjoint:  adjoint(dy) adds to weight_gradient() the sums over all workers; numbers have no derivative: it returns
-///           zeros of the shape of x.
+/// Cost:     forward no communication if split by columns; one all_reduce of |y| along f if split by rows. The adjoint:
+///           one all_reduce of this worker's block of W along the other dimensions of p.
+/// Adjoint:  adjoint(dy) adds the sums over all workers to weight_gradient(). Row numbers have no derivative, so it
+///           returns zeros with the shape of x.
 template <class T, std::size_t Rank = detail::rank_left_out>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
@@ -85,7 +86,8 @@ class embedding {
     text objection = objection_to_weight();
     rows_.assign(active ? numbers.size() : 0, 0);
     for (std::size_t k = 0; k < rows_.size(); ++k) {
-      rows_[k] = static_cast<std::size_t>(numbers.data()[k]);  // one that is negative is far too large
+      // a negative number becomes very large, and is rejected as such
+      rows_[k] = static_cast<std::size_t>(numbers.data()[k]);
       if (rows_[k] >= options_.rows && objection.empty())
         objection << "partita::embedding(p, options)(x): requires numbers below rows, " << options_.rows
                   << ", got another on worker " << layout_.p().world().id();
@@ -135,7 +137,7 @@ class embedding {
     return none;
   }
 
-  /// This worker's block of W and where it lies, of no element outside of p.
+  /// This worker's block of W and its position in W; empty outside of p.
   xt::xtensor<T, 2>& weight() { return weight_; }
   xt::xtensor<T, 2>& weight_gradient() { return weight_gradient_; }
   box<2> weight_box() const { return own_; }
@@ -171,7 +173,7 @@ class embedding {
   bool called_ = false;
 };
 
-/// What `embedding layer(p, options)` stands for: a sentence.
+/// Fallback for `embedding layer(p, options)` without an element type: a compile-time error with a readable message.
 template <std::size_t Rank>
 class embedding<detail::element_type_left_out, Rank> {
  public:
@@ -186,7 +188,7 @@ class embedding<detail::element_type_left_out, Rank> {
 template <class P>
 embedding(const partition<P>&, const embedding_options& = {}) -> embedding<detail::element_type_left_out, P::rank()>;
 
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class embedding<T, detail::rank_left_out> : public detail::rejected_call {
  public:

@@ -1,4 +1,4 @@
-// Flatten: all dimensions behind the batch become one.
+// Flatten: merges all dimensions after the batch into one.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace partita {
 
-/// y = x with channels and features as one dimension, in C order: from the convolutions of a network to its linear
-/// layers, `flatten f(p_x, p_h)`.
-/// Shapes:   x is batch x channels x features on p_x, cut in any way; y is batch x (channels * features) on p_y, cut in
-///           balance.
-/// Requires: p_x of rank 2 at least, p_y = b x f of rank 2 [compile time]; of one world [partition_error].
-/// Cost:     a repartition to whole features on the workers of p_y, where that is not how x lies, and another to the
-///           balanced cut, where the channels of a worker are not that.
-/// Adjoint:  the way back, to the cut that x had.
+/// y = x with channels and features merged into one dimension, in C order. It connects the convolutions of a network to
+/// its linear layers: `flatten f(p_x, p_h)`.
+/// Shapes:   x is batch x channels x features on p_x, partitioned in any way; y is batch x (channels * features) on
+///           p_y, balanced.
+/// Requires: p_x of rank 2 at least, p_y = b x f of rank 2 [compile time]; both in the same world [partition_error].
+/// Cost:     a repartition that gives the workers of p_y whole features, unless x has this layout already, and another
+///           one to the balanced layout, unless the channels of each worker are balanced already.
+/// Adjoint:  the reverse repartitions, back to the layout of x.
 template <class Src, class Dst>
 class flatten {
   static constexpr std::size_t rank = Src::rank();
@@ -79,7 +79,7 @@ class flatten {
   std::array<std::size_t, rank> inner_{};
 };
 
-/// Of anything else than two partitions: a sentence.
+/// Fallback: anything but two partitions is a compile-time error with a readable message.
 template <>
 class flatten<detail::nothing_given, detail::nothing_given> : public detail::rejected_call {
  public:

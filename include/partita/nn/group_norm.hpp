@@ -1,4 +1,5 @@
-// Group normalisation: each sample by itself, its channels in groups, of a tensor that is cut in any way.
+// Group normalisation of a tensor that is partitioned in any way: each sample and each group of channels has its own
+// statistics.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +12,26 @@
 namespace partita {
 
 struct group_norm_options {
-  std::size_t groups = 1;  ///< as many as channels: instance normalisation
+  std::size_t groups = 1;  ///< groups == channels is instance normalisation
   std::size_t channels = 0;
   double epsilon = 1e-5;
-  bool affine = true;                ///< times weight() plus bias()
-  std::optional<cut> channel_cut{};  ///< how channels are cut over the partition; in balance if nothing is said
+  bool affine = true;                ///< multiplies by weight() and adds bias()
+  std::optional<cut> channel_cut{};  ///< how the channels are split over the partition; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance of each sample and group of channels
-/// (Wu and He 2018): `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
-/// Shapes:   x is batch x channels x features, cut over p in any way, the channels as the options say: a group may lie
-///           on several workers; y is cut like x. weight() and bias() are those of this worker's channels.
-/// Requires: channels that are a multiple of groups, and x of those channels and that cut [shape_error, all workers].
-/// Cost:     one all_reduce of three numbers a sample and group among the workers that share samples; the adjoint one
-///           of two numbers there, and one of two numbers a channel among those that share channels.
-/// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each sample and group of
+/// channels (Wu and He 2018): `group_norm<float, 4> n(p_x, {.groups = 4, .channels = 16})`.
+/// Shapes:   x is batch x channels x features, partitioned over p in any way, its channels as the options say, so that
+///           one group may be spread over several workers; y is partitioned as x. weight() and bias() hold the channels
+///           of this worker.
+/// Requires: a number of channels that is a multiple of groups, and an x with these channels, split as the options say
+///           [shape_error, all workers].
+/// Cost:     one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint:
+///           one of two numbers per sample and group there, and one of two numbers per channel among the workers that
+///           share channels.
+/// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_left_out>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
@@ -84,7 +88,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, false, counts_, this->memory());
   }
 
-  /// Which channels are this worker's.
+  /// The channels of this worker.
   interval channels() const { return own_channels(layout_.p(), options_); }
   const group_norm_options& options() const { return options_; }
 
@@ -97,7 +101,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   static interval own_channels(const partition<anywhere>& p, const group_norm_options& options) {
     return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
   }
-  /// A statistic for each sample here and each group of all: a group of channels may lie on several workers.
+  /// One statistic for each local sample and each of all groups, because the channels of a group may be on several
+  /// workers.
   void arrange(const std::array<std::size_t, Rank>& shape) {
     std::array<bool, Rank> samples{}, by_channel{};
     samples[0] = by_channel[1] = true;
@@ -117,7 +122,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   bool forward_done_ = false;
 };
 
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class group_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:

@@ -1,5 +1,5 @@
-// Other first values of weights than a layer begins with, by the index in the global matrix: the same on every
-// partition.
+// Alternative initial weights of a linear layer, as functions of the global index: every partition gets the same
+// values.
 #pragma once
 
 #include <cmath>
@@ -30,7 +30,8 @@ void uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
 }
 }  // namespace detail
 
-/// Uniform in (-b, b), b = sqrt(6 / in_features) (He et al. 2015, for relu); the bias is 0. One seed, one global W.
+/// Uniform in (-b, b), b = sqrt(6 / in_features) (He et al. 2015, for relu); the bias is 0. The global W depends only
+/// on the seed.
 template <class T, linear_algorithm A>
 void kaiming_uniform(linear<T, A>& layer, std::uint64_t seed) {
   detail::uniform(layer, std::sqrt(6.0 / static_cast<double>(layer.options().in_features)), seed);

@@ -1,5 +1,5 @@
-// Other first values of a convolution's weights than it begins with, by the index in the global W: the same on every
-// partition.
+// Alternative initial weights of a convolution, as functions of the index in the global W: every partition gets the
+// same values.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 
 namespace partita {
 
-/// Sets W(o, c, t, …) = f(o, c, t, …) for the global indices of out channel, in channel of the group and tap, and the
-/// bias to 0.
+/// Sets W(o, c, t, …) = f(o, c, t, …) for the global indices: output channel, input channel within the group, and tap.
+/// The bias is set to 0.
 template <class T, std::size_t Features, class F>
 void initialise(convolution<T, Features>& layer, F f) {
   const box<Features + 2> mine = layer.weight_box();
@@ -36,14 +36,15 @@ void uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t see
 }
 }  // namespace detail
 
-/// Uniform in (-b, b), b = sqrt(6 / n), n the weights of one output (He et al. 2015, for relu); the bias is 0.
+/// Uniform in (-b, b), b = sqrt(6 / n), where n is the number of weights of one output (He et al. 2015, for relu); the
+/// bias is 0.
 template <class T, std::size_t Features>
 void kaiming_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
   detail::uniform(layer, layer.options().weight_shape()[1] * layer.options().taps(), seed);
 }
 
-/// Uniform in (-b, b), b = sqrt(6 / (n + m)), n the weights of one output, m the out channels times taps (Glorot and
-/// Bengio 2010); the bias is 0.
+/// Uniform in (-b, b), b = sqrt(6 / (n + m)), where n is the number of weights of one output and m is the output
+/// channels times taps (Glorot and Bengio 2010); the bias is 0.
 template <class T, std::size_t Features>
 void xavier_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
   const auto whole = layer.options().weight_shape();

@@ -1,4 +1,4 @@
-// What a layer is: the concept that all of them model, and that sequential composes.
+// The concept `layer`, which all layers model and which sequential composes.
 #pragma once
 
 #include <concepts>
@@ -7,9 +7,10 @@
 
 namespace partita {
 
-/// L maps a block X of this worker to a block, and has an adjoint that maps a block of the shape of the result back to
-/// one of the rank of X: the derivative of the last call. Every worker of the world calls both. Kernels are layers.
-/// What else a layer may have, sequential asks for one by one: zero_gradients(), parameters(), train(), evaluate().
+/// L maps a block X of this worker to a block. Its adjoint, the derivative of the last call, maps a block of the shape
+/// of the result back to a block of the rank of X. Every worker of the world calls both. Kernels are layers, too. The
+/// other members are optional, and sequential checks for each of them: zero_gradients(), parameters(), train(),
+/// evaluate().
 template <class L, class X>
 concept layer = ranked_array<X> && requires(L& l, const X& x) {
   requires ranked_array<decltype(l(x))>;

@@ -1,4 +1,5 @@
-// Layer normalisation and its relative without a mean, over the last dimensions of a tensor, which may be cut.
+// Layer normalisation and root mean square normalisation, over the last dimensions of a tensor, which may be
+// partitioned.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,9 @@ template <std::size_t K>
 struct layer_norm_options {
   std::array<std::size_t, K> shape{};  ///< the last K extents of x
   double epsilon = 1e-5;
-  bool affine = true;  ///< times weight(), and in layer_norm plus bias()
+  bool affine = true;  ///< multiplies by weight(), and in layer_norm adds bias()
   std::optional<decomposition<K>>
-      cuts{};  ///< how the last K dimensions are cut over the partition; balanced if not said
+      cuts{};  ///< how the last K dimensions are split over the partition; balanced by default
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
@@ -79,7 +80,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     return normaliser_.adjoint(block, false, counts_, this->memory());
   }
 
-  /// Where this worker's weight and bias lie among those of the whole; empty on a worker outside of p.
+  /// The position of this worker's weight and bias in the whole ones; empty on a worker outside of p.
   box<K> weight_box() const { return own_box(layout_.p(), cuts_); }
   const layer_norm_options<K>& options() const { return options_; }
 
@@ -113,7 +114,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   static std::array<std::size_t, K> own_shape(const partition<anywhere>& p, const layer_norm_options<K>& options) {
     return own_box(p, cuts_for(p.grid().shape(), options)).shape();
   }
-  /// Known to all workers alike.
+  /// All workers have the same inputs here, so all throw the same error.
   void refuse(const laid_out_tensor<Rank>& tensor) const {
     for (std::size_t d = 0; d < K; ++d) {
       if (tensor.extents[Rank - K + d] != options_.shape[d])
@@ -138,20 +139,21 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 
 }  // namespace detail
 
-/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, mean and variance over the last K dimensions, which may
-/// be cut: `layer_norm<float, 3> n(p_x, {.shape = {512}})`.
-/// Shapes:   x is cut over p in any way, its last K dimensions as the options say; y is cut like x. weight() and bias()
-///           are the block of this worker's last K indices, the same on all workers that share them.
-/// Requires: those extents and cuts [shape_error, on all workers].
-/// Cost:     one all_reduce of three numbers a row along the last K dimensions of p; the adjoint one of two numbers a
-///           row along them, and one of two numbers a parameter along the others.
-/// Adjoint:  adjoint(dy) of the last x; adds to weight_gradient() and bias_gradient() the sums over all workers.
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance over the last K dimensions, which
+/// may be partitioned: `layer_norm<float, 3> n(p_x, {.shape = {512}})`.
+/// Shapes:   x is partitioned over p in any way, its last K dimensions as the options say; y is partitioned as x.
+///           weight() and bias() are the block of this worker's last K indices, the same on all workers with these
+///           indices.
+/// Requires: the extents and the splits of the options [shape_error, on all workers].
+/// Cost:     one all_reduce of three numbers per row along the last K dimensions of p. The adjoint: one of two numbers
+///           per row along them, and one of two numbers per parameter along the other dimensions.
+/// Adjoint:  adjoint(dy) of the last x; adds the sums over all workers to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_left_out, std::size_t K = 1>
 class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:
   using detail::last_dimensions_norm<T, Rank, K, true>::last_dimensions_norm;
 };
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class layer_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:
@@ -167,13 +169,13 @@ class layer_norm<T, detail::rank_left_out> : public detail::rejected_call {
 template <class... Given>
 layer_norm(const Given&...) -> layer_norm<detail::element_type_left_out, detail::rank_left_out>;
 
-/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019); all else is as in layer_norm.
+/// y = x / sqrt(mean of x^2 + epsilon) * weight (Zhang and Sennrich 2019); otherwise the same as layer_norm.
 template <class T, std::size_t Rank = detail::rank_left_out, std::size_t K = 1>
 class rms_norm : public detail::last_dimensions_norm<T, Rank, K, false> {
  public:
   using detail::last_dimensions_norm<T, Rank, K, false>::last_dimensions_norm;
 };
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class rms_norm<T, detail::rank_left_out> : public detail::rejected_call {
  public:

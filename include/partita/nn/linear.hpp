@@ -1,4 +1,4 @@
-// The distributed linear layer: y = x W^T + b, with x, y and W each on a partition of its own.
+// The distributed linear layer: y = x W^T + b, where x, y and W each have their own partition.
 #pragma once
 
 #include <algorithm>
@@ -16,28 +16,30 @@
 namespace partita {
 namespace detail {
 
-/// X is what a layer of elements T takes: batch x … x features.
+/// X is a valid input of a layer with elements T: batch x … x features.
 template <class X, class T>
 concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && rank_of<X> >= 1;
 
 }  // namespace detail
 
-/// y = x W^T + b, uniform weights at first. The algorithm is part of the type and decides what moves: `linear<float,
-/// column_parallel>`.
-/// Shapes:   x is batch x … x in, cut over the last dimension of p_x, y is batch x … x out over that of p_y; W is out x
-///           in over p_w, b lives on the workers of column 0 of p_w; all cuts balanced. Other workers give and get zero
-///           volume.
+/// y = x W^T + b; the initial weights are uniform. The algorithm is part of the type and decides what is communicated:
+/// `linear<float, column_parallel>`.
+/// Shapes:   x is batch x … x in, split over the last dimension of p_x; y is batch x … x out, split over that of p_y; W
+///           is out x in over p_w; b is kept by the workers of column 0 of p_w. All splits are balanced. The other
+///           workers pass and get zero volume.
 ///             weight_stationary  p_x = 1 x … x f_in, p_y = 1 x … x f_out, p_w = f_out x f_in, on any workers
 ///             column_parallel    p_x = p_y = 1 x … x f, p_w = f x 1, on the same workers
 ///             row_parallel       p_x = p_y = 1 x … x f, p_w = 1 x f, on the same workers
-/// Requires: the partitions fit [compile time where static, else partition_error]; features and batch fit, and what was
-///           assigned has the shape of the block it replaces, at every call [shape_error]; on all workers.
+/// Requires: partitions that fit [compile time where static, else partition_error]; at every call, features and batch
+///           that fit, and assigned blocks that have the shape of the block that they replace [shape_error]; all errors
+///           on all workers.
 /// Cost:     forward one GEMM, adjoint two. weight_stationary: one broadcast of |x| per column, one reduction of |y|
 ///           per row of p_w; column_parallel: one all_gather of x; row_parallel: one reduce_scatter of y; the adjoint
-///           reverses them. Steady calls allocate nothing. Keeps the x that was brought; docs/linear.md counts the
-///           memory.
+///           reverses them. Calls with the same shapes as before allocate nothing. The layer keeps the x that it
+///           communicated; docs/linear.md counts the memory.
 /// Adjoint:  adjoint(dy) returns dx = dy conj(W), and adds dy^T conj(x) to weight_gradient() and the sum of the rows of
-///           dy to bias_gradient(): of complex elements, too, W -= rate * weight_gradient() is steepest descent.
+///           dy to bias_gradient(). For complex elements, too, W -= rate * weight_gradient() is a step of steepest
+///           descent.
 template <class T, linear_algorithm Algorithm = weight_stationary>
 class linear {
   using anywhere = dynamic_extents<2>;
@@ -49,7 +51,7 @@ class linear {
     static_assert(
         X::rank() >= 1 && Y::rank() >= 1,
         "partita::linear(p_x, p_y, p_w): requires p_x = 1 x ... x f_in and p_y = 1 x ... x f_out, of rank 1 at least");
-    constexpr bool suits =  // other ranks are refused above
+    constexpr bool suits =  // other ranks are rejected above
         W::rank() != 2 || X::rank() == 0 || Y::rank() == 0 ||
         static_cast<bool>(judge_linear(static_extents<X>(), static_extents<Y>(), static_extents<W>(), Algorithm));
     static_assert(
@@ -79,7 +81,7 @@ class linear {
 
   template <class X, class Y, class W>
   linear(const partition<X>&, const partition<Y>&, const partition<W>&) {
-    static_assert(W::rank() == static_cast<std::size_t>(-1),  // never: a layer without features is not one
+    static_assert(W::rank() == static_cast<std::size_t>(-1),  // always false: a layer without features is an error
                   "partita::linear<T>(p_x, p_y, p_w, options): requires options; say at least {.in_features = ..., "
                   ".out_features = ...}");
   }
@@ -105,7 +107,7 @@ class linear {
   template <class A, class B, class C>
   linear(const linear_options&, const A&, const B&, const C&) : linear(nullptr) {}
 
-  /// The layer's result on this worker, zero volume where it is not in p_y.
+  /// The result of the layer on this worker, with zero volume where the worker is not in p_y.
   template <detail::features_of<T> X>
   pooled_tensor<T, rank_of<X>> operator()(const X& x) {
     constexpr std::size_t rank = rank_of<X>;
@@ -124,7 +126,7 @@ class linear {
       const auto y_w = dense_block<T, 2>(product.data(), {rows, out});
       const auto w = transposed<const T>(block_of(s.weight));
       s.has_bias() ? multiply_and_add_row<T>(x_w, w, s.bias.data(), y_w) : multiply<T>(x_w, w, T(0), y_w);
-      s.x = std::move(block.storage());  // what was brought is kept for the adjoint as it is
+      s.x = std::move(block.storage());  // the x that was communicated is kept for the adjoint, without a copy
       s.x_rows = rows;
       block = std::move(product);
     }
@@ -152,8 +154,8 @@ class linear {
     return detail::rejected_call{};
   }
 
-  /// From dy, shaped as the last result, the gradient with respect to the last x; adds those of the weights and the
-  /// bias. A call that is refused has changed nothing.
+  /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
+  /// the weights and the bias. A rejected call changes nothing.
   template <detail::features_of<T> Y>
   pooled_tensor<T, rank_of<Y>> adjoint(const Y& dy) {
     constexpr std::size_t rank = rank_of<Y>;
@@ -171,10 +173,11 @@ class linear {
         multiply_by_conjugate<T>(dy_w, block_of(std::as_const(s.weight)), T(0),
                                  dense_block<T, 2>(dx_w, {s.x_rows, s.columns.size()}));
       else if (!s.p_w.active())
-        std::copy_n(block.data(), n, dx_w);  // zero volume, or what a worker in no partition gave
+        std::copy_n(block.data(), n, dx_w);  // zero volume, or the input of a worker that is in no partition
     });
     if (s.p_w.active())
-      s.add_gradients(dy_w);  // while dx is summed, and after all have agreed: a call that is refused leaves them alone
+      // overlaps with the sum of dx, and comes after the agreement: a rejected call leaves the gradients unchanged
+      s.add_gradients(dy_w);
     return later.finish();
   }
 
@@ -193,7 +196,8 @@ class linear {
                     "partita::linear<T>.adjoint(dy): requires elements of type T; cast dy first");
   }
 
-  /// This worker's block of W and of the bias, assignable in the same shape; of no element where it holds none.
+  /// This worker's block of W and of the bias. Blocks of the same shape may be assigned. Empty where the worker keeps
+  /// no block.
   xt::xtensor<T, 2>& weight() { return here().weight; }
   xt::xtensor<T, 1>& bias() { return here().bias; }
   xt::xtensor<T, 2>& weight_gradient() { return here().weight_gradient; }
@@ -203,11 +207,11 @@ class linear {
   const xt::xtensor<T, 2>& weight_gradient() const { return here().weight_gradient; }
   const xt::xtensor<T, 1>& bias_gradient() const { return here().bias_gradient; }
 
-  /// Where this worker's block stands in the global W.
+  /// The position of this worker's block in the global W.
   box<2> weight_box() const {
     return {{here().rows.start, here().columns.start}, {here().rows.stop, here().columns.stop}};
   }
-  /// What this worker does: its weights, how x comes to it, where its product goes.
+  /// What this worker does: its weights, how it gets x, and where its product is sent.
   linear_plan plan() const {
     const state& s = here();
     linear_plan plan{.worker = s.p_w.world().id(),
@@ -225,7 +229,7 @@ class linear {
     here().weight_gradient.fill(T(0));
     here().bias_gradient.fill(T(0));
   }
-  /// What an optimiser changes; valid as long as the layer lives, also when it is moved.
+  /// The weights and gradients, for an optimiser. Valid as long as the layer lives, also after the layer is moved.
   std::vector<parameter<T>> parameters() {
     return {{here().weight, here().weight_gradient}, {here().bias, here().bias_gradient}};
   }
@@ -250,7 +254,8 @@ class linear {
   std::unique_ptr<state> state_;
 };
 
-/// What `linear layer(p_x, p_y, p_w, options)` stands for: a sentence.
+/// Fallback for `linear layer(p_x, p_y, p_w, options)` without an element type: a compile-time error with a readable
+/// message.
 template <linear_algorithm Algorithm>
 class linear<detail::element_type_left_out, Algorithm> {
  public:

@@ -1,4 +1,4 @@
-// What is to be said of a linear layer beside its partitions.
+// The options of a linear layer, other than its partitions.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace partita {
 
-/// What the weights and the bias of a layer are at first.
+/// The initial values of the weights and the bias of a layer.
 enum class initial_values {
-  uniform,  ///< in (-b, b), b = 1 / sqrt(in_features), as PyTorch's nn.Linear: by seed and global index alone
-  zeros     ///< 0, for a program that assigns all of them
+  uniform,  ///< in (-b, b), b = 1 / sqrt(in_features), as PyTorch's nn.Linear; depends only on seed and global index
+  zeros     ///< 0, for a program that assigns all weights itself
 };
 
-/// What a linear layer maps: feature counts of the whole layer, and whether it adds a bias; and what it begins with.
-/// Layers of one seed and one shape begin alike: give each its own.
+/// The feature counts of the whole layer, whether it adds a bias, and its initial values. Layers with the same seed and
+/// shape start with the same weights: give each layer its own seed.
 struct linear_options {
   std::size_t in_features = 0;
   std::size_t out_features = 0;

@@ -11,7 +11,7 @@
 namespace partita::detail {
 
 #ifdef PARTITA_ONEDNN
-/// oneDNN's for floats, where the whole program is compiled with PARTITA_ONEDNN; columns and BLAS for doubles.
+/// oneDNN for floats, if the whole program is compiled with PARTITA_ONEDNN; im2col and BLAS for doubles.
 template <class T, std::size_t Features>
 using convolver =
     std::conditional_t<std::is_same_v<T, float>, onednn_convolver<Features>, column_convolver<T, Features>>;

@@ -1,4 +1,5 @@
-// Losses that are sums over elements: each worker adds up its own block, one small reduction adds up the workers.
+// Losses that are sums over elements. Each worker sums over its own block, and one small reduction sums over the
+// workers.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 
 namespace partita {
 
-/// What becomes of the losses of all elements: their mean, their sum, or their sum over the extent of the batch
-/// (`kl_loss` only). Of the losses one by one, see `each`.
+/// How the losses of all elements are combined: their mean, their sum, or their sum divided by the extent of the batch
+/// (`kl_loss` only). `each` returns them one by one.
 enum class loss_reduction { mean, sum, batch_mean };
 
 struct loss_options {
@@ -23,33 +24,33 @@ struct loss_options {
 };
 struct smooth_l1_options {
   loss_reduction reduction = loss_reduction::mean;
-  double beta = 1;  ///< where the square becomes the absolute value
+  double beta = 1;  ///< the distance from the target at which the square becomes the absolute value
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 struct kl_options {
   loss_reduction reduction = loss_reduction::mean;
-  bool log_target = false;  ///< the target is given as its logarithm
+  bool log_target = false;  ///< the target holds logarithms
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
 };
 struct poisson_nll_options {
   loss_reduction reduction = loss_reduction::mean;
   bool log_input = true;  ///< x is the logarithm of the rate
-  double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite where x is the rate
+  double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite when x is the rate
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<3>(*this); }
 };
 
 namespace detail {
 
-/// Sums that all workers of a world come to know: inactive ones give zeros.
+/// Sums over the world, which all workers get; inactive workers contribute zeros.
 class sums_over_world {
  public:
   template <class = void>
   explicit sums_over_world(const world& everyone) : sum_(everyone, all_of(everyone), partita::sum) {}
 
-  template <std::size_t N, class Sum = double>  // a parameter, so that the reduction is made for who calls only
+  template <std::size_t N, class Sum = double>  // a template, so that only callers instantiate the reduction
   std::array<double, N> operator()(const std::array<double, N>& mine, const text& objection) const {
     auto given = uninitialised<Sum, 1>({N});
     std::copy(mine.begin(), mine.end(), given.begin());
@@ -69,7 +70,7 @@ class sums_over_world {
   all_reduce<worker_groups, sum_t> sum_;
 };
 
-/// One number beside the loss that a reduction divides by.
+/// The number by which a reduction divides the sum of the losses.
 inline double divisor(loss_reduction reduction, double elements, double batch) {
   return reduction == loss_reduction::sum ? 1 : reduction == loss_reduction::mean ? elements : batch;
 }
@@ -78,10 +79,12 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 /// A loss that is a sum of f(x, target) over elements: `mse_loss<double, 2> loss(p_x)`, and likewise l1_loss,
 /// smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss, poisson_nll_loss.
-/// Shapes:   x and target are this worker's blocks on p of one tensor, cut alike in any way; elsewhere zero volume.
-/// Requires: blocks of one shape, and x in [0, 1] for bce_loss [shape_error, on all workers].
+/// Shapes:   x and target are this worker's blocks on p, partitioned in the same way, which may be any; outside of p
+///           they have zero volume.
+/// Requires: blocks of the same shape, and x in [0, 1] for bce_loss [shape_error, on all workers].
 /// Cost:     one all_reduce of three numbers over the world; none for `each`, and none for the adjoint.
-/// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x; nothing is said of the target.
+/// Adjoint:  adjoint(dy) is dy times the gradient of the last loss with respect to x; there is no gradient of the
+///           target.
 template <class T, std::size_t Rank, class Function>
 class elementwise_loss {
   static_assert(std::is_floating_point_v<T>, "partita::elementwise_loss<T, Rank>: requires floating-point elements");
@@ -130,7 +133,7 @@ class elementwise_loss {
     return y;
   }
 
-  /// The gradient of dy times the last loss. Requires one [shape_error].
+  /// The gradient of dy times the last loss. Requires a previous loss [shape_error].
   xt::xtensor<T, Rank> adjoint(T dy = T(1)) const {
     detail::require_number_before(last_, Function::name);
     auto dx = uninitialised<T, Rank>(detail::shape_array<Rank>(derivatives_.shape()));
@@ -138,7 +141,7 @@ class elementwise_loss {
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
     return dx;
   }
-  /// The gradient of what `each` gave, for a dy of its shape [shape_error, on all workers].
+  /// The gradient of the last result of `each`, for a dy of the same shape [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(
@@ -162,7 +165,7 @@ class elementwise_loss {
  private:
   static constexpr std::string_view kl_name = "partita::kl_loss";
 
-  /// Fills values and derivatives; says what is wrong with the blocks.
+  /// Computes values and derivatives; returns an error message if the blocks do not fit.
   template <class X, class Target>
   text evaluate(const X& x, const Target& target) {
     static_assert(ranked_array<X> && ranked_array<Target>,
@@ -172,7 +175,7 @@ class elementwise_loss {
                       std::is_same_v<element_of<Target>, T>,
                   "partita::elementwise_loss<T, Rank>(x, target): requires blocks of elements T and of that rank");
     text objection;
-    last_ = detail::last_loss::none;  // of a call that fails nothing is left
+    last_ = detail::last_loss::none;  // if this call fails, there is no last loss
     const xt::xtensor<T, Rank> given = x, wanted = target;
     derivatives_.resize(given.shape());
     values_.assign(given.size(), 0);
@@ -238,7 +241,7 @@ struct mse_function {
   double value(double x, double t) const { return (x - t) * (x - t); }
   double derivative(double x, double t) const { return 2 * (x - t); }
 };
-/// Logarithms are at least -100, as PyTorch's.
+/// Logarithms are clamped to at least -100, as in PyTorch.
 struct bce_function {
   using options = loss_options;
   static constexpr const char* name = "partita::bce_loss";
@@ -289,19 +292,19 @@ struct poisson_nll_function {
 /// |x - target|; its gradient is 0 where they are equal.
 template <class T, std::size_t Rank>
 using l1_loss = elementwise_loss<T, Rank, detail::l1_function>;
-/// A square within `beta` of the target, the absolute value beyond (Girshick 2015).
+/// A square up to the distance `beta` from the target, the absolute value beyond (Girshick 2015).
 template <class T, std::size_t Rank>
 using smooth_l1_loss = elementwise_loss<T, Rank, detail::smooth_l1_function>;
 /// (x - target)^2.
 template <class T, std::size_t Rank>
 using mse_loss = elementwise_loss<T, Rank, detail::mse_function>;
-/// -target log x - (1 - target) log(1 - x), of probabilities x.
+/// -target log x - (1 - target) log(1 - x), for probabilities x.
 template <class T, std::size_t Rank>
 using bce_loss = elementwise_loss<T, Rank, detail::bce_function>;
-/// The same of x = sigmoid(scores), from the scores: finite for all of them.
+/// bce_loss of sigmoid(x), computed from the scores x; finite for all scores.
 template <class T, std::size_t Rank>
 using bce_with_logits_loss = elementwise_loss<T, Rank, detail::bce_with_logits_function>;
-/// target (log target - x) of log-probabilities x: the divergence of Kullback and Leibler.
+/// target (log target - x) for log-probabilities x: the Kullback-Leibler divergence.
 template <class T, std::size_t Rank>
 using kl_loss = elementwise_loss<T, Rank, detail::kl_function>;
 /// exp(x) - target x, without Stirling's term.

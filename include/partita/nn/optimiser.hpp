@@ -1,6 +1,7 @@
-// Optimisers: each worker changes the blocks it holds, without communication.
+// Optimisers. Each worker updates the blocks that it keeps, without communication.
 //
-// A complex element is two real ones, as in PyTorch: its gradient holds the derivatives by both.
+// A complex element is treated as two real ones, as in PyTorch: its gradient holds the derivatives with respect to
+// both.
 #pragma once
 
 #include <partita/core/left_out.hpp>
@@ -17,8 +18,8 @@ namespace detail {
 template <class T, class Options>
 class optimiser_of_layers {
  public:
-  /// One step along the gradients as they are. Does not set them to zero. Requires parameters and gradients of the
-  /// sizes they had when this was made, and options that are possible [shape_error on this worker, and none is
+  /// One step with the current gradients, which it does not reset to zero. Requires parameters and gradients of the
+  /// sizes that they had when the optimiser was made, and valid options [shape_error on this worker, and nothing is
   /// changed].
   void step() {
     require_options(call_, options_);
@@ -87,7 +88,7 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
   }
 };
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class sgd<detail::element_type_left_out> : public detail::rejected_call {
  public:
@@ -101,7 +102,7 @@ class sgd<detail::element_type_left_out> : public detail::rejected_call {
 template <class... Given>
 sgd(const Given&...) -> sgd<detail::element_type_left_out>;
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class adam<detail::element_type_left_out> : public detail::rejected_call {
  public:
@@ -115,7 +116,7 @@ class adam<detail::element_type_left_out> : public detail::rejected_call {
 template <class... Given>
 adam(const Given&...) -> adam<detail::element_type_left_out>;
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class adamw<detail::element_type_left_out> : public detail::rejected_call {
  public:

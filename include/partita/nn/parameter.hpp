@@ -1,4 +1,4 @@
-// What an optimiser changes: values and their gradients, both as flat memory of this worker.
+// The view of a parameter that an optimiser updates: values and gradients in flat memory of this worker.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace partita {
 
-/// A tensor of weights and its gradient. Refers to a layer, which must live as long; follows assignments to it.
+/// A tensor of weights and its gradient. It refers to a layer, which must outlive it, and sees assignments to the
+/// layer.
 template <class T>
 class parameter {
  public:
@@ -29,8 +30,8 @@ class parameter {
   std::size_t size() const { return size_(value_); }
   T* value() const { return data_(value_); }
   T* gradient() const { return data_(gradient_); }
-  /// What is required of value and gradient and does not hold (another shape was assigned to one of them); empty if all
-  /// is well.
+  /// The error message if value and gradient no longer fit (a block of a different shape was assigned to one of them);
+  /// empty if they fit.
   text problem() const { return problem_(value_, gradient_); }
 
  private:

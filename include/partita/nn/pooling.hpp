@@ -1,4 +1,4 @@
-// Pooling: the largest or the mean of the windows of a tensor that is cut in any way.
+// Pooling: the largest element or the mean of each window of a tensor that is partitioned in any way.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace partita {
 
-/// D dimensions of features. A stride that is not said is the kernel.
+/// Options for D feature dimensions. The default stride is the kernel.
 template <std::size_t D>
 struct max_pooling_options {
   per_dimension<D> kernel{};
   std::optional<per_dimension<D>> stride{};
   per_dimension<D> padding{};
   per_dimension<D> dilation = 1;
-  bool ceil_mode = false;  ///< one more window for what is left over at the end
+  bool ceil_mode = false;  ///< adds a last window that covers the remaining cells
 };
 template <std::size_t D>
 struct average_pooling_options {
@@ -27,9 +27,10 @@ struct average_pooling_options {
   std::optional<per_dimension<D>> stride{};
   per_dimension<D> padding{};
   bool ceil_mode = false;
-  bool count_include_pad = true;  ///< divides by the whole window, padding included, else by its cells in the tensor
+  /// divides by all cells of the window including padding; if false, only by its cells in the tensor
+  bool count_include_pad = true;
 };
-/// How many outputs there are along each dimension of the features, whatever x has.
+/// The number of outputs along each feature dimension, for any extents of x.
 template <std::size_t D>
 struct adaptive_pooling_options {
   per_dimension<D> size{};
@@ -91,14 +92,14 @@ class window_geometry {
   }
 
  private:
-  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two of them can be counted
+  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two such numbers do not overflow
 
   const char* name_;
   std::array<sliding, d_features> kernels_{};
   bool padding_counts_ = true;
 };
 
-/// As many windows as are asked for, side by side or overlapping by one.
+/// Windows of an adaptive pooling: `size` windows along each dimension, adjacent or overlapping by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
   static constexpr std::size_t d_features = features_of_rank<Rank>;
@@ -107,7 +108,7 @@ class adaptive_rule {
   adaptive_rule(const char* name, const adaptive_pooling_options<d_features>& options)
       : name_(name), options_(options) {
     for (std::size_t d = 0; d < d_features; ++d)
-      if (options.size[d] == 0 || options.size[d] > std::size_t{1} << 40U)  // chosen: products of two can be counted
+      if (options.size[d] == 0 || options.size[d] > std::size_t{1} << 40U)  // chosen: products of two do not overflow
         throw shape_error(
             text(name) << ": requires at least one output along each dimension of the features, at most 2^40, got "
                        << options.size << "; a negative number is none");
@@ -140,16 +141,17 @@ class adaptive_rule {
 
 }  // namespace detail
 
-/// y = the largest element under each window; ties go to the first in C order: `max_pooling m(p_x, {.kernel = {2,
+/// y = the largest element in each window; of equal elements, the first in C order: `max_pooling m(p_x, {.kernel = {2,
 /// 2}})`.
-/// Shapes:   x is batch x channels x features, cut over p in any way; y has the same batch and channels and
-///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension, cut in
-///           balance over p. An inactive worker gets a copy of what it gave.
-/// Requires: p of the rank of x, at least 3 [compile time]; numbers of 1 at least, padding of at most half the kernel,
-///           windows of at most the padded tensor [shape_error, on all workers].
-/// Cost:     what the windows of a block need and it does not hold comes from its owners, one message per pair of
-///           workers, on one node without; nothing moves where no window crosses a cut. The adjoint the same.
-/// Adjoint:  each element of dy goes to the x that was chosen at the last call.
+/// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and
+///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension, balanced
+///           over p. An inactive worker gets a copy of its input.
+/// Requires: p of the rank of x, at least 3 [compile time]; kernel, stride and dilation of 1 at least, padding of at
+///           most half the kernel, windows of at most the padded tensor [shape_error, on all workers].
+/// Cost:     the cells that the windows of a block need and the worker does not have come from their owners: one
+///           message per pair of workers, and on one node shared memory without messages. There is no communication
+///           where no window crosses a block boundary. The adjoint costs the same.
+/// Adjoint:  each element of dy is added to the element of x that the last call chose.
 template <class Extents>
 class max_pooling
     : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::largest_of_taps> {
@@ -167,8 +169,8 @@ class max_pooling
   }
 };
 
-/// y = the mean of the elements under each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; all else is as in
-/// max_pooling. Adjoint: each element of dy, divided, to all elements under its window.
+/// y = the mean of the elements in each window: `average_pooling a(p_x, {.kernel = {2, 2}})`; otherwise the same as
+/// max_pooling. Adjoint: each element of dy, divided, is added to all elements in its window.
 template <class Extents>
 class average_pooling
     : public detail::windowed_layer<detail::window_geometry<Extents::rank()>, Extents, detail::weighted_taps> {
@@ -186,7 +188,7 @@ class average_pooling
   }
 };
 
-/// The same of as many windows as are asked for: output o of m looks at the inputs from floor(o n / m) to
+/// Average pooling with a given number of outputs. Output o of m is the mean of the inputs from floor(o n / m) to
 /// ceil((o + 1) n / m): `adaptive_average_pooling a(p_x, {.size = {1, 1}})`.
 template <class Extents>
 class adaptive_average_pooling
@@ -223,7 +225,7 @@ class adaptive_max_pooling
   }
 };
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class max_pooling<detail::nothing_given> : public detail::rejected_call {
  public:
@@ -237,7 +239,7 @@ class max_pooling<detail::nothing_given> : public detail::rejected_call {
 template <class... Given>
 max_pooling(const Given&...) -> max_pooling<detail::nothing_given>;
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class average_pooling<detail::nothing_given> : public detail::rejected_call {
  public:
@@ -251,7 +253,7 @@ class average_pooling<detail::nothing_given> : public detail::rejected_call {
 template <class... Given>
 average_pooling(const Given&...) -> average_pooling<detail::nothing_given>;
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class adaptive_average_pooling<detail::nothing_given> : public detail::rejected_call {
  public:
@@ -265,7 +267,7 @@ class adaptive_average_pooling<detail::nothing_given> : public detail::rejected_
 template <class... Given>
 adaptive_average_pooling(const Given&...) -> adaptive_average_pooling<detail::nothing_given>;
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class adaptive_max_pooling<detail::nothing_given> : public detail::rejected_call {
  public:

@@ -1,5 +1,5 @@
-// Learning rates as functions of the number of steps taken, and of nothing else: what is resumed goes on as it would
-// have.
+// Learning rate schedules. A rate depends only on the number of steps taken, so a resumed training continues with the
+// rates it would have had.
 #pragma once
 
 #include <cmath>
@@ -8,17 +8,17 @@
 #include <partita/core/error.hpp>
 #include <utility>
 
-/// `optimiser.options().learning_rate = rate(step)` before each step, which are counted from 0.
+/// Use: `optimiser.options().learning_rate = rate(step)` before each step; steps are counted from 0.
 namespace partita::schedules {
 
-/// The same at every step.
+/// The same rate at every step.
 struct constant {
   double rate;
 
   constexpr double operator()(std::size_t) const { return rate; }
 };
 
-/// Times `factor` after every `every` steps. Requires `every` > 0 [error].
+/// Multiplies the rate by `factor` after every `every` steps. Requires `every` > 0 [error].
 struct step {
   double rate;
   std::size_t every;
@@ -30,7 +30,7 @@ struct step {
   }
 };
 
-/// Half a cosine wave from `rate` at step 0 to `last` at step `steps`, and `last` from there on (Loshchilov and Hutter
+/// Half a cosine wave from `rate` at step 0 to `last` at step `steps`, and `last` after that (Loshchilov and Hutter
 /// 2017, without restarts).
 struct cosine {
   double rate;
@@ -44,8 +44,8 @@ struct cosine {
   }
 };
 
-/// Linearly up to the first rate of another schedule, which it has reached at step `steps` - 1; then that schedule,
-/// from its step 0 on: `warm_up(100, cosine{.rate = 0.001, .steps = 2000})`.
+/// Rises linearly, and reaches the first rate of another schedule at step `steps` - 1; then follows that schedule from
+/// its step 0: `warm_up(100, cosine{.rate = 0.001, .steps = 2000})`.
 template <class Then>
 class warm_up {
  public:

@@ -1,4 +1,4 @@
-// Layers one after the other.
+// Sequential: a composition of layers.
 #pragma once
 
 #include <partita/array/expression.hpp>
@@ -11,14 +11,15 @@
 namespace partita {
 namespace detail {
 
-/// No number, pointer or array: what a layer takes is known only when it is called.
+/// Layer is a class, and no tensor. More is not known before a call, because a layer may accept any tensor type.
 template <class Layer>
 inline constexpr bool may_be_layer = std::is_class_v<Layer> && !array_expression<Layer>;
 
 }  // namespace detail
 
-/// The composition of layers: the first given acts first. Every worker calls it, active in a layer or not.
-/// Adjoint:  the layers' adjoints in reverse order; gradients add up in the layers.
+/// The composition of layers: the first argument acts first. Every worker calls it, also workers that are inactive in a
+/// layer.
+/// Adjoint:  the adjoints of the layers in reverse order; each layer accumulates its gradients.
 template <class... Layers>
 class sequential {
  public:
@@ -50,7 +51,8 @@ class sequential {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
     });
   }
-  /// Layers that act otherwise in evaluation than in training (norms, dropout) are switched; the others are left alone.
+  /// Switches the layers that act differently in training and in evaluation (norms, dropout); the others have no such
+  /// mode.
   void train() {
     each([](auto& layer) {
       if constexpr (requires { layer.train(); }) layer.train();

@@ -1,4 +1,4 @@
-// Softmax and cross entropy of scores whose classes are cut over workers: nobody ever holds a whole row.
+// Softmax and cross entropy of scores whose classes are partitioned over workers. No worker ever stores a whole row.
 #pragma once
 
 #include <cmath>
@@ -19,8 +19,8 @@
 namespace partita {
 
 /// The mean over the batch of -log softmax(scores)[label].
-/// Shapes:   scores are batch x classes, cut over p = 1 x f (balanced) along the classes; labels are the whole batch's,
-///           given on the workers of p.
+/// Shapes:   scores are batch x classes, split over p = 1 x f (balanced) along the classes; labels are those of the
+///           whole batch, passed by the workers of p.
 /// Requires: labels below the number of classes, one for each row [shape_error, on all workers].
 /// Cost:     per call two reductions and two broadcasts of batch values over p, one broadcast of the loss over the
 ///           world.
@@ -55,7 +55,7 @@ class softmax_cross_entropy {
                   "partita::softmax_cross_entropy<T>(scores, labels): requires scores of rank 2 (batch x classes) and "
                   "element type T");
     return detail::one_call(*world_, [&] {
-      called_ = false;  // of a call that fails nothing is left
+      called_ = false;  // if this call fails, there is no last loss
       const std::size_t batch = settle(scores, labels);
       T loss(0);
       if (active_) {
@@ -86,7 +86,8 @@ class softmax_cross_entropy {
     });
   }
 
-  /// The gradient of the last loss with respect to the scores: this worker's block. Requires one [shape_error].
+  /// The gradient of the last loss with respect to the scores: this worker's block. Requires a previous loss
+  /// [shape_error].
   const xt::xtensor<T, 2>& adjoint() const {
     if (!called_)
       throw shape_error(
@@ -94,7 +95,8 @@ class softmax_cross_entropy {
     return gradient_;
   }
 
-  /// How many rows have their largest score at their label (ties: the lowest class), the same on every worker.
+  /// The number of rows whose largest score is at the label (of equal scores the lowest class counts), the same on
+  /// every worker.
   template <ranked_array Scores, class Labels>
   std::size_t correct(const Scores& scores, const Labels& labels) {
     return detail::one_call(*world_, [&] {
@@ -115,7 +117,7 @@ class softmax_cross_entropy {
   }
 
  private:
-  /// All workers agree that scores and labels fit; finds which classes are this worker's. Returns the batch.
+  /// All workers agree that scores and labels fit. Determines the classes of this worker, and returns the batch.
   template <class Scores, class Labels>
   std::size_t settle(const Scores& scores, const Labels& labels) {
     const auto batch = static_cast<std::size_t>(scores.shape()[0]);
@@ -143,7 +145,8 @@ class softmax_cross_entropy {
                     << "), label " << i << " is " << label;
     }
     detail::agree_if_checked(*world_, fingerprint_, detail::complaint(objection), call);
-    // every worker of p must have the same batch: the largest, and the largest complement, which is of the smallest
+    // All workers of p must have the same batch. A maximum over the batch and over its complement gives the largest and
+    // the smallest batch.
     const auto most = detail::largest(*world_, detail::facts<2>{active_ ? batch : 0, active_ ? ~batch : 0});
     if (most[0] != ~most[1])
       throw shape_error(text("partita::softmax_cross_entropy: requires one batch extent on all workers, got ")
@@ -177,7 +180,7 @@ class softmax_cross_entropy {
   xt::xtensor<T, 2> gradient_;
 };
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class softmax_cross_entropy<detail::element_type_left_out> : public detail::rejected_call {
  public:

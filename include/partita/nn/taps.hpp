@@ -1,6 +1,6 @@
-// What one output of a layer that slides or interpolates is made of: inputs and weights, along one dimension.
+// The inputs and weights that make one output of a pooling or interpolation layer, along one dimension.
 //
-// Pooling and interpolation of several dimensions are the product of what they are along each.
+// In several dimensions, pooling and interpolation are the product of the taps along each dimension.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace partita {
 
-/// The inputs of a range of outputs, one output after the other.
+/// The inputs of a range of outputs, stored one output after the other.
 struct taps {
   std::vector<std::size_t> first{0};  ///< the taps of output o are those from first[o] to first[o + 1]
-  std::vector<std::size_t> input{};   ///< indices of the whole tensor; those outside are in no list
+  std::vector<std::size_t> input{};   ///< global indices in the whole tensor; inputs outside the tensor are left out
   std::vector<double> weight{};
-  std::vector<double> divisor{};  ///< by what the weighted sum of an output is divided
+  std::vector<double> divisor{};  ///< the divisor of the weighted sum of each output
 
   std::size_t outputs() const { return divisor.size(); }
   void tap(std::size_t index, double by = 1) {
     input.push_back(index);
     weight.push_back(by);
   }
-  /// Ends an output.
+  /// Completes an output.
   void end(double divided_by = 1) {
     first.push_back(input.size());
     divisor.push_back(divided_by);
   }
-  /// From the lowest input to the highest.
+  /// The range from the lowest input to the highest.
   interval footprint() const {
     interval all;
     for (std::size_t k = 0; k < input.size(); ++k) {
@@ -39,14 +39,14 @@ struct taps {
   }
 };
 
-/// Each output is its input.
+/// Each output is the input of the same index.
 inline taps taps_of_identity(interval outputs) {
   taps all;
   for (std::size_t o = outputs.start; o < outputs.stop; ++o) all.tap(o), all.end();
   return all;
 }
 
-/// Under a kernel that slides: weights of 1, and as divisor the cells of the window inside the tensor or, with
+/// A sliding kernel: all weights are 1; the divisor counts the cells of the window inside the tensor or, with
 /// `padding_counts`, inside the padded tensor.
 inline taps taps_of_window(const sliding& kernel, interval outputs, std::size_t n, bool padding_counts) {
   taps all;
@@ -65,7 +65,7 @@ inline taps taps_of_window(const sliding& kernel, interval outputs, std::size_t 
   return all;
 }
 
-/// Of an adaptive window: output o of m looks at the inputs from floor(o n / m) to ceil((o + 1) n / m).
+/// An adaptive window: output o of m uses the inputs from floor(o n / m) to ceil((o + 1) n / m).
 inline taps taps_of_adaptive_window(interval outputs, std::size_t n, std::size_t m) {
   taps all;
   for (std::size_t o = outputs.start; o < outputs.stop; ++o) {
@@ -76,11 +76,11 @@ inline taps taps_of_adaptive_window(interval outputs, std::size_t n, std::size_t
   return all;
 }
 
-/// How outputs lie between inputs: `step` inputs apart, or from the first to the last (`align_corners`).
+/// The positions of outputs between inputs: `step` inputs apart, or from the first to the last input (`align_corners`).
 struct interpolation {
-  bool linear = false;  ///< else the nearest input to the left
+  bool linear = false;  ///< if false, the nearest input to the left
   bool align_corners = false;
-  double step = 1;  ///< inputs for each output
+  double step = 1;  ///< the distance of two outputs, in inputs
 
   taps taps_of(interval outputs, std::size_t n, std::size_t m) const {
     taps all;

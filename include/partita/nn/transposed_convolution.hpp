@@ -1,4 +1,4 @@
-// The distributed transposed convolution: the adjoint of a convolution as a layer, as it enlarges images.
+// The distributed transposed convolution: the adjoint of a convolution as a layer, which enlarges images.
 #pragma once
 
 #include <partita/comm/fingerprint.hpp>
@@ -9,8 +9,8 @@
 
 namespace partita {
 
-/// What a transposed convolution maps; `output_padding` cells more at the end, below the stride, choose among the sizes
-/// that a convolution would map to the same one.
+/// The options of a transposed convolution. `output_padding` adds cells at the end, fewer than the stride: it selects
+/// one of the sizes that a convolution would map to the same size.
 template <std::size_t Features>
 struct transposed_convolution_options {
   std::size_t in_channels = 0;
@@ -24,7 +24,7 @@ struct transposed_convolution_options {
   bool bias = true;
   std::uint64_t seed = 0;
 
-  /// The convolution that this is the adjoint of.
+  /// The convolution whose adjoint this is.
   constexpr convolution_options<Features> convolution() const {
     return {.in_channels = out_channels,
             .out_channels = in_channels,
@@ -40,14 +40,15 @@ struct transposed_convolution_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<10>(*this); }
 };
 
-/// y = adjoint of a convolution, applied to x, plus b: PyTorch's ConvTranspose1d, 2d and 3d on p = batch x 1 x
+/// y = the adjoint of a convolution, applied to x, plus b: PyTorch's ConvTranspose1d, 2d and 3d on p = batch x 1 x
 /// features.
-/// Shapes:   x is batch x in x features, cut in any way along each dimension; y is batch x out x (n - 1) stride - 2
-///           padding + dilation (kernel - 1) + 1 + output_padding, in balance; W is in x out / groups x kernel, all of
-///           it and of b on every worker of p.
-/// Requires: T float or double [compile time]; channels of p not cut [partition_error]; what a convolution requires, an
-///           output_padding below the stride, an output of at least one cell [shape_error]; on all workers.
-/// Cost:     as of a convolution whose adjoint is called: outputs are summed where windows overlap.
+/// Shapes:   x is batch x in x features, partitioned in any way along each dimension; y is batch x out x (n - 1) stride
+///           - 2 padding + dilation (kernel - 1) + 1 + output_padding, balanced; W is in x out / groups x kernel; every
+///           worker of p keeps all of W and b.
+/// Requires: T float or double [compile time]; a p that does not split the channels [partition_error]; what a
+///           convolution requires, an output_padding below the stride, an output of at least one cell [shape_error];
+///           all errors on all workers.
+/// Cost:     the same as the adjoint of a convolution: outputs are summed where windows overlap.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), the same on all workers.
 template <class T, std::size_t Features = detail::rank_left_out>
 class transposed_convolution {
@@ -137,7 +138,7 @@ class transposed_convolution {
     return result;
   }
 
-  /// W and b, assignable in the same shape, alike on all workers; of no element outside of p.
+  /// W and b, the same on all workers of p. Tensors of the same shape may be assigned. Empty outside of p.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }
   xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }
@@ -150,7 +151,7 @@ class transposed_convolution {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  private:
-  /// The next agreement compares the options.
+  /// Makes the next agreement compare the options of all workers.
   void note(const char* call) const {
     p_.world().state()->note_local(hasher(detail::number_of_layer<T>(options_)).mix(call).value(),
                                    "transposed_convolution");
@@ -208,7 +209,7 @@ class transposed_convolution {
   shape_type window_{}, y_shape_{};
 };
 
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class convolution<T, detail::rank_left_out> : public detail::rejected_call {
  public:
@@ -225,7 +226,7 @@ class convolution<T, detail::rank_left_out> : public detail::rejected_call {
 template <class... Given>
 convolution(const Given&...) -> convolution<detail::element_type_left_out, detail::rank_left_out>;
 
-/// Without a rank: a sentence.
+/// Fallback: a missing rank is a compile-time error with a readable message.
 template <class T>
 class transposed_convolution<T, detail::rank_left_out> : public detail::rejected_call {
  public:

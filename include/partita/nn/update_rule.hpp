@@ -1,5 +1,5 @@
-// What optimisers do to one element: their options, the state they keep for it, and their formulas, in one place for
-// all kinds of parameters.
+// The update rules of the optimisers for one element: options, state and formulas, in one place for all kinds of
+// parameters.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ struct adam_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
 
-/// Adam whose weights decay by themselves, not by their gradient (Loshchilov and Hutter 2019, algorithm 2):
-/// w = w - learning_rate weight_decay w before each step of Adam.
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): w = w - learning_rate weight_decay w
+/// before each step of Adam.
 struct adamw_options {
   double learning_rate = 0.001;
   double beta1 = 0.9;
@@ -44,7 +44,7 @@ struct adamw_options {
 
 namespace detail {
 
-/// What an optimiser computes with: a complex element is two real ones.
+/// The real type that an optimiser computes with: a complex element is two real ones.
 template <class T>
 struct real_part {
   using type = T;
@@ -56,30 +56,30 @@ struct real_part<std::complex<T>> {
   static constexpr std::size_t count = 2;
 };
 
-/// One parameter in flat memory: n real numbers, and `States` more for each of them.
+/// One parameter in flat memory: n real numbers, and `States` numbers of state for each of them.
 template <class Real, std::size_t States>
 struct flat_parameter {
   std::size_t n;
   Real* value;
   const Real* gradient;
   std::array<Real*, States> state;
-  Real factor = Real(1);  ///< by which the gradient is multiplied
+  Real factor = Real(1);  ///< multiplies the gradient
 };
 
-/// How many numbers an optimiser keeps for each real number of a parameter.
+/// The number of state values that an optimiser keeps for each real number of a parameter.
 template <class Options>
 inline constexpr std::size_t states_of = 2;
 template <>
 inline constexpr std::size_t states_of<sgd_options> = 1;
 
-/// Whether these options read that state at all.
+/// Whether an optimiser with these options uses its state at all.
 inline bool needs_state(const sgd_options& o) { return o.momentum != 0; }
 template <class Options>
 bool needs_state(const Options&) {
   return true;
 }
 
-/// What these options do not have, or null. A number that is none has nothing.
+/// The requirement that these options violate, or null. NaN violates every requirement.
 inline const char* missing_of(const sgd_options& o) {
   return o.learning_rate >= 0 && o.momentum >= 0 ? nullptr : "a learning_rate and a momentum of at least 0";
 }
@@ -96,7 +96,7 @@ void require_options(const char* call, const Options& o) {
     throw shape_error(text(call) << ": requires " << missing << "; look at what the options hold");
 }
 
-/// Step number `now`, from 1 on.
+/// Step number `now`, counted from 1.
 template <class Real>
 void update(const sgd_options& o, int, const flat_parameter<Real, 1>& p) {
   const Real rate = static_cast<Real>(o.learning_rate), momentum = static_cast<Real>(o.momentum);
@@ -112,7 +112,8 @@ void update(const sgd_options& o, int, const flat_parameter<Real, 1>& p) {
 template <class Real>
 void update(const adam_options& o, int now, const flat_parameter<Real, 2>& p) {
   const double first_share = 1 / (1 - std::pow(o.beta1, now)), second_share = 1 / (1 - std::pow(o.beta2, now));
-  const double rate = o.learning_rate, epsilon = o.epsilon;  // copies: to a compiler, options could be elements
+  // local copies: the compiler must assume that options alias the elements
+  const double rate = o.learning_rate, epsilon = o.epsilon;
   const Real first = static_cast<Real>(o.beta1), second = static_cast<Real>(o.beta2);
   const Real first_rest = static_cast<Real>(1 - o.beta1), second_rest = static_cast<Real>(1 - o.beta2);
   const Real factor = p.factor;
@@ -130,7 +131,8 @@ template <class Real>
 void update(const adamw_options& o, int now, const flat_parameter<Real, 2>& p) {
   const Real kept = static_cast<Real>(1 - o.learning_rate * o.weight_decay);
   const adam_options adam{o.learning_rate, o.beta1, o.beta2, o.epsilon};
-  constexpr std::size_t piece = 2048;  // chosen: so that what decays is still in a cache when it moves
+  // chosen: elements that were just decayed are still in a cache when they are updated
+  constexpr std::size_t piece = 2048;
   for (std::size_t k = 0; k < p.n; k += piece) {
     const std::size_t n = p.n - k < piece ? p.n - k : piece;
     for (std::size_t j = k; j < k + n; ++j) p.value[j] *= kept;

@@ -1,4 +1,4 @@
-// Upsampling: the features of a tensor at more places, or at fewer, between those where they are known.
+// Upsampling: interpolates the features of a tensor at more positions, or at fewer.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ namespace partita {
 
 enum class upsampling_mode { nearest, linear };
 
-/// D dimensions of features. Requires either a size, of the features of the result, or a scale.
+/// Options for D feature dimensions. Requires either the size of the result's features, or a scale.
 template <std::size_t D>
 struct upsampling_options {
   std::optional<per_dimension<D>> size{};
   std::optional<double> scale{};
   upsampling_mode mode = upsampling_mode::nearest;
-  bool align_corners = false;  ///< linear: the first and last outputs are the first and last inputs
+  bool align_corners = false;  ///< linear only: the first and last outputs are the first and last inputs
 };
 
 namespace detail {
@@ -79,7 +79,7 @@ class upsampling_rule {
   }
 
  private:
-  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two of them can be counted
+  static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two such numbers do not overflow
 
   const char* name_;
   upsampling_options<d_features> options_;
@@ -87,14 +87,14 @@ class upsampling_rule {
 
 }  // namespace detail
 
-/// y = the features of x at other places: the nearest input to the left, or between two inputs along each dimension
-/// (linear, bilinear, trilinear), as PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`.
-/// Shapes:   x is batch x channels x features, cut over p in any way; y has the same batch and channels and the size
-///           asked for, floor(n * scale) along each dimension, cut in balance over p.
+/// y = the features of x at other positions: the nearest input to the left, or interpolated between two inputs along
+/// each dimension (linear, bilinear, trilinear), as PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`.
+/// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and the
+///           requested size, or floor(n * scale) along each dimension, balanced over p.
 /// Requires: p of the rank of x, at least 3 [compile time]; either a size or a scale, at least one output, no
-///           align_corners for the nearest [shape_error, on all workers].
-/// Cost:     that of max_pooling: what the outputs of a block need comes from its owners.
-/// Adjoint:  adjoint(dy): each element of dy to the inputs that it was between.
+///           align_corners for nearest [shape_error, on all workers].
+/// Cost:     that of max_pooling: the inputs that the outputs of a block need come from their owners.
+/// Adjoint:  adjoint(dy) adds each element of dy, weighted, to the inputs that it was interpolated from.
 template <class Extents>
 class upsampling
     : public detail::windowed_layer<detail::upsampling_rule<Extents::rank()>, Extents, detail::weighted_taps> {
@@ -108,7 +108,7 @@ class upsampling
             p, rule("partita::upsampling(p, options)", options)) {}
 };
 
-/// Of anything else: a sentence.
+/// Fallback: any other arguments are a compile-time error with a readable message.
 template <>
 class upsampling<detail::nothing_given> : public detail::rejected_call {
  public:

@@ -1,4 +1,4 @@
-// Which partitions an all-to-all goes between: the cut of one dimension moves to another.
+// Conditions of an all-to-all between two partitions: the split of one dimension moves to another dimension.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// Why the cut of exactly one dimension does not move to exactly one other between partitions of these extents, or
-/// nothing. Equal extents are the case k = 1, which a program for any number of workers comes to on one.
+/// The error message unless exactly one dimension loses its split and exactly one other gains it between partitions of
+/// these extents; empty if so. Equal extents are valid: they are the case of one worker.
 template <std::size_t Rank>
 constexpr text all_to_all_objection(const std::array<std::size_t, Rank>& from,
                                     const std::array<std::size_t, Rank>& to) {

@@ -1,4 +1,4 @@
-// Which workers brought x of different batches: worked out only after a call was refused.
+// Finds the workers that passed an x of different batches; runs only after a call was rejected.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace partita::detail {
 
-/// "[3] on worker 0 and [4] on worker 2", the first two workers of p_x that differ; empty if all have one batch.
-/// Collective over the world of p_x.
+/// Returns "[3] on worker 0 and [4] on worker 2" for the first two workers of p_x that differ; empty if all have the
+/// same batch. Collective over the world of p_x.
 template <class Extents>
 text difference_of_batches(const partition<Extents>& p_x, const std::vector<std::size_t>& batch) {
   const world& everyone = p_x.world();
-  constexpr std::size_t length = 1 + most_dimensions;  // how many extents, and the extents
+  constexpr std::size_t length = 1 + most_dimensions;  // the number of extents, followed by the extents
   std::vector<std::uint64_t> all(length * everyone.size()), incoming(all.size());
   all[length * everyone.id()] = batch.size();
   for (std::size_t d = 0; d < batch.size(); ++d) all[length * everyone.id() + 1 + d] = batch[d];

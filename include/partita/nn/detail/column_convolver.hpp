@@ -1,5 +1,5 @@
-// The convolution of one worker by BLAS: patches of x are laid out as columns, a tile at a time that stays in the
-// cache, and multiplied.
+// The convolution of one worker by im2col and BLAS. Patches of x are copied into columns, one cache-sized tile at a
+// time, and multiplied.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,13 @@
 
 namespace partita::detail {
 
-/// Sizes of one worker's convolution. Channels of a group follow each other in x, weights and y.
+/// The sizes of one worker's convolution. The channels of a group are adjacent in x, weights and y.
 template <std::size_t Features>
 struct local_convolution {
-  std::size_t batch = 0, in = 0, out = 0;       ///< samples, channels of the window and of the block of y
-  std::size_t in_of_group = 0;                  ///< channels of x that one output is made of: those of the weights
-  std::size_t first_out = 0, out_of_group = 1;  ///< the first channel of y in the whole layer, and a group's channels
+  std::size_t batch = 0, in = 0, out = 0;  ///< samples, channels of the window and of the block of y
+  std::size_t in_of_group = 0;             ///< input channels per output: those of the weights
+  /// the first channel of y in the whole layer, and the number of channels in a group
+  std::size_t first_out = 0, out_of_group = 1;
   std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
 
   static std::size_t product(const std::array<std::size_t, Features>& a) {
@@ -37,7 +38,7 @@ class column_convolver {
 
  public:
   explicit column_convolver(const sizes& s) : s_(s), cells_(sizes::product(s.window)) {
-    // chosen: half a megabyte of columns stays in a second-level cache beside the weights
+    // chosen: half a megabyte of columns fits into a second-level cache together with the weights
     const std::size_t row = std::max<std::size_t>(1, s.rows()) * sizeof(T);
     tile_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
     std::size_t step = 1;
@@ -51,12 +52,12 @@ class column_convolver {
       }
   }
 
-  /// y = W x + b; no bias where it is null. Everything dense, in C order.
+  /// y = W x + b; a null bias is left out. All arrays are dense, in C order.
   void forward(const T* x, const T* w, const T* bias, T* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// The same while x is on its way: first the tiles that need only cells of the window that are `there` along each
-  /// feature, then arrive(), then the other tiles. They are the same tiles in any case, so no bit of y depends on it.
+  /// The same while x is still arriving. First the tiles that need only the cells in `there` along each feature, then
+  /// arrive(), then the other tiles. The tiles are always the same, so y is bitwise independent of `there`.
   template <class Arrive>
   void forward(const T* x, const T* w, const T* bias, T* y, const std::array<interval, Features>& there,
                Arrive arrive) {
@@ -74,7 +75,7 @@ class column_convolver {
     arrive();
     for_tiles(product, [&](std::size_t from, std::size_t count) { return !needs_only(there, from, count); });
   }
-  /// dx = W^T dy. The whole window is written.
+  /// dx = W^T dy. Writes the whole window.
   void adjoint(const T* dy, const T* w, T* dx) {
     std::fill_n(dx, s_.batch * s_.in * cells_, T(0));
     if (s_.empty() || s_.rows() == 0) return;
@@ -85,7 +86,7 @@ class column_convolver {
       scatter(dx + (sample * s_.in + g.in) * cells_, count);
     });
   }
-  /// dw += dy x^T, db += the sums of dy; db is left where it is null.
+  /// dw += dy x^T, db += the sums of dy; a null db is skipped.
   void gradients(const T* x, const T* dy, T* dw, T* db) {
     if (s_.empty()) return;
     if (db != nullptr) bias_gradients(dy, db);
@@ -104,11 +105,11 @@ class column_convolver {
   }
 
  private:
-  /// The channels of one group that are here: where they begin in the blocks of y and of x.
+  /// The channels of one group that are on this worker: where they start in the blocks of y and of x.
   struct group {
     std::size_t out, size, in;
   };
-  /// Places that follow each other along the last dimension: `count` of them, from column `at` on.
+  /// Consecutive output positions along the last dimension: `count` of them, starting at column `at`.
   struct run {
     std::size_t cell, at, count;
   };
@@ -132,12 +133,13 @@ class column_convolver {
         }
     }
   }
-  /// Whether the taps of these columns all lie in the cells `there`: of the box around their places.
+  /// Whether all taps of these columns are in the cells `there`. It checks the bounding box of their positions.
   bool needs_only(const std::array<interval, Features>& there, std::size_t from, std::size_t count) const {
     std::array<std::size_t, Features> first{}, last{};
     for (std::size_t f = Features, a = from, b = from + count - 1; f-- > 0; a /= s_.places[f], b /= s_.places[f])
       first[f] = a % s_.places[f], last[f] = b % s_.places[f];
-    bool whole = false;  // several places of an outer dimension: all of the inner ones
+    // a range that spans several positions of an outer dimension uses all positions of the inner ones
+    bool whole = false;
     for (std::size_t f = 0; f < Features; ++f) {
       if (whole) first[f] = 0, last[f] = s_.places[f] - 1;
       whole = whole || first[f] != last[f];

@@ -1,4 +1,4 @@
-// Which part of a convolution each worker computes: its outputs, the inputs that they need, and its weights.
+// The part of a convolution that each worker computes: its outputs, the inputs that they need, and its weights.
 #pragma once
 
 #include <array>
@@ -10,14 +10,15 @@
 
 namespace partita::detail {
 
-/// How the parts of a convolution follow from a worker's position.
+/// How the part of a worker depends on its position.
 enum class convolution_form {
-  by_output,   ///< workers batch x 1 x features: each computes its block of y with all weights
-  by_weights,  ///< workers out x in x features: a block of weights each, partial sums over the in channels
-  by_groups    ///< the same, but the channels of y are cut over out and in together: no partial sums
+  by_output,  ///< workers batch x 1 x features: each computes its block of y with all weights
+  /// workers out x in x features: each has a block of weights and computes partial sums over the input channels
+  by_weights,
+  by_groups  ///< like by_weights, but the channels of y are split over out and in together: no partial sums
 };
 
-/// The parts of a position: along batch, out channels, in channels within a group, and features.
+/// The parts for each position: along batch, output channels, input channels within a group, and features.
 template <std::size_t Features>
 class convolution_jobs {
  public:
@@ -33,7 +34,7 @@ class convolution_jobs {
   convolution_form form() const { return form_; }
   const convolution_options<Features>& options() const { return options_; }
 
-  /// How many parts there are of y and of x along each dimension.
+  /// The number of parts of y and of x along each dimension.
   shape_type parts_of_y() const {
     shape_type parts = places_.shape();
     if (form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
@@ -58,7 +59,7 @@ class convolution_jobs {
     if (form_ == convolution_form::by_weights) part[0] = 0;
     return part;
   }
-  /// Calls f(worker) for those that want a part of x, or of y.
+  /// Calls f(worker) for the workers that need this part of x, or compute this part of y.
   template <class F>
   void for_workers(bool of_x, const position& part, F f) const {
     position i = part;
@@ -72,7 +73,7 @@ class convolution_jobs {
     for (i[free] = 0; i[free] < places_.shape()[free]; ++i[free]) f(places_.worker(i));
   }
 
-  /// The channels of y that a part holds, and those of x that are mapped to them.
+  /// The channels of y in a part, and the channels of x that are mapped to them.
   interval out_channels(std::size_t part) const { return balanced_part(options_.out_channels, parts_of_y()[1], part); }
   interval in_channels(std::size_t part_of_x) const {
     if (form_ == convolution_form::by_weights)
@@ -82,7 +83,7 @@ class convolution_jobs {
     const std::size_t of_y = options_.out_channels / options_.groups, of_x = options_.in_channels / options_.groups;
     return {out.start / of_y * of_x, ((out.stop - 1) / of_y + 1) * of_x};
   }
-  /// This position's block of W. The bias is added where in channels start at 0.
+  /// The block of W at this position. The bias is added by the blocks whose input channels start at 0.
   box<rank> weights(const position& i) const {
     box<rank> w{{}, options_.weight_shape()};
     const interval out = out_channels(part_of_y(i)[1]);
@@ -101,7 +102,7 @@ class convolution_jobs {
     for (std::size_t f = 0; f < Features; ++f) y[2 + f] = options_.along(f).places(x[2 + f]);
     return y;
   }
-  /// The windows of all parts of an x, or a y, of these extents.
+  /// The windows of all parts, for an x or a y of these extents.
   windows_of_parts<rank> windows_of_x(const shape_type& x) const {
     const shape_type y = extents_of_y(x), parts = parts_of_x();
     windows_of_parts<rank> windows;
@@ -132,7 +133,7 @@ class convolution_jobs {
   convolution_options<Features> options_;
 };
 
-/// Who wants the windows of x, or of y.
+/// The workers that need each window of x, or compute each window of y.
 template <std::size_t Features>
 struct windows_of_jobs {
   const convolution_jobs<Features>* jobs;
@@ -149,7 +150,8 @@ struct windows_of_jobs {
   }
 };
 
-/// From the blocks of x on `p` to what each job needs, and from those of y.
+/// Plans the exchange from the blocks of x on `p` to the windows that each job needs; the next function does this for
+/// y.
 template <std::size_t Features, class P>
 halo_plan<Features + 2> plan_convolution_input(const convolution_jobs<Features>& jobs, const grid<P>& p,
                                                const decomposition<Features + 2>& x, std::size_t worker) {
@@ -163,7 +165,7 @@ halo_plan<Features + 2> plan_convolution_output(const convolution_jobs<Features>
                       windows_of_jobs<Features>{&jobs, false}, worker);
 }
 
-/// The sizes of the convolution at a position, for a window of x and a block of y of these shapes.
+/// The sizes of the local convolution at a position, for a window of x and a block of y of these shapes.
 template <std::size_t Features>
 local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, const index<Features + 2>& i,
                                         const std::array<std::size_t, Features + 2>& window,
@@ -180,7 +182,7 @@ local_convolution<Features> local_sizes(const convolution_jobs<Features>& jobs, 
   return s;
 }
 
-/// The jobs of workers that hold x and y alike. Throws what is wrong with the partition or the options.
+/// The jobs when x and y have the same partition. Throws an error if the partition or the options are not valid.
 template <std::size_t Features, class P>
 convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_options<Features>& options) {
   const text problem = convolution_objection(options);
@@ -192,7 +194,7 @@ convolution_jobs<Features> jobs_by_output(const grid<P>& p_x, const convolution_
   return {grid<dynamic_extents<Features + 2>>(dynamic_extents<Features + 2>(p_x.shape()), p_x.workers()),
           convolution_form::by_output, options};
 }
-/// The jobs of workers that hold blocks of the weights.
+/// The jobs of workers that each keep a block of the weights.
 template <std::size_t Features, class X, class Y, class W>
 convolution_jobs<Features> jobs_by_weights(const grid<X>& p_x, const grid<Y>& p_y, const grid<W>& p_w,
                                            const convolution_options<Features>& options) {

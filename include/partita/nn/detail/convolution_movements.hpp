@@ -1,4 +1,4 @@
-// How x comes to the workers of a convolution and their products become y.
+// The exchanges of a convolution: x to the workers that compute, and their products to y.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// The windows of x that jobs need, or those of y that they make.
+/// Plans for the windows of x that jobs need (OfX), or for those of y that they compute.
 template <std::size_t Features, bool OfX>
 class convolution_planner {
  public:
@@ -45,11 +45,11 @@ class convolution_planner {
   std::uint64_t fingerprint_;
 };
 
-/// Tensors that a movement was prepared for, the last ones: all workers know the same.
+/// The extents of the last tensors that an exchange was prepared for; the list is the same on all workers.
 template <std::size_t Rank>
 class prepared_tensors {
  public:
-  /// Whether it is a new one; it is known from then on.
+  /// Whether the extents are new; adds them to the list.
   bool is_new(const std::array<std::size_t, Rank>& extents) {
     const auto known = std::find(all_.begin(), all_.end(), extents);
     const bool fresh = known == all_.end();
@@ -61,7 +61,7 @@ class prepared_tensors {
   void forget(const std::array<std::size_t, Rank>& extents) { std::erase(all_, extents); }
 
  private:
-  static constexpr std::size_t most = 16;  // less than a movement keeps, so that it knows them all
+  static constexpr std::size_t most = 16;  // fewer than the plans that a movement keeps, so that it still has them all
   std::vector<std::array<std::size_t, Rank>> all_;
 };
 

@@ -1,4 +1,4 @@
-// The largest element of each window.
+// The largest element of each window, for max pooling.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// For a windowed_layer: the largest of the taps, the first of them in C order where several are.
+/// A reduction for windowed_layer: takes the largest of the taps, and the first in C order if several are equal.
 class largest_of_taps {
  public:
   template <class T, std::size_t Rank>
@@ -56,7 +56,7 @@ class largest_of_taps {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  std::vector<std::size_t> chosen_;  // for each output where its tap is in the window
+  std::vector<std::size_t> chosen_;  // for each output, the position of its chosen tap in the window
 };
 
 }  // namespace partita::detail

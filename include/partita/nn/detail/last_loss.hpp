@@ -1,4 +1,4 @@
-// What a loss gave last, which its adjoint must fit.
+// The kind of the last result of a loss, which its adjoint must match.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// What a loss gave last: nothing, one number, or one for each element or row.
+/// The last result of a loss: nothing, one number, or one number for each element or row.
 enum class last_loss : std::uint8_t { none, number, each };
 
 inline void require_number_before(last_loss last, const char* name) {

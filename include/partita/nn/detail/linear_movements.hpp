@@ -1,8 +1,9 @@
-// How x comes to the weights of a linear layer and how their products become y: a pair of movements for each algorithm.
+// The communication of a linear layer: how x gets to the weights and how their products become y. One class for each
+// algorithm.
 //
-// All have the same four verbs: x is brought, products are delivered, and both the other way for the adjoint, where
-// products are on their way while something else is computed. A worker with an objection makes all workers throw it in
-// the first movement of a direction.
+// All classes have the same four operations: gather x and deliver products, and the adjoint of both. Products of the
+// adjoint are communicated while the caller computes. If one worker reports an error, all workers throw it in the first
+// movement of a direction.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ namespace partita::detail {
 template <class T>
 using pooled_storage = typename pooled_tensor<T, 1>::storage_type;
 
-/// The same elements as a tensor of this shape. Requires as many.
+/// The same elements as a tensor of this shape. Requires the same number of elements.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> in_shape(pooled_storage<T>&& elements, const std::array<std::size_t, Rank>& shape) {
   pooled_tensor<T, Rank> tensor;
@@ -31,7 +32,7 @@ pooled_tensor<T, Rank> in_shape(pooled_storage<T>&& elements, const std::array<s
   return tensor;
 }
 
-/// A tensor not yet filled: from this memory, or from the heap's pool where none is known yet.
+/// An uninitialised tensor: from this memory, or from the heap's pool if there is no memory yet.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> room(arena* memory, const std::array<std::size_t, Rank>& shape) {
   if (memory != nullptr) return make_pooled<T, Rank>(*memory, shape);
@@ -45,7 +46,7 @@ std::array<std::size_t, Rank> as_array(const Shape& shape) {
   return all;
 }
 
-/// All dimensions but the last together, and the last.
+/// The product of all extents but the last, and the last extent.
 template <std::size_t Rank>
 std::array<std::size_t, 2> rows_and_columns(const std::array<std::size_t, Rank>& shape) {
   std::size_t rows = 1;
@@ -59,14 +60,14 @@ pooled_tensor<T, 2> matrix_of(pooled_tensor<T, Rank>&& tensor) {
   return in_shape<T, 2>(std::move(tensor.storage()), shape);
 }
 
-/// A tensor of the batch of `shape` with the rows of a matrix.
+/// Reshapes a matrix to a tensor with the batch dimensions of `shape`; the columns become the last dimension.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> with_batch(pooled_tensor<T, 2>&& matrix, std::array<std::size_t, Rank> shape) {
   shape[Rank - 1] = matrix.shape()[1];
   return in_shape<T, Rank>(std::move(matrix.storage()), shape);
 }
 
-/// A caller's block as dense memory: read where it stands if it is dense, packed if it is not.
+/// A caller's block as dense memory: used in place if it is dense, otherwise packed into a copy.
 template <class X>
 class dense_argument {
  public:
@@ -90,7 +91,7 @@ class dense_argument {
   pooled_storage<T> packed_;
 };
 
-/// A block that was moved here. It has the face of a dense_argument.
+/// A block that was communicated to this worker. It has the interface of a dense_argument.
 template <class T, std::size_t Rank>
 class arrived {
  public:
@@ -102,14 +103,14 @@ class arrived {
   pooled_tensor<T, Rank> tensor_;
 };
 
-/// A product on its way: others may read it until the sum that it goes into is there.
+/// A product that is being communicated: other workers may read its memory until the sum is complete.
 template <class T, std::size_t Rank>
 class departed {
  public:
-  /// The sum will be what `later` brings, or stand where the product stands.
+  /// The sum is the result of `later`, or it is written over the product (`in_place`).
   departed(pooled_tensor<T, Rank>&& product, bool in_place, pending<pooled_tensor<T, Rank>>&& later)
       : product_(std::move(product)), in_place_(in_place), later_(std::move(later)) {}
-  /// Nothing is to move.
+  /// Nothing is communicated.
   explicit departed(pooled_tensor<T, Rank>&& product) : departed(std::move(product), true, {{}, nullptr, 0}) {}
 
   pooled_tensor<T, Rank> finish() {
@@ -120,13 +121,13 @@ class departed {
  private:
   pooled_tensor<T, Rank> product_;
   bool in_place_;
-  pending<pooled_tensor<T, Rank>> later_;  // ends before the product goes
+  pending<pooled_tensor<T, Rank>> later_;  // destroyed first: it completes before the product is freed
 };
 
 template <class T, linear_algorithm Algorithm>
 class linear_movements;
 
-/// x is broadcast down the columns of p_w, the products are summed along its rows.
+/// x is broadcast along the columns of p_w, the products are summed along its rows.
 template <class T>
 class linear_movements<T, weight_stationary> {
   using anywhere = dynamic_extents<2>;
@@ -163,8 +164,8 @@ class linear_movements<T, weight_stationary> {
   }
 
  private:
-  /// Whether the sum that this worker gets is one that it gives a block to, and its only one: then it takes that
-  /// block's place.
+  /// Whether this worker is root of the only sum that it contributes to. Then the sum can overwrite this worker's
+  /// contribution.
   static bool lands_at_home(const group_plan& plan) {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
@@ -173,7 +174,7 @@ class linear_movements<T, weight_stationary> {
   sum_reduce<anywhere, anywhere, transpose_src_t> collect_;
 };
 
-/// x is put together on all workers, and the products are y.
+/// x is gathered on all workers, and the products are y.
 template <class T>
 class linear_movements<T, column_parallel> {
   using anywhere = dynamic_extents<2>;
@@ -214,7 +215,7 @@ class linear_movements<T, column_parallel> {
   all_gather<anywhere> gather_;
 };
 
-/// Every worker multiplies its part of x, and the products are summed and scattered.
+/// Every worker multiplies its part of x; the products are summed and scattered.
 template <class T>
 class linear_movements<T, row_parallel> {
   using anywhere = dynamic_extents<2>;

@@ -1,4 +1,4 @@
-// What a worker holds of a linear layer, and what it has to object to a call.
+// The state of a linear layer on one worker, and the errors that it finds in the arguments of a call.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,8 @@ struct linear_state {
   }
   std::array<std::size_t, 2> weight_shape() const { return {rows.size(), columns.size()}; }
   std::array<std::size_t, 1> bias_shape() const { return {has_bias() ? rows.size() : 0}; }
-  /// Element (i, j) of W is number i in_features + j of the random numbers; the bias follows W.
+  /// Element (i, j) of W is random number i in_features + j of the seed; the elements of the bias use the numbers after
+  /// those of W.
   void set_uniform() {
     const std::size_t in = options.in_features;
     const double bound = in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in));
@@ -54,7 +55,7 @@ struct linear_state {
     for (std::size_t i = 0; i < bias.size(); ++i) bias(i) = at(options.out_features * in + rows.start + i);
   }
   bool has_bias() const { return options.bias && first_column; }
-  /// Lets go of the last x before the next one comes.
+  /// Frees the last x before the next one arrives.
   void forget() {
     x = pooled_storage<T>();
     forward_done = false;
@@ -69,11 +70,11 @@ struct linear_state {
       for (std::size_t j = 0; j < rows.size(); ++j) sum[j] += row[j];
   }
 
-  /// The next agreement, which is that of the first movement, compares the options.
+  /// Makes the next agreement, which is that of the first movement, compare the options of all workers.
   void note(const char* call) const {
     p_w.world().state()->note_local(hasher(number_of_layer<T>(options)).mix(call).value(), "partita::linear");
   }
-  /// What is wrong with the blocks that the program may have assigned; empty if nothing is.
+  /// The error message if the blocks, which the program may have assigned, have wrong shapes; empty if they fit.
   text objection_to_blocks(const char* call) const {
     text said;
     const auto look_at = [&](const char* name, const auto& block, const auto& wanted) {
@@ -111,18 +112,20 @@ struct linear_state {
            << y_shape << " on worker " << p_y.world().id() << ", got " << given;
   }
 
-  /// Where x travels as a matrix, batches that differ may have as many rows: all workers compare them, and throw alike.
-  /// Cost: one agreement, for x of more than one batch dimension.
+  /// x is communicated as a matrix, so different batches with the same number of rows would go unnoticed. Therefore all
+  /// workers compare their batches, and all throw the same error.
+  /// Cost:     one agreement, for x of more than one batch dimension.
   template <class Shape>
   void expect_one_batch(const Shape& x_shape, const text& objection) const {
     if constexpr (Algorithm != weight_stationary) {
       world_state& everyone = *p_x.world().state();
       if (x_shape.size() <= 2 || everyone.level() != checks::agree) return;
-      constexpr unsigned bits = 31;  // of each half: of 64 choices the last is taken
+      constexpr unsigned bits = 31;  // per half; the last of the 64 bits is used by the agreement itself
       constexpr std::uint64_t half = (std::uint64_t{1} << bits) - 1;
       std::uint64_t hash = x_shape.size();
       for (std::size_t d = 0; d + 1 < x_shape.size(); ++d) hash = mixed(hash, static_cast<std::uint64_t>(x_shape[d]));
-      // a number and its complement: what all have in common are both halves of it, or not all bits of either
+      // A hash and its complement. The bitwise AND over all workers keeps both halves intact only if all hashes are
+      // equal.
       const std::uint64_t word = (hash ^ hash >> 32U) & half,
                           own = p_x.active() ? word | (word ^ half) << bits : ~std::uint64_t{0};
       const std::uint64_t common = agree_if_checked(
@@ -138,15 +141,15 @@ struct linear_state {
            << difference << "; give every worker the same rows of x";
   }
 
-  /// What `move()` gives. If it finds that blocks do not fit, which all workers hear, x has another batch somewhere:
-  /// then all throw in the name of the user's call.
+  /// Returns the result of `move()`. If `move()` finds that blocks do not fit (all workers get this error), some worker
+  /// has an x of a different batch: then all throw an error that names the user's call.
   template <class Shape, class Move>
   auto of_one_batch(const Shape& x_shape, Move move) const {
     try {
       return move();
     } catch (const shape_error& found) {
       if (found.sentence().contains("partita::linear")) throw;
-      if (p_x.world().level() != checks::agree)  // nobody else may be told
+      if (p_x.world().level() != checks::agree)  // the other workers do not learn of the error
         throw shape_error(text("partita::linear(x): requires x of one batch on all workers of p_x; ")
                           << found.sentence());
       const std::vector<std::size_t> batch(x_shape.begin(), x_shape.end() - 1);
@@ -163,7 +166,7 @@ struct linear_state {
   bool first_column = false, forward_done = false;
   xt::xtensor<T, 2> weight, weight_gradient;
   xt::xtensor<T, 1> bias, bias_gradient;
-  pooled_storage<T> x;  ///< the last x as it was brought, of x_rows rows
+  pooled_storage<T> x;  ///< the last x after communication, with x_rows rows
   std::size_t x_rows = 0;
   std::vector<std::size_t> y_shape;
 };

@@ -1,4 +1,4 @@
-// What the norms share: means and deviations over some dimensions of a cut tensor, and the way back through them.
+// The common part of the norms: means and deviations over some dimensions of a partitioned tensor, and the adjoint.
 #pragma once
 
 #include <array>
@@ -12,17 +12,18 @@
 
 namespace partita::detail {
 
-/// A variance plus epsilon has a root.
+/// Ensures that a variance plus epsilon has a square root.
 inline void require_epsilon(const char* name, double epsilon) {
   if (!(epsilon >= 0)) throw shape_error(text(name) << ": requires an epsilon of at least 0; 1e-5 is usual");
 }
 
-/// How many elements, their mean, and the sum of the squares of their deviations from it.
+/// The number of elements, their mean, and the sum of their squared deviations from the mean.
 struct moments {
   double count = 0, mean = 0, deviations = 0;
 };
 
-/// The moments of two sets together (Chan, Golub and LeVeque 1979): nothing is lost where the mean is large.
+/// The moments of the union of two sets (Chan, Golub and LeVeque 1979). This keeps its accuracy where the mean is
+/// large.
 struct joined_moments {
   static constexpr const char* name = "moments";
   static constexpr moments identity() { return {}; }
@@ -42,17 +43,17 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::moments> = true;
 
 namespace partita::detail {
 
-/// To which of `count` numbers each element of a block belongs: element i to the sum of at[d][i[d]].
+/// Maps each element of a block to one of `count` numbers: the element of index i to the sum of at[d][i[d]].
 template <std::size_t Rank>
 struct element_map {
   std::array<std::vector<std::size_t>, Rank> at{};
   std::size_t count = 1;
 
-  /// All elements to number 0.
+  /// Maps all elements to number 0.
   explicit element_map(const std::array<std::size_t, Rank>& shape) {
     for (std::size_t d = 0; d < Rank; ++d) at[d].assign(shape[d], 0);
   }
-  /// Every index of these dimensions to a number of its own, in C order.
+  /// Maps every index of the dimensions in `told` to its own number, in C order.
   element_map(const std::array<std::size_t, Rank>& shape, const std::array<bool, Rank>& told) : element_map(shape) {
     for (std::size_t d = Rank; d-- > 0;) {
       if (!told[d]) continue;
@@ -62,8 +63,8 @@ struct element_map {
   }
 };
 
-/// Normalises blocks: statistics over the `averaged` dimensions of the partition, parameters that are the same along
-/// its `shared` dimensions. `centred`: the mean is taken off (not so for the root of the mean square).
+/// Normalises blocks. Statistics are taken over the `averaged` dimensions of the partition; parameters are the same
+/// along its `shared` dimensions. With `centred` the mean is subtracted (not so for root mean square normalisation).
 template <class T, std::size_t Rank>
 class normaliser {
   using anywhere = dynamic_extents<Rank>;
@@ -77,14 +78,14 @@ class normaliser {
         one_map_(averaged == shared),
         centred_(centred) {}
 
-  /// What belongs together in the blocks to come.
+  /// Sets which elements of the next blocks share a statistic, and which share a parameter.
   void arrange(element_map<Rank> statistics, element_map<Rank> parameters) {
     statistics_ = std::move(statistics);
     parameters_ = std::move(parameters);
   }
   const element_map<Rank>& statistics() const { return statistics_; }
 
-  /// The moments of the whole tensor, one for each statistic. One all_reduce.
+  /// The moments of the whole tensor, one for each statistic. Cost: one all_reduce.
   std::vector<moments> measure(const xt::xtensor<T, Rank>& x) const {
     auto own = uninitialised<moments, 1>({statistics_.count});
     for (auto& m : own) m = moments{};
@@ -100,7 +101,8 @@ class normaliser {
     const auto all = join_(own);
     return {all.begin(), all.end()};
   }
-  /// (x - mean) / sqrt(spread + epsilon) of the moments, times gamma plus beta.
+  /// (x - mean) / sqrt(spread + epsilon), where mean and spread are functions of the statistic's number, times gamma
+  /// plus beta.
   template <class Mean, class Spread>
   xt::xtensor<T, Rank> normalise(const xt::xtensor<T, Rank>& x, Mean mean, Spread spread, double epsilon,
                                  const norm_parameters<T>& by) {
@@ -120,8 +122,9 @@ class normaliser {
     });
     return y;
   }
-  /// The gradient with respect to x; adds those of gamma and beta where they are. `fixed`: the statistics did not come
-  /// from x. One all_reduce, and one more for parameters that are shared along other dimensions.
+  /// Returns the gradient with respect to x, and adds those of gamma and beta where there are such. `fixed`: the
+  /// statistics were not computed from x. Cost: one all_reduce, and another one if parameters are shared along other
+  /// dimensions.
   xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool fixed, const std::vector<double>& counts,
                                const norm_parameters<T>& by) const {
     const std::size_t statistics = statistics_.count, parameters = parameters_.count;
@@ -138,7 +141,7 @@ class normaliser {
       of_statistics(1, s) += g(k, q) * normal_.data()[k];
     });
     if (one_map_ || by.scales) of_parameters = add_parameters_(of_parameters);
-    if (one_map_) {  // then gamma is the same for all elements of a statistic
+    if (one_map_) {  // then all elements of a statistic have the same gamma
       for (std::size_t s = 0; s < statistics; ++s)
         for (std::size_t row = 0; row < 2; ++row)
           of_statistics(row, s) = of_parameters(row, s) * (by.scales ? static_cast<double>(by.gamma[s]) : 1);
@@ -160,7 +163,8 @@ class normaliser {
     });
     return dx;
   }
-  /// Why an adjoint cannot be, or nothing: what else was said, or a dy of another shape than the last result.
+  /// The error message of an adjoint: `said` if it is not empty, or that dy does not have the shape of the last result;
+  /// empty if all is well.
   text objection_to(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text said) const {
     if (said.empty() && (!forward_done || (active && dy.shape() != normal_.shape())))
       said << name << ".adjoint(dy): requires a dy of the shape of the last result"
@@ -175,7 +179,7 @@ class normaliser {
       if (chosen[d]) list.push_back(d);
     return list;
   }
-  /// Calls f(number of the element, its statistic, its parameter) in C order.
+  /// Calls f(offset of the element, its statistic, its parameter) in C order.
   template <class Shape, class F>
   void for_each(const Shape& shape, F f) const {
     index<Rank> i{};
@@ -202,10 +206,10 @@ class normaliser {
   xt::xtensor<double, Rank> normal_;
 };
 
-/// How a norm's channels are cut into these parts: as the options say, or in balance.
+/// How the channels of a norm are split into this many parts: as the options say, by default balanced.
 template <class Options>
 cut cut_of_channels(const Options& options, std::size_t parts, const char* name) {
-  if (options.channels > std::size_t{1} << 40U)  // chosen: an array of as many can be asked for
+  if (options.channels > std::size_t{1} << 40U)  // chosen: an array of this size can be requested
     throw shape_error(text(name) << ": requires at most 2^40 channels, got " << options.channels
                                  << "; a negative number is none");
   const cut chosen = options.channel_cut ? *options.channel_cut : cut::balanced(options.channels, parts);
@@ -222,7 +226,7 @@ interval part_of_channels(const partition<Extents>& p, const cut& of_channels) {
   if (p.active()) of_channels.for_pieces(p.index()[1], [&](interval piece, std::size_t) { own = piece; });
   return own;
 }
-/// Throws, on all workers alike, unless x has the channels that a norm was made for, cut as it was made for.
+/// Throws the same error on all workers unless x has the number of channels and their split that the norm was made for.
 template <std::size_t Rank>
 void expect_channels(const laid_out_tensor<Rank>& tensor, const cut& made_for, const char* name) {
   if (tensor.extents[1] != made_for.extent())

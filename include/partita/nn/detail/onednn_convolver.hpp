@@ -1,5 +1,5 @@
-// The convolution of one worker by oneDNN, for floats: its direct kernels, with weights and images laid out as they
-// like them. What oneDNN does not take goes by columns and BLAS.
+// The convolution of one worker by oneDNN, for floats. It uses the direct kernels of oneDNN, with weights and images in
+// the layouts that oneDNN prefers. Convolutions that oneDNN does not support use im2col and BLAS.
 #pragma once
 
 #if !__has_include(<oneapi/dnnl/dnnl.hpp>)
@@ -21,10 +21,10 @@ static_assert(DNNL_VERSION_MAJOR == 2, "partita/nn: requires oneDNN 2.x for conv
 
 namespace partita::detail {
 
-/// What a convolution is asked for: y, y with a bias, the gradient of x, that of W.
+/// The four computations of a convolution: y, y with a bias, the gradient of x, the gradient of W.
 enum class convolution_task : std::size_t { forward, forward_with_bias, images, filters };
 
-/// One task of one convolution: oneDNN's kernel, and the layouts that it chose.
+/// One computation of one convolution: oneDNN's kernel, and the layouts that it chose.
 template <std::size_t Features>
 class onednn_task {
   using sizes = local_convolution<Features>;
@@ -34,12 +34,13 @@ class onednn_task {
     try {
       choose(s, groups, task);
     } catch (const dnnl::error&) {
-      kernel_ = {};  // not supported: columns are
+      kernel_ = {};  // not supported: the caller uses im2col
     }
   }
   bool usable() const { return static_cast<bool>(kernel_); }
 
-  /// `to` from `a` and `b`, all in C order. `room` are buffers that are kept for other layouts.
+  /// Computes `to` from `a` and `b`, all in C order. `room` holds buffers for the other layouts and keeps them between
+  /// calls.
   void operator()(dnnl::stream& stream, const float* a, const float* b, const float* bias, float* to,
                   std::array<std::vector<float>, 3>& room) {
     std::unordered_map<int, dnnl::memory> all{{a_.role, laid_out(stream, a_, a, room[0])},
@@ -81,7 +82,7 @@ class onednn_task {
       constexpr tag of[] = {tag::a, tag::ab, tag::abc, tag::abcd, tag::abcde, tag::abcdef};
       return memory::desc(d, memory::data_type::f32, of[d.size() - 1]);
     };
-    // direct: what Winograd's algorithm saves it pays for with digits
+    // direct: Winograd's algorithm is faster but loses digits
     const algorithm direct = algorithm::convolution_direct;
     const bool with_bias = task == convolution_task::forward_with_bias,
                forward = with_bias || task == convolution_task::forward;
@@ -126,7 +127,7 @@ class onednn_task {
     wanted.change.execute(stream, plain, chosen);
     return chosen;
   }
-  /// Room for the layout, from a cache line on.
+  /// A buffer for the layout, aligned to a cache line.
   static float* aligned(const argument& a, std::vector<float>& room) {
     constexpr std::size_t line = 64;
     const std::size_t bytes = a.chosen.get_size();
@@ -142,7 +143,7 @@ class onednn_task {
   dnnl::primitive kernel_;
 };
 
-/// The tasks that a thread did last, and what they share. oneDNN takes milliseconds to make its kernels.
+/// The last computations of a thread, cached, and what they share. oneDNN needs milliseconds to make a kernel.
 template <std::size_t Features>
 class onednn_tasks {
   using sizes = local_convolution<Features>;
@@ -167,7 +168,7 @@ class onednn_tasks {
   std::vector<float>& sums() { return sums_; }
 
  private:
-  static constexpr std::size_t most = 256;  // chosen: three tasks for each layer of a deep network
+  static constexpr std::size_t most = 256;  // chosen: three computations for each layer of a deep network
   struct key {
     sizes s;
     std::size_t groups;
@@ -182,7 +183,7 @@ class onednn_tasks {
   std::vector<float> sums_;
 };
 
-/// As column_convolver<float, Features>, with the same results to rounding.
+/// The interface of column_convolver<float, Features>, with the same results up to rounding.
 template <std::size_t Features>
 class onednn_convolver {
   using sizes = local_convolution<Features>;
@@ -191,7 +192,7 @@ class onednn_convolver {
  public:
   explicit onednn_convolver(const sizes& s) : s_(s), groups_(groups_of(s)), columns_(s) {}
 
-  /// Whether oneDNN computes all of it.
+  /// Whether oneDNN supports all computations of this convolution.
   bool by_onednn() const {
     return usable(task::forward) && usable(task::forward_with_bias) && usable(task::images) && usable(task::filters);
   }
@@ -199,7 +200,8 @@ class onednn_convolver {
   void forward(const float* x, const float* w, const float* bias, float* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// The whole of it after arrive(): oneDNN is given no part of an image.
+  /// The same as forward without `there`, after arrive(): oneDNN computes whole images only, so it does not overlap
+  /// with the arrival of x.
   template <class Arrive>
   void forward(const float* x, const float* w, const float* bias, float* y, const std::array<interval, Features>& there,
                Arrive arrive) {
@@ -226,15 +228,17 @@ class onednn_convolver {
   }
 
  private:
-  /// The task if oneDNN does it.
+  /// The oneDNN task, or null if im2col computes this one.
   onednn_task<Features>* usable(task t) const {
-    // few channels are filled up with zeros: of 3, gradients took 1.9 times as long as by columns (bench/convolution)
+    // oneDNN pads few channels with zeros. With 3 channels, gradients took 1.9 times as long as by im2col
+    // (bench/convolution).
     const bool filled_up = groups_ == 1 && s_.in < 8;
     if (groups_ == 0 || (filled_up && (t == task::images || t == task::filters))) return nullptr;
     auto& found = onednn_tasks<Features>::of_this_thread().find(s_, groups_, t);
     return found.usable() ? &found : nullptr;
   }
-  /// How many whole groups these channels are; 0 if they are none, or if a window is not what its outputs need.
+  /// The number of groups if these channels are whole groups; 0 if they are not, or if the window is not the one that
+  /// its outputs need.
   static std::size_t groups_of(const sizes& s) {
     if (s.empty() || s.rows() == 0) return 0;
     for (std::size_t f = 0; f < Features; ++f)

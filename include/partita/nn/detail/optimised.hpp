@@ -1,4 +1,5 @@
-// The parameters of an optimiser as it met them, and the state that it keeps for each of their elements.
+// The parameters of an optimiser, with the sizes they had when it was made, and the state that it keeps for each
+// element.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace partita::detail {
 
-/// Parameters of T, and `States` numbers for each real number in them.
+/// Parameters of T, and `States` numbers of state for each real number in them.
 template <class T, std::size_t States>
 class optimised {
  public:
@@ -26,7 +27,7 @@ class optimised {
     }
   }
 
-  /// Calls f with every parameter, once it is clear that all still have the size they had, as have their gradients.
+  /// Calls f with every parameter, after checking that all parameters and their gradients still have their sizes.
   template <class F>
   void for_each(F f) {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {

@@ -1,4 +1,4 @@
-// The parameters of a norm: what its result is multiplied by and what is added.
+// The parameters of a norm: the factors and the offsets of its result.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// The same in memory. `scales` is known to all workers alike; without it nothing else is looked at but beta.
+/// Pointers to these parameters. `scales` has the same value on all workers; without it only beta is used.
 template <class T>
 struct norm_parameters {
   bool scales = false;
@@ -18,7 +18,7 @@ struct norm_parameters {
   T* beta_gradient = nullptr;
 };
 
-/// This worker's block of a norm's weight and bias, ones and zeros at first; of no element where there is none.
+/// This worker's block of a norm's weight (initially ones) and bias (initially zeros); empty where the norm has none.
 template <class T, std::size_t Rank>
 class scale_and_shift {
  public:
@@ -33,7 +33,7 @@ class scale_and_shift {
     weight_gradient_.fill(T(0));
     bias_gradient_.fill(T(0));
   }
-  /// What an optimiser changes; valid as long as the layer lives.
+  /// The weights and gradients, for an optimiser. Valid as long as the layer lives.
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}, {bias_, bias_gradient_}}; }
 
  protected:
@@ -46,7 +46,7 @@ class scale_and_shift {
     shapes_ = {weight_.shape(), bias_.shape()};
   }
 
-  /// Why the blocks that a program assigned cannot be used, or nothing.
+  /// The error message if a block that the program assigned has a wrong shape; empty if all fit.
   text objection_to_parameters(const char* name) const {
     text objection;
     if (weight_.shape() != shapes_[0] || weight_gradient_.shape() != shapes_[0])

@@ -1,5 +1,5 @@
-// What layers share whose outputs look at windows of a tensor: each worker gets the inputs that its block of the output
-// needs, and sends back what it has of their gradients.
+// The common part of layers whose outputs depend on windows of a tensor. Each worker gets the inputs that its block of
+// the output needs; the adjoint returns the gradients of these inputs to their owners.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@
 
 namespace partita::detail {
 
-/// How many dimensions of features a tensor of this rank has, behind batch and channels; 1 for a rank that is refused.
+/// The number of feature dimensions of a tensor of this rank, after batch and channels; 1 for a rank that is rejected.
 template <std::size_t Rank>
 inline constexpr std::size_t features_of_rank = Rank > 2 ? Rank - 2 : 1;
 
-/// Says of each worker which window its outputs need. `Rule` knows the layer: name(), objection(extents) or nothing,
-/// outputs(extents), and taps_of(dimension, outputs, extent).
+/// Computes, for each worker, the window that its outputs need. `Rule` describes the layer: name(), objection(extents)
+/// (an error message or empty), outputs(extents), and taps_of(dimension, outputs, extent).
 template <class Rule, std::size_t Rank>
 class window_planner {
  public:
@@ -54,11 +54,11 @@ class window_planner {
 /// The taps of this worker's outputs in its window.
 template <std::size_t Rank>
 struct local_taps {
-  std::array<taps, Rank> along{};  ///< inputs counted in the window
+  std::array<taps, Rank> along{};  ///< input indices are relative to the window
   std::array<std::size_t, Rank> window{}, outputs{};
 };
 
-/// The movement of a layer to its windows and back.
+/// The exchange that gives each worker its window of a layer's input, and its adjoint.
 template <class Rule, std::size_t Rank>
 class windowed {
  public:
@@ -87,7 +87,7 @@ class windowed {
     called_ = true;
     return window;
   }
-  /// Where dy does not have the shape of the last result.
+  /// The error message if dy does not have the shape of the last result.
   template <class Y>
   text objection_to(const Y& dy) const {
     text objection;
@@ -96,7 +96,7 @@ class windowed {
                 << ", got " << dy.shape() << "; call the layer first";
     return objection;
   }
-  /// Adds what windows hold into the blocks of x.
+  /// Sends the gradients of the windows back and adds them to the blocks of x.
   template <class T>
   xt::xtensor<T, Rank> deliver(const xt::xtensor<T, Rank>& of_window, const text& objection) {
     return movement_.template collect<T>(block_of(of_window), {}, ".adjoint(dy)", complaint(objection), [] {}).finish();
@@ -108,7 +108,7 @@ class windowed {
   bool called_ = false;
 };
 
-/// Calls f(number of the output, the product of its divisors).
+/// Calls f(offset of the output, the product of its divisors).
 template <std::size_t Rank, class F>
 void for_divisors(const local_taps<Rank>& by, F f) {
   const std::size_t volume = volume_of(by.outputs);
@@ -120,7 +120,8 @@ void for_divisors(const local_taps<Rank>& by, F f) {
   }
 }
 
-/// What stands between two dimensions while taps are applied to one after the other. Kept, it is allocated once.
+/// Buffers for the intermediate results when taps are applied to one dimension after the other. Kept between calls, so
+/// that they are allocated once.
 template <class T>
 struct taps_room {
   std::vector<T> from{}, to{};
@@ -133,8 +134,8 @@ struct taps_room {
   }
 };
 
-/// y = the product of what is said along each dimension, applied to x (dense); one dimension after the other, and the
-/// divisions at the end.
+/// y = the product of the taps along each dimension, applied to a dense x. It processes one dimension after the other,
+/// and divides at the end.
 template <class T, std::size_t Rank>
 void apply(const local_taps<Rank>& by, const T* x, taps_room<T>& room, T* y) {
   auto& [from, to] = room;
@@ -169,7 +170,7 @@ xt::xtensor<T, Rank> apply(const local_taps<Rank>& by, const T* x) {
   return y;
 }
 
-/// The adjoint of apply: from dy the gradient on the window.
+/// The adjoint of apply: computes the gradient of the window from dy.
 template <class T, std::size_t Rank>
 void apply_back(const local_taps<Rank>& by, const T* dy, taps_room<T>& room, T* dx) {
   auto& [from, to] = room;
@@ -221,7 +222,7 @@ consteval bool takes_block_back() {
   return fits;
 }
 
-/// Taps with weights: the product of those along each dimension, linear in x.
+/// Taps with weights: the product of the weights along each dimension, linear in x.
 struct weighted_taps {
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> forward(const local_taps<Rank>& by, const T* window) const {
@@ -233,7 +234,8 @@ struct weighted_taps {
   }
 };
 
-/// A layer whose output is made of the taps of each window: `Taps` says how, and takes dy back to the window.
+/// A layer whose outputs are computed from the taps of each window. `Taps` computes the outputs, and the adjoint from
+/// dy to the window.
 template <class Rule, class Extents, class Taps>
 class windowed_layer {
  protected:
