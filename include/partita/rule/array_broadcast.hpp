@@ -1,8 +1,9 @@
-// Array broadcasting of two operands by XLA's rules: is it legal, which shape comes out, where does each operand stand?
+// Array broadcasting of two operands by XLA's rules: whether it is legal, the shape of the result, and the dimensions
+// of the result that each operand is mapped to.
 //
-// First the operand of lower rank is mapped into the other by explicit, strictly increasing broadcast_dimensions (a
-// scalar needs none). Then, dimension by dimension, a 1 on either side gives way to the other side's extent. Nothing
-// else is inferred: ranks are never promoted silently. (OpenXLA, "Broadcasting semantics".)
+// First, the operand of lower rank is mapped to the other one by explicit, strictly increasing broadcast_dimensions (a
+// scalar needs none). Then, in each dimension, an extent of 1 on either side is expanded to the extent of the other
+// side. Nothing else is inferred: ranks are never promoted silently. (OpenXLA, "Broadcasting semantics".)
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,10 @@
 
 namespace partita {
 
-/// The result dimensions that the dimensions of an operand are mapped to, as a list known at run time: {0, 2}.
+/// The result dimensions that the dimensions of an operand are mapped to, as a run-time list: {0, 2}.
 using broadcast_dimensions_list = short_list<std::ptrdiff_t>;
 
-/// What may be wrong with a broadcast, in the words of the conformance records.
+/// The errors of a broadcast, with the names used in the conformance records.
 enum class broadcast_fault {
   none,
   // two operands
@@ -38,7 +39,7 @@ enum class broadcast_fault {
   mixed_bounded_and_static,
 };
 
-/// The name of a fault as it is written.
+/// The name of a fault, as text.
 constexpr const char* name_of(broadcast_fault fault) {
   constexpr const char* names[] = {"none",
                                    "same_rank_dims_not_identity",
@@ -59,7 +60,7 @@ constexpr const char* name_of(broadcast_fault fault) {
   return names[static_cast<std::size_t>(fault)];
 }
 
-/// The verdict on a broadcast: the first fault in XLA's order, and where it is.
+/// The result of checking a broadcast: the first fault in XLA's order, and its position.
 struct broadcast_verdict {
   broadcast_fault fault = broadcast_fault::none;
   std::size_t at = 0;  ///< the entry of broadcast_dimensions (a dimension of the smaller operand), or the dimension
@@ -80,7 +81,7 @@ constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t ra
 
 }  // namespace detail
 
-/// Judges a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic` is not known yet and breaks no
+/// Checks a binary operation on shapes `lhs` and `rhs`. An extent that is `dynamic` is not known yet and violates no
 /// rule.
 template <class Extent>
 constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
@@ -107,7 +108,7 @@ constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs,
   return {};
 }
 
-/// A legal broadcast of two operands: the result's shape, and where each operand stands in it.
+/// A legal broadcast of two operands: the shape of the result, and the result dimensions of each operand.
 template <class Extent>
 struct basic_resolved_broadcast {
   short_list<Extent> result;
@@ -116,14 +117,14 @@ struct basic_resolved_broadcast {
 };
 using resolved_broadcast = basic_resolved_broadcast<std::size_t>;
 
-/// Where the dimensions of an operand of rank `rank` stand in a result of rank `result_rank`, given legal `dims`.
+/// Maps the dimensions of an operand of rank `rank` to a result of rank `result_rank`, given legal `dims`.
 constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank,
                                        const broadcast_dimensions_list& dims) {
   return rank == result_rank ? dimension_map::identity(rank)
                              : dimension_map(short_list<std::size_t>(dims), result_rank);
 }
 
-/// The result and both maps. Requires a legal verdict.
+/// The result and both maps. Requires a legal broadcast.
 template <class Extent>
 constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_list<Extent>& lhs,
                                                                    const short_list<Extent>& rhs,
@@ -136,7 +137,7 @@ constexpr basic_resolved_broadcast<Extent> resolve_array_broadcast(const short_l
   return all;
 }
 
-/// The shape of the result. Requires a legal verdict.
+/// The shape of the result. Requires a legal broadcast.
 template <class Extent>
 constexpr short_list<Extent> broadcast_shape(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
                                              const broadcast_dimensions_list& dims = {}) {

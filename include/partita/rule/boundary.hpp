@@ -1,4 +1,5 @@
-// What lies beyond the borders of a tensor: where a ghost cell takes its value from, and how wide ghosts are.
+// Boundary conditions of a tensor and halo widths: the values of ghost cells beyond the borders, and the number of
+// ghost cells.
 #pragma once
 
 #include <array>
@@ -8,27 +9,26 @@
 
 namespace partita {
 
-/// What a ghost cell beyond the border of the global tensor holds, along one dimension of extent n.
+/// The value of a ghost cell beyond the border of the global tensor, along one dimension of extent n.
 enum class boundary {
   none,       ///< there are no ghosts beyond the border
   zero,       ///< 0
-  constant,   ///< the value that was given
-  periodic,   ///< the cell at g mod n, however often the tensor fits into the halo
+  constant,   ///< the given value
+  periodic,   ///< the cell at g mod n, even if the halo is wider than the tensor
   reflect,    ///< the cell at -g or 2 (n - 1) - g; the border itself is not repeated, so the width is at most n - 1
-  replicate,  ///< the cell at the border
-  function    ///< what a function of the global index gives, which is below 0 or from n on
+  replicate,  ///< the border cell
+  function    ///< the value of a function of the global index, which is negative or at least n
 };
 
-/// Which cells around a block are exchanged.
+/// The cells around a block that are exchanged.
 enum class halo_shape {
-  box,  ///< all of them, corners as well
-  star  ///< those beside the block along one dimension, as a stencil without corners reads them: 2 d messages, not 3^d
-        ///< - 1
+  box,  ///< all of them, including corners
+  star  ///< no corners, as a stencil along the axes reads them: 2 d messages instead of 3^d - 1
 };
 
-/// How many cells a block grows in front of its first index and behind its last, along each dimension: `{.before = {1,
-/// 2}, .after = 1}`. `.shape = halo_shape::star` leaves the corners out, and `.of_empty_blocks = true` surrounds blocks
-/// without elements, too.
+/// The number of ghost cells before the first and after the last index of a block, along each dimension: `{.before =
+/// {1, 2}, .after = 1}`. `.shape = halo_shape::star` leaves out the corners, and `.of_empty_blocks = true` adds ghost
+/// cells to blocks without elements, too.
 template <std::size_t Rank>
 struct halo_widths {
   per_dimension<Rank> before{};
@@ -39,9 +39,9 @@ struct halo_widths {
   friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
 };
 
-/// The boundary along each dimension, on both sides, and the value of boundary::constant. One for all dimensions
-/// (`boundary::periodic`), one each (`{boundary::periodic, boundary::zero}`), or one each for either side, in two
-/// arrays. The value is one for all sides, or one each for either side.
+/// The boundary condition of each side, and the value for boundary::constant. Give one condition for all dimensions
+/// (`boundary::periodic`), one for each dimension (`{boundary::periodic, boundary::zero}`), or two arrays, for the
+/// sides before and after. The value is one for all sides, or one for each side.
 template <std::size_t Rank>
 struct halo_boundaries {
   std::array<boundary, Rank> before{};
@@ -49,7 +49,7 @@ struct halo_boundaries {
   std::array<double, Rank> value_before{};
   std::array<double, Rank> value_after{};
 
-  constexpr halo_boundaries(boundary everywhere, double constant = 0) {  // NOLINT: one means all
+  constexpr halo_boundaries(boundary everywhere, double constant = 0) {  // NOLINT: one condition for all dimensions
     before.fill(everywhere), after.fill(everywhere);
     value_before.fill(constant), value_after.fill(constant);
   }
@@ -77,7 +77,7 @@ struct halo_boundaries {
     if constexpr (one_each) before = after = {first, others...};
   }
 
-  /// Whether there is such a boundary on any side.
+  /// Whether any side has this boundary condition.
   constexpr bool any(boundary b) const {
     for (std::size_t d = 0; d < Rank; ++d)
       if (before[d] == b || after[d] == b) return true;
@@ -86,7 +86,7 @@ struct halo_boundaries {
   friend constexpr bool operator==(const halo_boundaries&, const halo_boundaries&) = default;
 };
 
-/// Whether a ghost cell there has a value that is no cell's of the tensor.
+/// Whether ghost cells of this kind have a value that is not copied from a cell of the tensor.
 constexpr bool is_outside(boundary b) {
   return b == boundary::zero || b == boundary::constant || b == boundary::function;
 }

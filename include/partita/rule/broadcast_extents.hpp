@@ -1,4 +1,5 @@
-// Array broadcasting at compile time: extents in, extents out, and a sentence for each thing that can be wrong.
+// Array broadcasting at compile time: computes the extents of the result, or reports each fault with a readable
+// message.
 #pragma once
 
 #include <cstddef>
@@ -28,20 +29,20 @@ inline constexpr bool is_static_broadcast_dimensions = false;
 template <std::ptrdiff_t... D>
 inline constexpr bool is_static_broadcast_dimensions<broadcast_dimensions_t<D...>> = true;
 
-/// T says where the dimensions of an operand stand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
+/// T gives the dimensions of an operand: `broadcast_dimensions<...>`, or a `broadcast_dimensions_list`.
 template <class T>
 concept broadcast_dimensions_choice = is_static_broadcast_dimensions<T> || std::is_same_v<T, broadcast_dimensions_list>;
 
 namespace detail {
 
-/// The list that a choice of dimensions stands for.
+/// The list of the given dimensions.
 template <broadcast_dimensions_choice Dims>
 constexpr broadcast_dimensions_list list_of(const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims>) return Dims::list();
   else return dims;
 }
 
-/// A sentence cut to its length, so that a compiler prints it whole as a template argument.
+/// An error message in an array of exactly its length, so that a compiler prints all of it as a template argument.
 template <std::size_t N>
 struct told {
   char sentence[N];
@@ -49,8 +50,8 @@ struct told {
 template <told Sentence>
 struct the_call_is_not_legal;
 
-// Functions that are template arguments have types with names here: clang 14 crashes on a lambda in such a place if it
-// comes out of a precompiled header.
+// Functions that are template arguments have named types here: clang 14 crashes on a lambda as a template argument if
+// it comes from a precompiled header.
 template <auto MakeText>
 constexpr auto tell() {
   constexpr auto full = MakeText();
@@ -73,7 +74,7 @@ struct extents_of_shape<MakeShape, std::index_sequence<D...>> {
   using type = extents<shape[D]...>;
 };
 
-/// The name of the operation that is refused, as a type.
+/// The name of the rejected operation, as a type.
 struct any_elementwise {
   static constexpr const char* name = "elementwise";
 };
@@ -91,8 +92,8 @@ struct sentence_of_broadcast_in_dim {
   }
 };
 
-/// One static_assert for each fault: the literal says the rule. The member of incomplete type lets g++ also print the
-/// whole sentence, with the shapes and what would be valid.
+/// One static_assert for each fault; its literal states the rule. A member of incomplete type makes g++ also print the
+/// whole message, with the shapes and the valid alternatives.
 template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Operation = any_elementwise>
 struct require_legal_broadcast {
   using enum broadcast_fault;
@@ -162,13 +163,13 @@ struct require_legal_broadcast_in_dim<Verdict, Level, Operand, Result, Dims> {};
 
 }  // namespace detail
 
-/// The verdict on two operands as far as their extents are known: entries that are `dynamic` break no rule yet.
+/// The check of two operands as far as their extents are known: `dynamic` entries violate no rule yet.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
   requires(is_extents<Lhs> && is_extents<Rhs>)
 inline constexpr broadcast_verdict broadcast_verdict_of =
     judge_array_broadcast(detail::static_shape<Lhs>, detail::static_shape<Rhs>, broadcast_dimensions_t<D...>::list());
 
-/// Whether two operands broadcast, as a question that compiles either way.
+/// Whether two operands broadcast; a false answer is not a compile-time error.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
 concept broadcastable = static_cast<bool>(broadcast_verdict_of<Lhs, Rhs, D...>);
 
@@ -185,10 +186,10 @@ struct shape_of_broadcast {
 
 }  // namespace detail
 
-/// The extents of the result of a binary operation; extents that do not broadcast are a static_assert.
+/// The extents of the result of a binary operation; a static_assert rejects extents that do not broadcast.
 ///
-/// `broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{}`. A `dynamic` extent meets a number other
-/// than 1 as that number, and stays dynamic otherwise.
+/// `broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{}`. A `dynamic` extent combined with a
+/// number other than 1 gives that number; combined with 1 or `dynamic` it stays dynamic.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
 struct broadcast_extents {
   static_assert(is_extents<Lhs> && is_extents<Rhs>,

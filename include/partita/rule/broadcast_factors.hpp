@@ -1,4 +1,4 @@
-// Broadcasting as seen by sharding: which dimensions of operand and result are cut by the same factor.
+// Broadcasting for sharding: which dimensions of operand and result are sharded by the same axes (the same factor).
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 
 namespace partita {
 
-/// One factor for each dimension of the operand and of the result, by number; equal numbers are one factor.
+/// The factor number of each dimension of the operand and of the result; equal numbers are the same factor.
 struct broadcast_factors {
   short_list<std::size_t> operand;
   short_list<std::size_t> result;
-  short_list<std::size_t> sizes;  ///< the size of each factor, by its number
+  short_list<std::size_t> sizes;  ///< the size of each factor, indexed by factor number
 };
 
-/// Result dimension d has factor d. An operand dimension shares the factor of the dimension it stands in, but a 1 that
-/// is expanded has a factor of its own: cutting the result there says nothing about the operand.
+/// Result dimension d has factor d. An operand dimension has the factor of the result dimension that it is mapped to.
+/// An extent of 1 that is expanded has its own factor, because sharding the result there does not shard the operand.
 constexpr broadcast_factors factors_of(const dimension_map& map, const shape_list& operand, const shape_list& result) {
   broadcast_factors factors;
   for (std::size_t d = 0; d < result.size(); ++d) {

@@ -1,7 +1,7 @@
-// broadcast_in_dim: one operand put into a given result shape, at three levels of strictness.
+// broadcast_in_dim: one operand is broadcast to a given result shape, with three levels of strictness.
 //
-// XLA itself has three rules under nearly one name. They differ in the order that the dimensions may have and in
-// whether a 1 is expanded, so the level is a policy value and the client's rule is the default.
+// XLA has three rules with nearly the same name. They differ in the allowed order of dimensions and in whether an
+// extent of 1 is expanded. The level is therefore a policy value, and the client's rule is the default.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// Whose rule a broadcast_in_dim follows.
+/// The rule that a broadcast_in_dim follows.
 enum class strictness {
   client,     ///< XlaBuilder: strictly increasing dimensions; an extent is 1 or the result's
   stablehlo,  ///< StableHLO: distinct dimensions in any order (a transposition); an extent is 1 or the result's
@@ -23,10 +23,11 @@ inline constexpr strictness_t<strictness::client> client{};
 inline constexpr strictness_t<strictness::stablehlo> stablehlo{};
 inline constexpr strictness_t<strictness::hlo> hlo{};
 
-/// Judges a broadcast_in_dim. `dynamic` extents are not known yet and break no rule.
+/// Checks a broadcast_in_dim. `dynamic` extents are not known yet and violate no rule.
 ///
-/// The order of checks is the reference's. Client: the number of dimensions, the operand's rank, then range, extent and
-/// order of each dimension in turn. The others: the number, all ranges, distinctness, then all extents.
+/// The order of checks is that of the reference implementation. Client: the number of dimensions, the operand's rank,
+/// then range, extent and order of each dimension in turn. The others: the number, all ranges, distinctness, then all
+/// extents.
 constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, const shape_list& result,
                                                    const broadcast_dimensions_list& dims,
                                                    strictness level = strictness::client) {
@@ -58,7 +59,7 @@ constexpr broadcast_verdict judge_broadcast_in_dim(const shape_list& operand, co
   return {};
 }
 
-/// Judges extents of a result that were given as signed numbers: none may be negative. Comes before all other checks.
+/// Checks result extents that were given as signed numbers: none may be negative. This check comes before all others.
 constexpr broadcast_verdict judge_result_extents(const short_list<std::ptrdiff_t>& result) {
   for (std::size_t d = 0; d < result.size(); ++d)
     if (result[d] < 0) return {broadcast_fault::negative_output_size, d};

@@ -1,4 +1,4 @@
-// Where each dimension of an operand stands in the result: the one object that lifts shapes, indices and partitions.
+// The map from the dimensions of an operand to those of the result; shapes, indices and partitions all use it.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@ namespace partita {
 
 /// A one-to-one map from the dimensions of an operand to those of the result; the other result dimensions are unmapped.
 ///
-/// The same map lifts the shape of an array, the extents of its partition and the position of a worker, and says which
-/// dimensions the adjoint sums over.
+/// The same map lifts the shape of an array, the extents of its partition and the position of a worker. It also gives
+/// the dimensions that the adjoint sums over.
 class dimension_map {
  public:
-  /// What `source(d)` gives for a result dimension that no operand dimension stands in.
+  /// The value of `source(d)` for a result dimension without an operand dimension.
   static constexpr std::size_t unmapped = static_cast<std::size_t>(-1);
 
   constexpr dimension_map() = default;
-  /// Operand dimension j stands in result dimension `targets[j]`. Requires distinct targets below `result_rank`.
+  /// Operand dimension j is mapped to result dimension `targets[j]`. Requires distinct targets below `result_rank`.
   constexpr dimension_map(const short_list<std::size_t>& targets, std::size_t result_rank)
       : targets_(targets), sources_(short_list<std::size_t>::filled(result_rank, unmapped)) {
     for (std::size_t j = 0; j < targets.size(); ++j) sources_[targets[j]] = j;
   }
-  /// Every dimension of an operand of the result's rank stands in its own place.
+  /// Maps every dimension of an operand of the result's rank to itself.
   static constexpr dimension_map identity(std::size_t rank) {
     short_list<std::size_t> targets;
     for (std::size_t d = 0; d < rank; ++d) targets.push_back(d);
@@ -30,9 +30,9 @@ class dimension_map {
 
   constexpr std::size_t operand_rank() const { return targets_.size(); }
   constexpr std::size_t result_rank() const { return sources_.size(); }
-  /// The result dimension in which operand dimension j stands.
+  /// The result dimension of operand dimension j.
   constexpr std::size_t target(std::size_t j) const { return targets_[j]; }
-  /// The operand dimension that stands in result dimension d, or `unmapped`.
+  /// The operand dimension that is mapped to result dimension d, or `unmapped`.
   constexpr std::size_t source(std::size_t d) const { return sources_[d]; }
   constexpr const short_list<std::size_t>& targets() const { return targets_; }
 
@@ -49,14 +49,14 @@ class dimension_map {
     return true;
   }
 
-  /// One value for each operand dimension becomes one for each result dimension; unmapped ones get `fill`.
+  /// Converts one value per operand dimension to one value per result dimension; unmapped dimensions get `fill`.
   template <class T>
   constexpr short_list<T> lift(const short_list<T>& operand, const T& fill = T{1}) const {
     auto lifted = short_list<T>::filled(result_rank(), fill);
     for (std::size_t j = 0; j < operand_rank(); ++j) lifted[targets_[j]] = operand[j];
     return lifted;
   }
-  /// One value for each result dimension becomes one for each operand dimension.
+  /// Converts one value per result dimension to one value per operand dimension.
   template <class T>
   constexpr short_list<T> restrict_to_operand(const short_list<T>& result) const {
     short_list<T> restricted;
@@ -64,7 +64,7 @@ class dimension_map {
     return restricted;
   }
 
-  /// Whether the operand has its own extent along result dimension d: mapped, and not a 1 that is expanded.
+  /// Whether the operand has its own extent along result dimension d: it is mapped, and not an expanded 1.
   template <class Extent>
   constexpr bool spans(std::size_t d, const short_list<Extent>& operand, const short_list<Extent>& result) const {
     return sources_[d] != unmapped && (!(operand[sources_[d]] == Extent{1}) || result[d] == Extent{1});

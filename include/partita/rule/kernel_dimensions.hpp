@@ -1,4 +1,4 @@
-// The dimensions of a partition along which a kernel acts: named one by one, or all but those named.
+// The dimensions of a partition along which a kernel acts: a list of them, or all but a list.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ template <std::size_t... D>
 struct dimensions_t {};
 template <std::size_t... D>
 inline constexpr dimensions_t<D...> dimensions{};
-/// The partition dimensions a kernel leaves alone: it acts along all others.
+/// The partition dimensions that a kernel does not act along: it acts along all others.
 template <std::size_t... D>
 struct all_dimensions_but_t {};
 template <std::size_t... D>
 inline constexpr all_dimensions_but_t<D...> all_dimensions_but{};
 
-/// The partition dimensions a kernel acts along, known at run time: `dimension_list{0, 2}`.
+/// The partition dimensions that a kernel acts along, as a run-time list: `dimension_list{0, 2}`.
 using dimension_list = short_list<std::size_t>;
 
 namespace detail {
@@ -35,14 +35,14 @@ inline constexpr bool distinct_dimensions = [] {
   return true;
 }();
 
-/// D names dimensions.
+/// D is a list of dimensions.
 template <class D>
 inline constexpr bool named_dimensions = std::is_same_v<D, dimension_list>;
 template <std::size_t... D>
 inline constexpr bool named_dimensions<dimensions_t<D...>> = true;
 template <std::size_t... D>
 inline constexpr bool named_dimensions<all_dimensions_but_t<D...>> = true;
-/// The first of the arguments of a kernel along dimensions does not name them.
+/// The first argument of a kernel along dimensions is not a list of dimensions.
 template <class... Other>
 inline constexpr bool no_dimensions = true;
 template <class First, class... Other>
@@ -50,8 +50,8 @@ inline constexpr bool no_dimensions<First, Other...> = !named_dimensions<First>;
 
 }  // namespace detail
 
-/// Which of `Rank` dimensions a kernel leaves alone. Dimensions that do not exist are passed over: who asks refuses
-/// them.
+/// For each of `Rank` dimensions, whether a kernel does not act along it. Ignores dimensions that do not exist: the
+/// caller rejects them.
 template <std::size_t Rank, std::size_t... D>
 constexpr std::array<bool, Rank> kept_dimensions(dimensions_t<D...>) {
   std::array<bool, Rank> kept{};

@@ -1,25 +1,25 @@
-// The policies of kernels: tags, so that what a kernel does is part of its type.
+// The policies of kernels. They are tags, so that the behaviour of a kernel is part of its type.
 #pragma once
 
 #include <type_traits>
 
 namespace partita {
 
-/// Reverse the extents of the source partition before the rule of worker broadcast is applied.
+/// Reverse the extents of the source partition before applying the worker broadcast rule.
 struct transpose_src_t {};
 inline constexpr transpose_src_t transpose_src{};
-/// Reverse the extents of the destination partition before the rule of worker broadcast is applied.
+/// Reverse the extents of the destination partition before applying the worker broadcast rule.
 struct transpose_dest_t {};
 inline constexpr transpose_dest_t transpose_dest{};
-/// Zero-volume results do not keep the batch extent (dimension 0) of what the worker gave.
+/// Zero-volume results do not keep the batch extent (dimension 0) of the worker's input.
 struct discard_batch_t {};
 inline constexpr discard_batch_t discard_batch{};
 
-/// Sums are rounded once: the same bits in whatever order the workers stand, on however many nodes, and however many
-/// workers give zeros.
+/// Sums are exact until one final rounding: they are bitwise the same for every order of the workers, every number of
+/// nodes, and any number of workers that contribute zeros.
 struct reproducible_t {};
 inline constexpr reproducible_t reproducible{};
-/// A broadcast gives a tensor that is only read, a shared_view_of: one block on each node.
+/// A broadcast returns a read-only tensor, a shared_view_of: one block per node.
 struct shared_view_t {};
 inline constexpr shared_view_t shared_view{};
 
@@ -34,7 +34,7 @@ concept broadcast_policy =
     std::is_same_v<T, reproducible_t> || std::is_same_v<T, shared_view_t>;
 
 namespace detail {
-/// The same of all of them, as a variable: g++ does not explain one.
+/// All of `Policies` are such policies. This is a variable because g++ does not print explanations for it.
 template <class... Policies>
 inline constexpr bool broadcast_policies = (broadcast_policy<Policies> && ...);
 }  // namespace detail

@@ -1,8 +1,8 @@
-// What is known of an extent before the data is there: all of it, an upper bound, or nothing.
+// What is known about an extent before the data exists: its value, an upper bound, or nothing.
 //
-// Array broadcasting is judged on two kinds of extents. A `std::size_t` is a number, or `dynamic`: a number this
-// library will see at run time, so it breaks no rule yet. A `known_extent` is XLA's dynamic size: part of the type of a
-// tensor whose size may change from run to run, and compared by XLA's own (literal) rules.
+// Array broadcasting is checked for two kinds of extents. A `std::size_t` is a number, or `dynamic`: a number that the
+// library learns at run time, so it violates no rule yet. A `known_extent` is XLA's dynamic size: it is part of the
+// type of a tensor whose size may change from run to run, and is compared by XLA's own (literal) rules.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace partita {
 
-/// XLA's size: exactly n, at most n ("<=n"), or anything ("?").
+/// XLA's size: exactly n, at most n ("<=n"), or any size ("?").
 struct known_extent {
   enum class knowledge { exactly, at_most, anything };
 
-  std::size_t size = 1;  ///< the size or its bound; `dynamic` if anything goes
+  std::size_t size = 1;  ///< the size or its bound; `dynamic` if any size is possible
   knowledge what = knowledge::exactly;
 
   constexpr known_extent() = default;
@@ -40,14 +40,14 @@ struct known_extent {
   constexpr known_extent(std::size_t n, knowledge k) : size(n), what(k) {}
 };
 
-/// Two extents that meet in one dimension: do they go together, and which extent comes out?
+/// The combination of two extents in one dimension: whether it is legal, and the resulting extent.
 template <class Extent>
 struct meeting {
   bool legal = true;
   Extent extent{};
 };
 
-/// Degenerate broadcasting of one dimension: one side is 1 and gives way, or both are equal.
+/// Degenerate broadcasting of one dimension: one side is 1 and is expanded, or both are equal.
 constexpr meeting<std::size_t> meet(std::size_t a, std::size_t b) {
   if (a == 1) return {true, b};
   if (b == 1 || a == b || b == dynamic) return {true, a};
@@ -64,7 +64,7 @@ constexpr meeting<known_extent> meet(known_extent a, known_extent b) {
   return {false, a};
 }
 
-/// The same without broadcasting: the extents are one and the same number.
+/// The same without broadcasting: both extents must be the same number.
 constexpr meeting<std::size_t> agree(std::size_t a, std::size_t b) {
   if (a == b || b == dynamic) return {true, a};
   return {a == dynamic, b};
@@ -78,7 +78,7 @@ constexpr meeting<known_extent> agree(known_extent a, known_extent b) {
 
 /// Whether dimension extents may be mapped onto each other by broadcast_dimensions: equal, or one of them is 1.
 constexpr bool may_be_mapped(std::size_t small, std::size_t large) { return meet(small, large).legal; }
-/// XLA compares dynamic sizes literally here, so "2 onto ?" is refused and "1 onto ?" is not.
+/// XLA compares dynamic sizes literally here: "2 onto ?" is rejected and "1 onto ?" is not.
 constexpr bool may_be_mapped(known_extent small, known_extent large) {
   if (small.size != large.size && small.size != 1 && large.size != 1) return false;
   if (small.is_dynamic() == large.is_dynamic() || small.size == large.size) return true;

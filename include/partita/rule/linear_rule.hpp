@@ -1,4 +1,4 @@
-// The linear layer: which partitions of x, y and the weights fit together?
+// The rule of the linear layer: which partitions of x, y and the weights fit together.
 #pragma once
 
 #include <array>
@@ -8,31 +8,32 @@
 
 namespace partita {
 
-/// How a linear layer divides y = x W^T + b among workers.
+/// How a linear layer distributes y = x W^T + b over workers.
 enum class linear_algorithm {
-  weight_stationary,  ///< W cut both ways: x is broadcast to it, the products are summed; p_w = f_out x f_in, p_x = 1 x
-                      ///< … x f_in, p_y = 1 x … x f_out
-  column_parallel,  ///< W cut along the output features: x is gathered on all; p_w = f x 1, p_x = p_y = 1 x … x f, on
-                    ///< the same workers
-  row_parallel  ///< W cut along the input features: y is summed and scattered; p_w = 1 x f, p_x = p_y = 1 x … x f, on
-                ///< the same workers
+  /// W split in both dimensions: x is broadcast to W, the products are summed; p_w = f_out x f_in, p_x = 1 x … x f_in,
+  /// p_y = 1 x … x f_out
+  weight_stationary,
+  /// W split along the output features: all workers gather x; p_w = f x 1, p_x = p_y = 1 x … x f, same workers
+  column_parallel,
+  /// W split along the input features: y is summed and scattered; p_w = 1 x f, p_x = p_y = 1 x … x f, same workers
+  row_parallel
 };
 using enum linear_algorithm;
 
-/// The verdict on the partitions of a linear layer.
+/// The result of checking the partitions of a linear layer.
 struct linear_verdict {
   enum class reason { legal, weight_rank, weights_cut_both_ways, no_features, batch_is_cut, features_differ };
 
   reason why = reason::legal;
-  bool output = false;        ///< the partition that breaks the rule is p_y (else p_x, or p_w)
+  bool output = false;        ///< the partition that violates the rule is p_y (else p_x, or p_w)
   std::size_t dimension = 0;  ///< the dimension of that partition
   std::size_t extent = 0;     ///< its extent there
-  std::size_t required = 0;   ///< what the rule asks for
+  std::size_t required = 0;   ///< the extent that the rule requires
 
   constexpr explicit operator bool() const { return why == reason::legal; }
 };
 
-/// Judges extents given as arrays; an entry that is `dynamic` is not known yet and breaks no rule.
+/// Checks extents given as arrays; an entry that is `dynamic` is not known yet and violates no rule.
 template <std::size_t X, std::size_t Y, std::size_t W>
 constexpr linear_verdict judge_linear(const std::array<std::size_t, X>& x, const std::array<std::size_t, Y>& y,
                                       const std::array<std::size_t, W>& w,
@@ -66,7 +67,7 @@ constexpr linear_verdict judge_linear(const std::array<std::size_t, X>& x, const
   }
 }
 
-/// The call, and what it asks of the partitions.
+/// The call, and its requirements on the partitions.
 constexpr text linear_call(linear_algorithm algorithm) {
   switch (algorithm) {
     case column_parallel:

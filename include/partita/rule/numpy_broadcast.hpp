@@ -1,6 +1,6 @@
-// NumPy's rule, for those who ask for it: operands of lower rank are extended on the left with ones.
+// NumPy's broadcasting rule: operands of lower rank are extended on the left with ones.
 //
-// XLA leaves implicit behaviour to wrappers above it; this rule is used by namespace `numpy` only.
+// XLA leaves implicit broadcasting to the wrappers above it. Only namespace `numpy` uses this rule.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace partita {
 
 namespace detail {
 
-/// The trailing dimensions 0 … rank - 1 of a result of rank `result_rank`.
+/// Maps the dimensions of an operand to the trailing dimensions of a result of rank `result_rank`.
 constexpr dimension_map trailing_map(std::size_t rank, std::size_t result_rank) {
   short_list<std::size_t> targets;
   for (std::size_t j = 0; j < rank; ++j) targets.push_back(result_rank - rank + j);
@@ -24,14 +24,14 @@ constexpr bool mixes_bounded_and_static(known_extent a, known_extent b) {
 
 }  // namespace detail
 
-/// The verdict on any number of operands, and the shape that comes out if it is legal.
+/// The result of checking any number of operands, and the shape of the result if it is legal.
 template <class Extent>
 struct basic_numpy_broadcast {
   broadcast_verdict verdict;
   short_list<Extent> result;
 };
 
-/// Judges operands under NumPy's rule. A fault names the dimension of the result.
+/// Checks operands by NumPy's rule. A fault names the dimension of the result.
 template <class Extent>
 constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<Extent>* operands, std::size_t count) {
   using enum broadcast_fault;

@@ -1,5 +1,4 @@
-// In which order the dimensions of a tensor come out of a kernel: the policy permute<...>, and the arithmetic of
-// orders.
+// The order of the dimensions in the result of a kernel: the policy permute<...>, and functions of permutations.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@ struct permute_t {};
 template <std::size_t... P>
 inline constexpr permute_t<P...> permute{};
 
-/// Where each dimension of the result comes from: dimension k of the result is dimension axes[k] of the source.
+/// A permutation: dimension k of the result is dimension axes[k] of the source.
 template <std::size_t Rank>
 using axes_order = std::array<std::size_t, Rank>;
 
@@ -36,7 +35,7 @@ constexpr bool is_order(const axes_order<Rank>& axes) {
   return true;
 }
 
-/// The way back: inverse_axes(axes)[axes[k]] == k.
+/// The inverse permutation: inverse_axes(axes)[axes[k]] == k.
 template <std::size_t Rank>
 constexpr axes_order<Rank> inverse_axes(const axes_order<Rank>& axes) {
   axes_order<Rank> back{};
@@ -44,7 +43,7 @@ constexpr axes_order<Rank> inverse_axes(const axes_order<Rank>& axes) {
   return back;
 }
 
-/// A value for each dimension of the source, given in the order of the result's dimensions.
+/// Reorders one value per source dimension to the order of the result's dimensions.
 template <class T, std::size_t Rank>
 constexpr std::array<T, Rank> in_result_order(const std::array<T, Rank>& of_source, const axes_order<Rank>& axes) {
   std::array<T, Rank> of_result{};
@@ -52,7 +51,7 @@ constexpr std::array<T, Rank> in_result_order(const std::array<T, Rank>& of_sour
   return of_result;
 }
 
-/// A value for each dimension of the result, given in the order of the source's dimensions.
+/// Reorders one value per result dimension to the order of the source's dimensions.
 template <class T, std::size_t Rank>
 constexpr std::array<T, Rank> in_source_order(const std::array<T, Rank>& of_result, const axes_order<Rank>& axes) {
   std::array<T, Rank> of_source{};
@@ -60,7 +59,7 @@ constexpr std::array<T, Rank> in_source_order(const std::array<T, Rank>& of_resu
   return of_source;
 }
 
-/// The same box with its dimensions in the order of the result's.
+/// The same box with its dimensions in the order of the result.
 template <std::size_t Rank>
 constexpr box<Rank> in_result_order(const box<Rank>& of_source, const axes_order<Rank>& axes) {
   return {in_result_order(of_source.start, axes), in_result_order(of_source.stop, axes)};

@@ -1,8 +1,8 @@
-// Reductions as data: what blocks of several workers become when they are brought together.
+// Reductions: how the blocks of several workers are combined.
 //
-// A reduction is an empty type with an associative and commutative function of two elements and the element that
-// changes nothing, its identity. The library's own are named sum, maximum, minimum, any, all, mean and
-// reductions::product. A program's own is a type like this one:
+// A reduction is an empty type with an associative and commutative function of two elements and an identity element.
+// The library provides sum, maximum, minimum, any, all, mean and reductions::product. A program can define its own type
+// like this:
 //
 //     struct longest {
 //       static constexpr int identity() { return 0; }
@@ -22,15 +22,15 @@ namespace detail {
 
 struct reduction_name {};
 
-/// What a kernel takes for the reduction R: R, or the function whose name stands for it, picked from all functions of
-/// that name: `sum` and `mean` of tensors are such.
+/// The parameter type of a kernel for the reduction R. It accepts an R, or the function that names R; the parameter
+/// type selects it from the overloads of that name, because `sum` and `mean` of tensors have the same names.
 template <class R>
 struct reduction_argument {
   constexpr reduction_argument(R) {}
   constexpr reduction_argument(R (*)(reduction_name)) {}
 };
 
-/// T is a complex number: a pair of parts that it is made from.
+/// T is a complex number: it is made from a real and an imaginary part.
 template <class T>
 concept complex_like = requires(const T& a) {
   typename T::value_type;
@@ -40,7 +40,7 @@ concept complex_like = requires(const T& a) {
 };
 template <class T>
 concept fraction = std::is_floating_point_v<T> || complex_like<T>;
-/// T has an order and all that goes with it.
+/// T is an arithmetic type, with an order.
 template <class T>
 concept ordered_number = std::is_arithmetic_v<T>;
 
@@ -75,7 +75,7 @@ struct product_t {
     return static_cast<T>(a * b);
   }
 };
-/// A NaN on either side comes through. Of arrays it is the element-wise operation: maximum(a, b), also with
+/// A NaN on either side gives NaN. For arrays it is the element-wise operation: maximum(a, b), also with
 /// broadcast_dimensions.
 struct maximum_t {
   static constexpr const char* name = "maximum";
@@ -141,7 +141,7 @@ struct any_t {
   }
 };
 // [/any]
-/// Whether an element is true, or not 0, on all workers: true and false, of integers 1 and 0.
+/// Whether an element is true, or not 0, on all workers: gives true or false, and 1 or 0 for integers.
 struct all_t {
   static constexpr const char* name = "all";
   template <class T>
@@ -160,7 +160,7 @@ struct all_t {
     return static_cast<T>(all != 0);
   }
 };
-/// The sum divided by the number of workers that gave a block.
+/// The sum divided by the number of workers that contributed a block.
 struct mean_t {
   static constexpr const char* name = "mean";
   template <class T>
@@ -181,8 +181,8 @@ struct mean_t {
   }
 };
 
-// maximum and minimum are values; the others are functions that nobody calls, whose names stand for their result. So a
-// variable may be called `sum`, and `sum(x)` still is what x's own library has under that name.
+// maximum and minimum are values. The others are functions that are never called; their name selects the reduction. So
+// a variable may have the name `sum`, and `sum(x)` still finds the function of x's own library.
 inline constexpr maximum_t maximum{};
 inline constexpr minimum_t minimum{};
 constexpr sum_t sum(detail::reduction_name) { return {}; }
@@ -190,7 +190,8 @@ constexpr any_t any(detail::reduction_name) { return {}; }
 constexpr all_t all(detail::reduction_name) { return {}; }
 constexpr mean_t mean(detail::reduction_name) { return {}; }
 
-/// All of them, and `product`, which is what sharding programs call a rule of their own: `reductions::product`.
+/// All reductions, including `product`. Sharding programs often define their own `product`, so it is only available as
+/// `reductions::product`.
 namespace reductions {
 using partita::all;
 using partita::any;
@@ -203,7 +204,7 @@ constexpr product_t product(detail::reduction_name) { return {}; }
 
 namespace detail {
 
-/// The reduction that an argument of a kernel stands for.
+/// The reduction that an argument of a kernel names.
 template <class Named>
 struct reduction_named {
   using type = Named;
@@ -221,22 +222,22 @@ template <class R, class T>
 concept with_one_identity = requires {
   { R::identity() } -> std::convertible_to<T>;
 };
-/// What a reduction says of the elements that it takes; one that says nothing takes what its function takes.
+/// Whether a reduction accepts elements of type T. Without a member `takes` it accepts what its function accepts.
 template <class R, class T>
 constexpr bool takes_elements() {
   if constexpr (requires { R::template takes<T>; }) return R::template takes<T>;
   else return true;
 }
-/// The block of no worker, element by element.
+/// The identity element: the contribution of a worker without a block.
 template <class R, class T>
 constexpr T identity_of() {
   if constexpr (with_identity_of<R, T>) return static_cast<T>(R::template identity<T>());
   else return static_cast<T>(R::identity());
 }
-/// y = R x is linear in x: its adjoint copies, or copies a part.
+/// y = R x is linear in x: its adjoint copies dy, or a fraction of it.
 template <class R>
 inline constexpr bool is_linear_reduction = std::is_same_v<R, sum_t> || std::is_same_v<R, mean_t>;
-/// R gives the same in whatever order, or can be rounded once.
+/// R gives the same result in every order, or can be computed with one final rounding.
 template <class R>
 inline constexpr bool has_reproducible_form =
     is_linear_reduction<R> || std::is_same_v<R, maximum_t> || std::is_same_v<R, minimum_t> ||

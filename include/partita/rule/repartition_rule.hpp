@@ -1,4 +1,4 @@
-// Repartition: which partitions and blocks fit together?
+// The rule of repartition: which partitions and blocks fit together.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// The verdict on a repartition between partitions of these ranks, of a tensor of this rank.
+/// The result of checking a repartition between partitions of these ranks, of a tensor of this rank.
 struct repartition_verdict {
   enum class reason { legal, partition_ranks_differ, tensor_rank_differs };
 

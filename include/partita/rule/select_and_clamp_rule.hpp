@@ -1,4 +1,5 @@
-// The two element-wise operations on three operands: only scalars broadcast, and nothing is degenerate.
+// The two element-wise operations on three operands, select and clamp: only scalars broadcast, extents of 1 are not
+// expanded.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,7 @@
 
 namespace partita {
 
-/// The verdict on three operands, and the shape that comes out if it is legal.
+/// The result of checking three operands, and the shape of the result if it is legal.
 template <class Extent>
 struct basic_ternary_broadcast {
   broadcast_verdict verdict;
@@ -15,7 +16,7 @@ struct basic_ternary_broadcast {
 
 namespace detail {
 
-/// Two shapes that must be the same: judged, and merged to what both know.
+/// Checks that two shapes are equal, and merges what is known of each.
 template <class Extent>
 constexpr basic_ternary_broadcast<Extent> same_shape(const short_list<Extent>& a, const short_list<Extent>& b) {
   if (a.size() != b.size()) return {{broadcast_fault::incompatible_shapes, 0}, {}};
@@ -30,7 +31,8 @@ constexpr basic_ternary_broadcast<Extent> same_shape(const short_list<Extent>& a
 
 }  // namespace detail
 
-/// select(predicate, on_true, on_false): the two values have one shape; the predicate has it too or is a scalar.
+/// select(predicate, on_true, on_false): the two values have the same shape; the predicate has this shape, too, or is a
+/// scalar.
 template <class Extent>
 constexpr basic_ternary_broadcast<Extent> judge_select(const short_list<Extent>& predicate,
                                                        const short_list<Extent>& on_true,
@@ -40,7 +42,7 @@ constexpr basic_ternary_broadcast<Extent> judge_select(const short_list<Extent>&
   return detail::same_shape(predicate, values.result);
 }
 
-/// clamp(low, operand, high): the result has the operand's shape; each bound has it too or is a scalar.
+/// clamp(low, operand, high): the result has the operand's shape; each bound has this shape, too, or is a scalar.
 template <class Extent>
 constexpr basic_ternary_broadcast<Extent> judge_clamp(const short_list<Extent>& low, const short_list<Extent>& operand,
                                                       const short_list<Extent>& high) {

@@ -1,22 +1,22 @@
-// Which way the blocks of a kernel take, and how a message is made of them: what a caller may choose.
+// How the blocks of a kernel are transported, and how messages are built: options that a caller may choose.
 #pragma once
 
 namespace partita {
 
-/// Which way blocks take between two workers. Every worker of a kernel names the same.
+/// The transport of blocks between two workers. Every worker of a kernel must give the same value.
 enum class strategy {
-  mixed,   ///< through shared memory between workers of one node, as messages between nodes (what is done if nothing is
-           ///< said)
-  shared,  ///< the same where all workers share one node's memory, and an error where they do not
-  message  ///< as messages alone
+  mixed,   ///< the default: shared memory between workers of one node, messages between nodes
+  shared,  ///< shared memory; an error if the workers are not all on one node
+  message  ///< messages only
 };
-/// How a message is made of boxes that do not lie contiguous in their block. Every worker of a kernel names the same.
+/// How a message is built from boxes that are not contiguous in their block. Every worker of a kernel must give the
+/// same value.
 enum class messages {
-  by_size,  ///< typed if it is small, packed if it is large (what is done if nothing is said)
-  packed,   ///< one for each pair of workers, gathered by the sender and spread by the receiver
-  chunked,  ///< the same in pieces of 256 KB, each on its way while the next one is gathered
-  typed,    ///< one for each pair, left to MPI's derived types
-  measured  ///< as was fastest when a pair tried all at its first exchange of more than 128 KB
+  by_size,  ///< the default: typed if the message is small, packed if it is large
+  packed,   ///< one message per pair of workers, packed by the sender and unpacked by the receiver
+  chunked,  ///< packed in pieces of 256 KB; each piece is sent while the next one is packed
+  typed,    ///< one message per pair, with MPI derived datatypes
+  measured  ///< the fastest one, measured by each pair at its first exchange of more than 128 KB
 };
 
 }  // namespace partita

@@ -1,8 +1,8 @@
-// Worker broadcast and its reduction between two partitions: is it legal, and which worker pairs with which?
+// Worker broadcast and its reduction between two partitions: whether it is legal, and which workers are paired.
 //
-// The rule and the pairing are DistDL's. One of the two partitions is *small* (the source of a broadcast, the
-// destination of a reduction), the other *large*. A transposition reverses the shape of a partition; then the small one
-// is extended on the left with ones; then each small extent must be 1 or equal to the large one.
+// The rule and the pairing are those of DistDL. One of the two partitions is *small* (the source of a broadcast, the
+// destination of a reduction), the other is *large*. A transposition reverses the shape of a partition. Then the small
+// shape is extended on the left with ones, and each of its extents must be 1 or equal to the large one.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace partita {
 
-/// The verdict on a worker broadcast (or on the reduction that is its adjoint).
+/// The result of checking a worker broadcast (or the reduction that is its adjoint).
 struct worker_broadcast_verdict {
   enum class reason { legal, small_rank_exceeds_large, extents_differ };
 
   reason why = reason::legal;
-  bool reduction = false;        ///< asked for sum_reduce: the small partition is the destination
-  std::size_t dimension = 0;     ///< the first dimension that breaks the rule, in the frame where both are compared
+  bool reduction = false;        ///< the call was sum_reduce: the small partition is the destination
+  std::size_t dimension = 0;     ///< the first dimension that violates the rule, counted after reversal and extension
   std::size_t small_extent = 0;  ///< the small partition's extent there, after reversal and extension
   std::size_t large_extent = 0;  ///< the large partition's extent there, after reversal
   std::size_t small_rank = 0;
@@ -28,7 +28,7 @@ struct worker_broadcast_verdict {
   friend constexpr bool operator==(const worker_broadcast_verdict&, const worker_broadcast_verdict&) = default;
 };
 
-/// Judges extents given as arrays; an entry that is `dynamic` is not known yet and breaks no rule.
+/// Checks extents given as arrays; an entry that is `dynamic` is not known yet and violates no rule.
 template <std::size_t Small, std::size_t Large>
 constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::size_t, Small>& small,
                                                           const std::array<std::size_t, Large>& large,
@@ -58,13 +58,13 @@ constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::
   return verdict;
 }
 
-/// Judges what the types of the extents say; entries that are known at run time only break no rule here.
+/// Checks what the types of the extents say; entries that are known only at run time violate no rule here.
 template <class Small, class Large>
 constexpr worker_broadcast_verdict judge_static_broadcast(bool transpose_small, bool transpose_large) {
   return judge_worker_broadcast(static_extents<Small>(), static_extents<Large>(), transpose_small, transpose_large);
 }
 
-/// The sentence of a verdict that is not legal, with both shapes and the way out.
+/// The error message of a broadcast that is not legal, with both shapes and how to fix it.
 template <std::size_t Small, std::size_t Large>
 constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const std::array<std::size_t, Small>& small,
                                const std::array<std::size_t, Large>& large, bool transpose_small,
@@ -89,11 +89,12 @@ constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const st
   return sentence;
 }
 
-/// Which workers of the large partition stand for which worker of the small one.
+/// Pairs the workers of the large partition with those of the small one.
 ///
-/// Only the dimensions where both extents are equal count. The large worker with index i pairs with the small worker
-/// whose number is the C-order number of i restricted to those dimensions. A transposition decides which dimensions
-/// those are, but never reverses an index: both sides keep their lexicographic order. (DistDL, and 133 recorded cases.)
+/// Only the dimensions where both extents are equal are used. The large worker with index i is paired with the small
+/// worker whose number is the C-order number of i restricted to these dimensions. A transposition decides which
+/// dimensions these are, but never reverses an index: both sides keep their lexicographic order. (DistDL, and 133
+/// recorded cases.)
 template <std::size_t Large>
 class worker_pairing {
  public:
@@ -114,11 +115,11 @@ class worker_pairing {
       matched_[original] = small_extent == large[original];
     }
   }
-  /// The pairing in which the given dimensions of one partition are the ones that count.
+  /// The pairing that uses the given dimensions of one partition.
   constexpr worker_pairing(const std::array<std::size_t, Large>& large, const std::array<bool, Large>& matched)
       : large_(large), matched_(matched) {}
 
-  /// The number of the small worker that the large worker with index i pairs with.
+  /// The number of the small worker that is paired with the large worker of index i.
   constexpr std::size_t small_of(const index<Large>& i) const {
     std::size_t number = 0;
     for (std::size_t d = 0; d < Large; ++d)
@@ -126,7 +127,7 @@ class worker_pairing {
     return number;
   }
 
-  /// How many large workers pair with each small one.
+  /// The number of large workers that are paired with each small one.
   constexpr std::size_t fan() const {
     std::size_t product = 1;
     for (std::size_t d = 0; d < Large; ++d)
@@ -134,7 +135,7 @@ class worker_pairing {
     return product;
   }
 
-  /// The C-order place of the k-th (in C order) large worker that pairs with small worker `small`; k < fan().
+  /// The C-order number of the k-th (in C order) large worker that is paired with small worker `small`; k < fan().
   constexpr std::size_t large_of(std::size_t small, std::size_t k) const {
     index<Large> i{};
     for (std::size_t d = Large; d-- > 0;) {

@@ -1,4 +1,4 @@
-// The mesh axes that cut one dimension, major to minor, in one machine word.
+// The mesh axes that shard one dimension, major to minor, in one machine word.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace partita {
 
-/// The most axes a mesh can have.
+/// The maximal number of axes of a mesh.
 inline constexpr std::size_t most_axes = 8;
 
-/// Axis numbers in order, four bits each; no axis twice.
+/// Axis numbers in order, four bits each; every axis occurs at most once.
 struct axis_list {
   std::uint32_t packed = 0;  ///< the k-th axis plus one in bits 4k … 4k + 3
 
@@ -29,7 +29,7 @@ struct axis_list {
       if ((*this)[k] == axis) return true;
     return false;
   }
-  /// One more axis at the minor end; one that is there already changes nothing.
+  /// Appends an axis at the minor end; an axis that is already in the list changes nothing.
   constexpr void push_back(std::size_t axis) {
     const std::size_t n = size();
     if (n < most_axes && !contains(axis)) packed |= static_cast<std::uint32_t>(axis + 1) << (4 * n);
@@ -38,13 +38,13 @@ struct axis_list {
   constexpr void append(axis_list more) {
     for (std::size_t k = 0; k < more.size(); ++k) push_back(more[k]);
   }
-  /// The axes but the first k, in order.
+  /// The axes without the first k, in order.
   constexpr axis_list from(std::size_t k) const {
     axis_list rest;
     if (k < most_axes) rest.packed = packed >> (4 * k);
     return rest;
   }
-  /// The axes but this one, in order.
+  /// The axes without this one, in order.
   constexpr axis_list without(std::size_t axis) const {
     axis_list rest;
     for (std::size_t k = 0; k < size(); ++k)
@@ -55,7 +55,7 @@ struct axis_list {
     const std::size_t bits = 4 * prefix.size();
     return bits == 32 ? packed == prefix.packed : (packed & ((std::uint32_t{1} << bits) - 1U)) == prefix.packed;
   }
-  /// The axes as bits of a set.
+  /// The axes as a bit set.
   constexpr std::uint32_t set() const {
     std::uint32_t bits = 0;
     for (std::size_t k = 0; k < size(); ++k) bits |= std::uint32_t{1} << (*this)[k];

@@ -1,4 +1,4 @@
-// Binding: a rule meets the shapes of its tensors, and every factor gets its size.
+// Binding: combines a rule with the shapes of its tensors, so that every factor gets its size.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct tensor_name {
   }
 };
 
-// Templates because a function that only throws is no constant expression, and a compiler may say so of any other.
+// Templates, because a compiler may reject a constexpr function that always throws, but not such a template.
 template <class = void>
 [[noreturn]] constexpr void refuse_size(const rule& r, std::size_t t, const shape_list& shape, char letter,
                                         std::size_t before, std::size_t now) {
@@ -48,7 +48,7 @@ template <class = void>
                     << "; give those");
 }
 
-/// The rule with as many batch factors for each "..." as the shapes have dimensions left.
+/// The rule in which each "..." is replaced by as many batch factors as the shapes have remaining dimensions.
 constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const shape_span& results) {
   rule all = r;
   all.dimension_count = all.term_count = all.operand_count = all.result_count = 0;
@@ -89,7 +89,7 @@ constexpr rule without_ellipsis(const rule& r, const shape_span& operands, const
   return all;
 }
 
-/// Gives the factors of dimension d of tensor t their sizes, or refuses what contradicts them.
+/// Sets the sizes of the factors of dimension d of tensor t, or throws if they contradict known sizes.
 constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const shape_list& shape) {
   const std::size_t extent = shape[d];
   const rule::dimension& here = all.at(t, d);
@@ -119,8 +119,9 @@ constexpr void bind_dimension(rule& all, std::size_t t, std::size_t d, const sha
 
 }  // namespace detail
 
-/// The rule for tensors of these shapes: without "...", every factor with its size, and a dimension of 1 that is
-/// broadcast without a factor. A shape_error names the factor, the tensor and both sizes that contradict each other.
+/// The rule for tensors of these shapes: without "...", with a size for every factor, and without a factor for a
+/// dimension of 1 that is broadcast. A shape_error names the factor, the tensor and both sizes that contradict each
+/// other.
 constexpr rule bound(const rule& r, const shape_span& operands, const shape_span& results = {}) {
   if (operands.size() != r.operand_count) detail::refuse_count(r, "operands", r.operand_count, operands.size());
   if (results.size() != 0 && results.size() != r.result_count)
@@ -134,7 +135,7 @@ constexpr rule bound(const rule& r, const shape_span& operands, const shape_span
     if (shape.size() != all.rank(t)) detail::refuse_rank(all, t, shape, all.rank(t));
     for (std::size_t d = 0; d < shape.size(); ++d) detail::bind_dimension(all, t, d, shape);
   }
-  // beside an extent that nobody knows, 1 says nothing
+  // combined with an unknown extent, an extent of 1 does not determine the size
   for (std::size_t t = 0; broadcasts && t < all.operand_count; ++t)
     for (std::size_t d = 0; d < all.rank(t); ++d)
       if (all.at(t, d).count == 1 && operands[t][d] == dynamic)
@@ -146,7 +147,7 @@ constexpr rule bound(const rule& r, const shape_span& operands, const shape_span
   return all;
 }
 
-/// The shape of result j of a bound rule; what no shape has said is `dynamic`.
+/// The shape of result j of a bound rule; extents that no given shape determines are `dynamic`.
 constexpr shape_list result_shape(const rule& bound_rule, std::size_t j) {
   shape_list shape;
   const std::size_t t = bound_rule.operand_count + j;

@@ -1,4 +1,4 @@
-// A list of at most Capacity values that can be a template argument: meshes, shardings and rules are made of these.
+// A list of at most Capacity values that can be a template argument; meshes, shardings and rules consist of such lists.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// Values in order, held in place. Public members make it structural; entries at and beyond `count` are `T{}`.
+/// Values in order, stored in place. Public members make it a structural type; entries at and beyond `count` are `T{}`.
 template <class T, std::size_t Capacity>
 struct bounded_list {
   T values[Capacity]{};
@@ -30,7 +30,7 @@ struct bounded_list {
     for (const auto& value : given) push_back(static_cast<T>(value));
   }
 
-  /// One more value at the end; more than Capacity is a shape_error.
+  /// Appends a value; more than Capacity values are a shape_error.
   constexpr void push_back(const T& value) {
     if (count == Capacity)
       throw shape_error(text("partita: requires a list of at most ")

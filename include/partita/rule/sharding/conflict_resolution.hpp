@@ -1,4 +1,5 @@
-// Conflict resolution: one answer from all proposals. Each mesh axis cuts one factor, and blocks fit.
+// Conflict resolution: chooses one sharding from all proposals. Each mesh axis shards at most one factor, and blocks
+// must fit.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@
 
 namespace partita::detail {
 
-/// Decides for every factor the axes that cut it. What is decided by whom is in `log`.
+/// Chooses the axes of every factor. `log` records each decision and its reason.
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
   using base = factor_proposals<Policy>;
@@ -16,9 +17,10 @@ struct conflict_resolution : factor_proposals<Policy> {
   using base::m, base::r, base::by, base::spec_of, base::is_given, base::proposes, base::proposals_of, base::may_cut,
       base::note, base::note_all;
 
-  std::uint32_t taken = 0;  ///< axes that cut some factor
+  std::uint32_t taken = 0;  ///< axes that shard some factor
 
-  /// An axis that must go on replicating a tensor cuts none of its dimensions, and is not owed over.
+  /// An axis over which a tensor must stay replicated shards none of its dimensions, and the tensor is not partial over
+  /// it.
   constexpr void keep_whole() {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!is_given(t) || spec_of(t).layout.kept_whole == 0) continue;
@@ -31,7 +33,7 @@ struct conflict_resolution : factor_proposals<Policy> {
           }
     }
   }
-  /// Cuts a factor back to what divides it, where blocks must be equal.
+  /// Removes axes from a factor until they divide it, where blocks must have equal sizes.
   constexpr void truncate(std::size_t f) {
     const factor& one = r.factors[f];
     const bool alone = by.uneven_if_alone && r.operand_count == 1;
@@ -43,7 +45,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       cut[f].pop_back();
     }
   }
-  /// The factors of a set that want axis a, in the order of tensors and dimensions.
+  /// The factors of a set that request axis a, in the order of tensors and dimensions.
   constexpr bounded_list<std::uint8_t, most_factors> contenders(std::uint32_t among, std::size_t a) const {
     bounded_list<std::uint8_t, most_factors> all;
     std::uint32_t seen = 0;
@@ -64,7 +66,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     const auto all = contenders(among, a);
     if (all.size() < 2) return;
     std::size_t winner = 0;
-    const auto worth = [&](std::size_t k) -> double {  // more is better; the first of the best wins
+    const auto worth = [&](std::size_t k) -> double {  // larger is better; the first of equal ones wins
       const std::size_t f = all[k];
       switch (r.alike ? by.alike : by.contest) {
         case larger_dim_wins:
@@ -95,7 +97,8 @@ struct conflict_resolution : factor_proposals<Policy> {
         cut[all[k]] = cut[all[k]].without(a);
       }
   }
-  /// Gives the axes that several factors of one precedence want to one of them; those taken before are gone.
+  /// If several factors of one precedence request the same axis, assigns it to one of them. Axes that were assigned
+  /// before are not available.
   constexpr void share_out(std::uint32_t among) {
     std::uint32_t wanted = 0, contested = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) {
@@ -119,7 +122,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (cut[f].contains(a)) return f;
     return decision::nobody;
   }
-  /// In a merged dimension a factor can be cut only if those before it are cut to single elements.
+  /// In a merged dimension, a factor can be sharded only if those before it are sharded into single elements.
   constexpr void fit_merged() {
     for (bool again = true; again;) {
       again = false;
@@ -140,9 +143,10 @@ struct conflict_resolution : factor_proposals<Policy> {
     }
   }
 
-  // --- all of it ---
+  // --- the complete resolution ---
 
-  /// The policy joins, and operands that are aligned element by element: one of them is followed.
+  /// Whether the policy joins axes and the operation works element by element. Then the most sharded tensor is
+  /// followed, and the others add axes to it.
   constexpr bool follows_one() const {
     if (by.disagreement != policy::conflict::join || r.alike) return false;
     std::size_t proposers = 0;

@@ -1,4 +1,4 @@
-// How the cotangent of a value lies: a function of how the value lies, and of nothing else.
+// The sharding of a cotangent, which depends only on the sharding of its value.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// What one mesh axis is to a value: it cuts a dimension; or the value is whole over it, a sum that has not been taken,
-/// or whole with a cotangent that has not been summed.
+/// The role of one mesh axis for a value: it shards a dimension; or the value is replicated over it, or partial (a sum
+/// with a pending reduction), or replicated with a cotangent whose reduction is pending (reduced).
 enum class axis_state : std::uint8_t { cut, whole, partial, reduced };
 
 constexpr const char* name_of(axis_state state) {
@@ -22,13 +22,14 @@ constexpr axis_state state_of(const sharding& s, std::size_t a) {
   return s.is_reduced(a) ? axis_state::reduced : axis_state::whole;
 }
 
-/// The sharding of the cotangent: cut where the value is cut, whole where it is whole, partial where it is reduced, and
-/// reduced where it is partial. Two cotangents of one value lie alike, so they are added without a move; a value that
-/// is said to be reduced collects its cotangent in parts, and one reduction at the end makes it whole.
+/// The sharding of the cotangent: sharded where the value is sharded, replicated where it is replicated, partial where
+/// it is reduced, and reduced where it is partial. Two cotangents of one value have the same layout, so they are added
+/// without communication. The cotangent of a reduced value is accumulated as partial sums, and one reduction at the end
+/// completes it.
 /// Shapes:   those of the value.
-/// Requires: partial sums; other reductions are not linear, or weigh what they reduce [partition_error].
+/// Requires: partial sums; other reductions are not linear, or weight their operands [partition_error].
 /// Cost:     none; a constant expression where its argument is.
-/// Adjoint:  itself: the cotangent of the cotangent lies as the value.
+/// Adjoint:  itself: the cotangent of the cotangent has the layout of the value.
 constexpr sharding cotangent(const sharding& s) {
   sharding c = s;
   c.reduced_over = 0;
@@ -45,8 +46,8 @@ constexpr sharding cotangent(const sharding& s) {
 
 namespace detail {
 
-/// Where the cotangent of a value is collected: what owes another reduction than a sum is one tensor all the same,
-/// whose cotangent is whole.
+/// The sharding in which the cotangent of a value is accumulated. A value with a pending reduction other than a sum is
+/// treated as one complete tensor, whose cotangent is replicated.
 constexpr sharding place_of_cotangent(const sharding& s) {
   sharding sums = s;
   for (owed_reduction& kind : sums.owed)

@@ -1,4 +1,4 @@
-// A factor of a rule: one loop of the operation, which cuts the dimensions that share it together.
+// A factor of a rule: one loop of the operation. The dimensions that share it are sharded together.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,25 @@
 
 namespace partita {
 
-/// What may be done with the axes that cut a factor.
+/// What may be done with the axes that shard a factor.
 enum class factor_kind : std::uint8_t {
-  pass,        ///< every result has it: what cuts the operands cuts the results
-  reduce,      ///< some result lacks it, and is partial over the axes that cut it
-  replicate,   ///< the operation needs it whole: it is never cut
-  collective,  ///< it may be cut; the operation itself communicates, and results without it are whole
+  pass,        ///< every result has it: the axes of the operands pass to the results
+  reduce,      ///< some result lacks it, and is partial over the axes that shard it
+  replicate,   ///< the operation needs it unsharded
+  collective,  ///< it may be sharded; the operation communicates itself, and results without it are replicated
 };
 
-/// One loop of the operation. Dimensions that share a factor are cut by the same axes.
+/// One loop of the operation. Dimensions that share a factor are sharded by the same axes.
 struct factor {
-  std::size_t size = dynamic;  ///< until it is bound by a shape
+  std::size_t size = dynamic;  ///< dynamic until a shape binds it
   factor_kind kind = factor_kind::pass;
-  owed_reduction how = owed_reduction::sum;  ///< what a result without it owes
-  std::uint8_t precedence = 1;               ///< 0 for batch, 1 for rows and columns, 2 for what is summed
+  owed_reduction how = owed_reduction::sum;  ///< the pending reduction of a result without it
+  std::uint8_t precedence = 1;               ///< 0 for batch, 1 for rows and columns, 2 for summed dimensions
   std::uint8_t group = 0;                    ///< of factors that share merged dimensions; 0 for none
   char letter = '_';
-  bool broadcasts = false;  ///< a dimension of 1 stands for it, too
+  bool broadcasts = false;  ///< a dimension of extent 1 may have this factor, too
   bool loose = false;       ///< only the axes must agree, not the extents
-  bool implied = false;     ///< that it is whole follows from where it stands and is not written (Shardy's rules)
+  bool implied = false;     ///< that it is unsharded follows from its position and is not written (Shardy's rules)
   friend constexpr bool operator==(const factor&, const factor&) = default;
 };
 

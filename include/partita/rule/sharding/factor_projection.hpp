@@ -1,5 +1,5 @@
-// Factor projection: what the shardings of the tensors propose for the factors of an operation, dimension by dimension,
-// and which of their axes are of no use and why.
+// Factor projection: the axes that the shardings of the tensors propose for the factors of an operation, dimension by
+// dimension, and the axes that cannot be used, with the reason.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace partita::detail {
 
 using decision_log = growing_list<decision, 64>;
 
-/// Axes that a dimension gives a factor; or that are of no use, and why.
+/// The axes that a dimension proposes for a factor, or that cannot be used, and why.
 struct proposal {
   axis_list axes{};
   std::uint8_t factor = decision::nobody, dimension = 0;
@@ -22,15 +22,15 @@ struct proposal {
 
   constexpr bool is_usable() const { return done == decision::what::took; }
 };
-/// No axis is proposed twice, so there are no more than a mesh can have.
+/// No axis is proposed twice, so there are at most as many proposals as axes in a mesh.
 struct proposals : bounded_list<proposal, most_axes> {
   constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
     if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
   }
 };
 
-/// One call of `propagate`, and how its tensors are read. A template, as what is made of it, so that it is compiled by
-/// who calls.
+/// One call of `propagate`, and how it reads its tensors. It is a template, like all that uses it, so that only callers
+/// compile it.
 template <class Policy>
 struct factor_projection {
   const mesh& m;
@@ -40,16 +40,16 @@ struct factor_projection {
   const Policy& by;
   decision_log& log;
 
-  // --- which tensors count ---
+  // --- the tensors that are used ---
 
-  // (No pointers that may be null: g++ 12 does not compare those to temporaries in constant expressions.)
+  // (There are no pointers that may be null: g++ 12 cannot compare them to temporaries in constant expressions.)
   constexpr const spec& spec_of(std::size_t t) const {
     return t < r.operand_count ? operands[t] : results[t - r.operand_count];
   }
   constexpr bool is_given(std::size_t t) const {
     return (t < r.operand_count ? t < operands.size() : t - r.operand_count < results.size()) && spec_of(t).known;
   }
-  /// Whether the sharding of tensor t is taken into account.
+  /// Whether the sharding of tensor t is used as a proposal.
   constexpr bool proposes(std::size_t t) const {
     if (!is_given(t)) return false;
     if (t >= r.operand_count) return towards != direction::forward;
@@ -64,23 +64,23 @@ struct factor_projection {
     const auto byte = [](std::size_t n) { return static_cast<std::uint8_t>(n); };
     log.push_back({done, byte(t), byte(d), byte(f), byte(a), byte(who), kind});
   }
-  /// Axes that are of no use.
+  /// Logs axes that cannot be used.
   constexpr void note_all(decision::what done, std::size_t t, std::size_t d, std::size_t f, axis_list axes) const {
     for (std::size_t k = 0; k < axes.size(); ++k) note(done, t, d, f, axes[k]);
   }
 
-  /// What tensor t proposes, dimension by dimension.
+  /// The proposals of tensor t, dimension by dimension.
   constexpr proposals proposals_of(std::size_t t) const {
     using enum decision::what;
     proposals all;
-    std::uint8_t running = 0;  // a group whose leading dimension may take the axes of those that follow
+    std::uint8_t running = 0;  // the group whose leading dimension may take the axes of the following dimensions
     std::size_t leading = 0;
     axis_list gathered;
     const auto close = [&] {
       if (running != 0) all.add(took, 0, leading, gathered);
       running = 0, gathered = axis_list();
     };
-    std::uint32_t begun = 0;  // groups whose leading dimension has been seen
+    std::uint32_t begun = 0;  // the groups whose leading dimension was visited
     for (std::size_t d = 0; d < r.rank(t); ++d) {
       const axis_list axes = spec_of(t).layout.cuts[d];
       const rule::dimension& here = r.at(t, d);
@@ -92,7 +92,7 @@ struct factor_projection {
         else if (!axes.empty()) split(d, here, axes, all);
         continue;
       }
-      if (r.factors[f].size == 1) {  // a dimension of one element leads nothing
+      if (r.factors[f].size == 1) {  // a dimension of one element cannot be the leading one
         all.add(one_element, d, f, axes);
         continue;
       }
@@ -117,7 +117,7 @@ struct factor_projection {
   constexpr bool fits(std::size_t f, axis_list axes) const {
     return r.factors[f].size != dynamic && r.factors[f].size % m.size(axes) == 0;
   }
-  /// The axes of a merged dimension go to its factors, major to minor, as long as they divide what is left.
+  /// Assigns the axes of a merged dimension to its factors, major to minor, as long as they divide the remaining size.
   constexpr void split(std::size_t d, const rule::dimension& here, axis_list axes, proposals& all) const {
     std::size_t k = 0;
     for (std::size_t i = 0; i < here.count && k < axes.size(); ++i) {
@@ -134,7 +134,7 @@ struct factor_projection {
     all.add(decision::what::does_not_fit, d, r.term(here, 0), axes.from(k));
   }
 
-  /// Whether a factor may be cut at all; if not, why.
+  /// Whether a factor may be sharded at all; if not, why.
   constexpr bool may_cut(std::size_t f, decision::what& why) const {
     const factor& one = r.factors[f];
     if (one.kind == factor_kind::replicate) return why = decision::what::must_be_whole, false;

@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// Which tensors a gradient takes and gives, a bit for each: values of operands and of results, gradients of results,
-/// and the gradients of operands that are wanted.
+/// The tensors that a gradient reads and computes, one bit for each: values of operands and of results, gradients of
+/// results, and the requested gradients of operands.
 struct gradient_parts {
   tensor_set operands = ~tensor_set{0};
   tensor_set results = 0;
@@ -16,13 +16,14 @@ struct gradient_parts {
   tensor_set operand_gradients = ~tensor_set{0};
 };
 
-/// The gradient of an operation as an operation: operands, results, result gradients -> operand gradients, those of
-/// `parts`. A gradient has the dimensions of what it is the gradient of. Factors that an operand lacks are summed in
-/// its gradient: it is partial over what cuts them, a broadcast operand's too. Factors that must be whole stay so.
+/// The gradient of an operation as an operation: operands, results, result gradients -> operand gradients; `parts`
+/// selects them. A gradient has the dimensions of its tensor. Factors that an operand lacks are summed in its gradient,
+/// so it is partial over the axes that shard them; this includes broadcast operands. Factors that must be unsharded
+/// stay so.
 /// Shapes:   the rule must be bound, its broadcast dimensions known.
 /// Requires: a rule without "..." [shape_error].
 /// Cost:     no allocation; constexpr.
-/// Adjoint:  the gradient is linear in the result gradients: partial ones pass if all are.
+/// Adjoint:  the gradient is linear in the result gradients: if all of them are partial, so is the result.
 constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   if (of.has_ellipsis())
     throw shape_error("partita::gradient: requires a rule whose dimensions are known; give bound(rule, shapes)");

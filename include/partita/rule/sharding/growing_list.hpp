@@ -1,13 +1,13 @@
-// A list that holds some values in place and, only if there are more, all of them on the heap: what propagation
-// answers.
+// A list that stores a few values in place and, only if there are more, all of them on the heap: the result type of
+// propagation.
 #pragma once
 
 #include <cstddef>
 
 namespace partita {
 
-/// Values in order. Up to `InPlace` of them nothing is allocated, and the list can be a constexpr variable; beyond, it
-/// can still be used within a constant expression.
+/// Values in order. Up to `InPlace` values need no allocation, and the list can be a constexpr variable; with more
+/// values it can still be used within a constant expression.
 template <class T, std::size_t InPlace>
 class growing_list {
  public:
@@ -24,10 +24,10 @@ class growing_list {
   }
   constexpr ~growing_list() { release(); }
 
-  /// One more value at the end.
+  /// Appends a value.
   constexpr void push_back(const T& value) {
     if (count_ == room_) {
-      const T kept = value;  // it may be one of ours
+      const T kept = value;  // a copy, because it may refer to an element of this list
       reserve(2 * room_);
       data()[count_++] = kept;
     } else {

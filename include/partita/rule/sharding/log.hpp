@@ -1,4 +1,4 @@
-// Why propagation answered as it did: every decision, in the order taken.
+// The log of propagation: every decision and its reason, in order.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@ namespace partita {
 /// One decision about one mesh axis, or about all axes of a dimension if `axis` is `no_axis`.
 struct decision {
   enum class what : std::uint8_t {
-    took,               ///< a factor is cut as this dimension of this tensor is
-    extended,           ///< … and further
-    joined,             ///< a factor took this axis, too, though another tensor cuts it differently
-    overruled,          ///< this tensor cuts the factor differently; `by` is the tensor that it follows
-    lost,               ///< the factor wanted the axis; factor `by` has it
-    uneven,             ///< the axis would cut the factor unevenly
-    must_be_whole,      ///< the operation needs the dimension whole
-    one_element,        ///< a dimension of one element, or one that is broadcast, is not cut
+    took,               ///< a factor is sharded as this dimension of this tensor
+    extended,           ///< … and by further axes
+    joined,             ///< a factor also took this axis, although another tensor shards it differently
+    overruled,          ///< this tensor shards the factor differently; `by` is the tensor that was followed
+    lost,               ///< the factor requested the axis, but factor `by` got it
+    uneven,             ///< the axis would shard the factor unevenly
+    must_be_whole,      ///< the operation needs the dimension unsharded
+    one_element,        ///< a dimension of one element, or one that is broadcast, is not sharded
     does_not_fit,       ///< the blocks would not be blocks of the merged or split dimension
-    keeps_replicating,  ///< a tensor demands that the axis replicates
-    not_for_new,        ///< only results have the dimension, and the policy cuts only what operands have
-    owes,               ///< the result is partial over the axis, which cuts a factor that it lacks; `kind` says how
-    passes_partial,     ///< the operand stays partial over the axis, and so are the results
-    finishes_partial,   ///< the operand must be finished over the axis before the operation
-    keeps_partial,      ///< the result is said to be partial over the axis, and is made so after the operation
+    keeps_replicating,  ///< a tensor must stay replicated over the axis
+    not_for_new,        ///< only results have the dimension, and the policy shards only dimensions of operands
+    owes,  ///< the result is partial over the axis, which shards a factor that it lacks; `kind` is the reduction
+    passes_partial,    ///< the operand stays partial over the axis, and so do the results
+    finishes_partial,  ///< the operand must be reduced over the axis before the operation
+    keeps_partial,     ///< the result was given as partial over the axis, and is made so after the operation
   };
   static constexpr std::uint8_t no_axis = 255, nobody = 255;
 
@@ -46,10 +46,10 @@ constexpr const char* name_of(decision::what done) {
   return names[static_cast<std::size_t>(done)];
 }
 
-/// A tensor that must be moved: before the operation if it is an operand, after it if it is a result.
+/// A tensor that must be resharded: before the operation if it is an operand, after it if it is a result.
 struct reshard_need {
   std::uint8_t tensor = 0;  ///< operands first, then results
-  std::size_t bytes = 0;    ///< what a worker receives
+  std::size_t bytes = 0;    ///< the bytes that a worker receives
   friend constexpr bool operator==(const reshard_need&, const reshard_need&) = default;
 };
 

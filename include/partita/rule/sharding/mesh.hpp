@@ -1,4 +1,4 @@
-// A mesh: workers arranged along named axes, and what one axis is.
+// A mesh: workers arranged along named axes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace partita {
 
 struct sharding;
 
-/// One direction of a mesh: its name and how many workers stand along it.
+/// One dimension of a mesh: its name and the number of workers along it.
 struct axis {
   static constexpr std::size_t most_letters = 15;
 
@@ -21,7 +21,8 @@ struct axis {
   std::uint32_t size = 0;
 
   constexpr axis() = default;
-  /// A name of 1 to 15 characters other than '+' and '?', and at least one worker; else a partition_error.
+  /// Requires a name of 1 to 15 characters other than '+' and '?', and at least one worker; otherwise throws a
+  /// partition_error.
   constexpr axis(const char* name, std::size_t workers) : size(static_cast<std::uint32_t>(workers)) {
     std::size_t n = 0;
     for (; name[n] != '\0'; ++n) {
@@ -46,20 +47,20 @@ struct axis {
   friend constexpr bool operator==(const axis&, const axis&) = default;
 };
 
-/// The arrangement, major axis first. A value, usable as a template argument.
+/// The mesh, major axis first. A value that can be a template argument.
 struct mesh {
   axis axes[most_axes]{};
   std::size_t count = 0;
   bool moves_are_written = false;  ///< see no_implicit_reshard()
 
   constexpr mesh() = default;
-  /// From its axes, each name once; else a partition_error.
+  /// Makes a mesh of its axes, whose names must be distinct; otherwise throws a partition_error.
   template <class... Axis>
     requires(sizeof...(Axis) > 0 && sizeof...(Axis) <= most_axes && (std::is_same_v<Axis, axis> && ...))
   constexpr explicit mesh(const Axis&... all) {
     (push_back(all), ...);
   }
-  /// From anything else: a sentence.
+  /// Fallback: any other arguments are a compile-time error with a readable message.
   template <class... Other>
     requires(sizeof...(Other) > 0 && sizeof...(Other) <= most_axes && !(std::is_same_v<Other, axis> && ...))
   constexpr explicit mesh(const Other&...) {
@@ -68,7 +69,7 @@ struct mesh {
         "partita::mesh{axes...}: requires axes with names; write mesh{axis{\"data\", 2}, axis{\"model\", 4}}, "
         "or mesh::of_shape(sizes)");
   }
-  /// From sizes alone, as process meshes are given elsewhere: the axes are named 0, 1, ….
+  /// Makes a mesh of sizes only, as some frameworks define process meshes: the axes are named 0, 1, ….
   template <class Sizes>
   static constexpr mesh of_shape(const Sizes& sizes) {
     mesh m;
@@ -91,8 +92,9 @@ struct mesh {
     axes[count++] = one;
   }
 
-  /// The same mesh, on which every movement of a tensor is a reshard that is written down: an operation that would have
-  /// to move an operand does not compile where layouts are types, and throws a partition_error where they are not.
+  /// The same mesh, without implicit communication of tensors: every reshard must be written in the program. An
+  /// operation that needs another layout of an operand does not compile where layouts are types, and throws a
+  /// partition_error where they are not.
   constexpr mesh no_implicit_reshard() const {
     mesh m = *this;
     m.moves_are_written = true;
@@ -106,13 +108,13 @@ struct mesh {
     return product;
   }
   constexpr std::size_t size(std::size_t a) const { return axes[checked(a)].size; }
-  /// How many blocks these axes cut a dimension into.
+  /// The number of blocks into which these axes split a dimension.
   constexpr std::size_t size(axis_list cut) const {
     std::size_t product = 1;
     for (std::size_t k = 0; k < cut.size(); ++k) product *= axes[cut[k]].size;
     return product;
   }
-  /// The number itself if there is such an axis; else a partition_error.
+  /// Returns the number if there is such an axis; otherwise throws a partition_error.
   constexpr std::size_t checked(std::size_t a) const {
     if (a < count) return a;
     throw partition_error(text("partita::mesh: requires axis numbers below ") << count << ", not " << a);
@@ -136,8 +138,8 @@ struct mesh {
     return number(name, length);
   }
 
-  /// A sharding, one entry for each dimension: "" is not cut, "a" cut by axis a, "a+b" by a and within it by b, "?"
-  /// open, "a+?" cut by a and open to more.
+  /// A sharding, one entry for each dimension: "" is unsharded, "a" sharded by axis a, "a+b" by a and within it by b,
+  /// "?" open, "a+?" sharded by a and open to more axes.
   template <class... Entry>
   constexpr sharding layout(const Entry&... entries) const;
 

@@ -1,4 +1,4 @@
-// How much must move before a tensor lies as it is wanted: what the choices of propagation are weighed by.
+// The number of bytes that a change of layout communicates, by which propagation compares its choices.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace partita {
 
-/// The bytes a worker receives, on average over the workers, where `to` is filled from `from`; what is owed and not
-/// owed any more is reduced among the workers of its axes (2 (p - 1) / p of the block for p workers). Partial values
-/// made from whole ones, and blocks of what is there already, cost nothing.
+/// The bytes that a worker receives, averaged over the workers, when `from` is resharded to `to`. A pending reduction
+/// that `to` does not have is taken among the workers of its axes (2 (p - 1) / p of the block for p workers). Making
+/// partial values from replicated ones, and slicing blocks that the worker already has, cost nothing.
 constexpr std::size_t moved_bytes(const sharding& from, const sharding& to, const shape_list& shape,
                                   std::size_t element_bytes) {
   double wanted = static_cast<double>(element_bytes), there = wanted, held = wanted;

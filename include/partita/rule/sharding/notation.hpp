@@ -1,4 +1,4 @@
-// Einsum notation: how a rule is read from one string and written again.
+// Einsum notation: reads a rule from a string and writes it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct notation_reader {
   rule& read;
   std::size_t at = 0;
   std::uint8_t groups = 0;
-  const char* missing = nullptr;  ///< what the notation would have to have where reading ended; null: it was read
+  const char* missing = nullptr;  ///< what is missing at the position where reading stopped; null if all was read
 
   static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -45,7 +45,7 @@ struct notation_reader {
     t.ellipsis = t.rank;
     at += 2;
   }
-  /// Reads all of it, or till something is missing.
+  /// Reads all of it, or stops where something is missing.
   constexpr const char* all() {
     bool results = false;
     read.begin_operand();

@@ -1,4 +1,4 @@
-// An operation: how the rule is made once the shapes of the operands are known.
+// An operation: makes a rule when the shapes of the operands are known.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// What an operation was called with besides its operands. Which entry means what is said where the operation is made.
+/// The arguments of an operation other than its operands. Each operation documents the meaning of the entries.
 struct attributes {
   using list = bounded_list<std::ptrdiff_t, most_dimensions>;
   using extents_list = bounded_list<std::ptrdiff_t, most_results>;
@@ -19,7 +19,7 @@ struct attributes {
   owed_reduction kind = owed_reduction::sum;
 };
 
-/// A name, a function from shapes to a rule, and the attributes it is called with. `propagate` takes it for a rule.
+/// A name, a function from shapes to a rule, and its attributes. `propagate` accepts it in place of a rule.
 struct operation {
   using maker = rule (*)(const shape_span&, const attributes&);
 
@@ -33,14 +33,14 @@ struct operation {
     return r;
   }
 
-  /// The same operation under another name.
+  /// The same operation with another name.
   constexpr operation named(const char* other) const {
     operation o = *this;
     o.name = other;
     return o;
   }
-  /// The same operation called with these attributes: lists and counts that are given replace its own, switches add to
-  /// its own. What it is reduced by stays, except for an operation that takes any reduction.
+  /// The same operation with these attributes: given lists and counts replace its own, switches are added to its own.
+  /// Its reduction stays, except for an operation that accepts any reduction.
   constexpr operation called_with(const attributes& given, bool takes_kind = false) const {
     operation o = *this;
     if (!given.axes.empty()) o.with.axes = given.axes;
@@ -73,7 +73,7 @@ constexpr std::size_t dimension_of(std::ptrdiff_t axis, std::size_t rank, const 
                                                << axis << "; count from 0, or from -1 backwards");
   return static_cast<std::size_t>(d);
 }
-/// The dimensions of a list as bits.
+/// The dimensions of a list as a bit set.
 constexpr std::uint32_t dimensions_of(const attributes::list& axes, std::size_t rank, const char* call) {
   std::uint32_t bits = 0;
   for (const std::ptrdiff_t axis : axes) bits |= std::uint32_t{1} << dimension_of(axis, rank, call);
@@ -81,7 +81,7 @@ constexpr std::uint32_t dimensions_of(const attributes::list& axes, std::size_t 
 }
 constexpr bool in(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }
 
-/// A factor for each dimension of a shape, lettered from a on; those of `whole` must not be cut.
+/// One factor for each dimension of a shape, with letters from a on; those in `whole` must be unsharded.
 struct own_factors {
   std::array<std::size_t, most_dimensions> number{};
   std::size_t rank;
@@ -92,7 +92,7 @@ struct own_factors {
           r.add_factor(shape[d], nth_letter(r.factor_count), in(whole, d) ? factor_kind::replicate : factor_kind::pass);
   }
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
-  /// The tensor begun last has these dimensions.
+  /// Adds these dimensions to the last tensor of the rule.
   constexpr void write(rule& r) const {
     for (std::size_t d = 0; d < rank; ++d) r.add_dimension(number[d]);
   }

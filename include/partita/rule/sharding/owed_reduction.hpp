@@ -1,4 +1,4 @@
-// What a partial value still owes: the reduction over a mesh axis that would make it whole.
+// The pending reduction of a partial value: the reduction over a mesh axis that completes it.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace partita {
 
-/// The reduction that finishes a value over a mesh axis; `none`: the value is whole over that axis.
+/// The reduction that completes a value over a mesh axis; `none`: the value is complete over that axis.
 enum class owed_reduction : std::uint8_t { none, sum, avg, max, min, prod, any, all };
 
 constexpr const char* name_of(owed_reduction kind) {
@@ -14,18 +14,19 @@ constexpr const char* name_of(owed_reduction kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-/// What an operation does with values that are still partial.
+/// How an operation treats values that are still partial.
 enum class linearity : std::uint8_t {
-  none,         ///< nothing can be said: operands must be whole
-  movement,     ///< values are moved or copied, not computed with: any kind, if every data operand owes the same
-  additive,     ///< linear in all operands together: sum and avg, if every data operand owes the same
-  multilinear,  ///< linear in each operand: sum and avg, if one operand owes and the others are whole
-  monotone,     ///< never decreasing in its one operand: max and min
+  none,  ///< not known: operands must be complete
+  /// values are moved or copied, not computed with: any kind, if every data operand has the same pending reduction
+  movement,
+  additive,     ///< linear in all operands together: sum and avg, if every data operand has the same pending reduction
+  multilinear,  ///< linear in each operand: sum and avg, if one operand is partial and the others are complete
+  monotone,     ///< a non-decreasing function of its one operand: max and min
 };
 
 constexpr bool is_linear(owed_reduction kind) { return kind == owed_reduction::sum || kind == owed_reduction::avg; }
 
-/// Whether the operation commutes with finishing a value of this kind.
+/// Whether the operation can be applied before a pending reduction of this kind, with the same result.
 constexpr bool commutes(linearity how, owed_reduction kind) {
   switch (how) {
     case linearity::movement:
@@ -41,7 +42,7 @@ constexpr bool commutes(linearity how, owed_reduction kind) {
   return false;
 }
 
-/// Whether a value that owes `owed` may be reduced by `by` first: finishing afterwards gives the same.
+/// Whether a value with the pending reduction `owed` may be reduced by `by` first, with the same result.
 constexpr bool commutes(owed_reduction by, owed_reduction owed) {
   return by == owed || (is_linear(by) && is_linear(owed));
 }

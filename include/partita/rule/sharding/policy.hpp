@@ -1,53 +1,55 @@
-// What propagation does where the rules of the tensors leave a choice: a value, so that a choice can be named and
-// compared.
+// The choices of propagation that the rules leave open. A policy is a value, so that choices can be named and compared.
 #pragma once
 
 #include <cstdint>
 
 namespace partita {
 
-/// Which shardings are given; all others follow from them.
+/// Which shardings are given; propagation infers the others.
 enum class direction : std::uint8_t { forward, backward, mixed };
 
-/// Every choice of `propagate`. The default moves the fewest bytes, cuts unevenly where a tensor is cut unevenly, and
-/// never claims more than the workers hold; `paddle_classic` and `paddle_coshard` choose as PaddlePaddle's two
-/// generations do.
+/// Every choice of `propagate`. The default communicates the fewest bytes, shards unevenly only where a tensor is
+/// sharded unevenly already, and never claims a layout that the workers do not have; `paddle_classic` and
+/// `paddle_coshard` choose as the two generations of PaddlePaddle do.
 struct policy {
-  /// Who keeps a mesh axis that several want. Ties go to the first in the order of tensors and dimensions.
+  /// Who gets a mesh axis that several dimensions or tensors request. Of equal ones the first in the order of tensors
+  /// and dimensions wins.
   enum class conflict : std::uint8_t {
     first_wins,       ///< the first in the order of tensors and dimensions
     larger_dim_wins,  ///< the largest dimension
-    most_shards,      ///< the dimension that is cut into most blocks
-    cost,             ///< whoever makes the operands move the fewest bytes
-    error,            ///< nobody: a partition_error
-    join,   ///< tensors that cut one dimension differently: all their axes, longer lists first; else as larger_dim_wins
-    align,  ///< one mesh axis after the other goes to the dimension that costs the operands least
+    most_shards,      ///< the dimension that is split into most blocks
+    cost,             ///< the choice with the fewest bytes of operands to communicate
+    error,            ///< none: a partition_error
+    /// for tensors that shard one dimension differently: all their axes, longer lists first; otherwise as
+    /// larger_dim_wins
+    join,
+    align,  ///< each mesh axis in turn goes to the dimension that costs the operands least
   };
-  /// Blocks of different sizes: not at all, all but the last equal, or sizes that differ by one at most.
+  /// Blocks of different sizes: not allowed; all but the last equal; or sizes that differ by at most one.
   enum class uneven : std::uint8_t { forbid, chunk, balanced };
-  /// Whether operands may have to be moved before the operation.
+  /// Whether operands may have to be resharded before the operation.
   enum class reshard : std::uint8_t { allow, forbid };
-  /// A dimension that is cut, and that the operation needs whole: it is made whole by a move, or refused.
+  /// A dimension that is sharded although the operation needs it unsharded: it is gathered, or the call is rejected.
   enum class whole : std::uint8_t { gather, refuse };
-  /// How the axes of merged and split dimensions pass.
+  /// How the axes of merged and split dimensions are propagated.
   enum class compound : std::uint8_t {
-    exact,     ///< wherever the blocks stay the same blocks
-    leading,   ///< the leading dimension of a group alone
-    gathered,  ///< axes of the dimensions that follow move onto the leading one
+    exact,     ///< wherever the blocks stay the same
+    leading,   ///< only those of the leading dimension of a group
+    gathered,  ///< axes of the following dimensions move to the leading one
   };
 
-  conflict contest = conflict::cost;       ///< several dimensions want one axis
-  conflict disagreement = conflict::cost;  ///< several tensors cut one dimension in different ways
-  conflict alike = conflict::cost;         ///< either, among operands that are alike (concatenate, stack)
+  conflict contest = conflict::cost;       ///< several dimensions request one axis
+  conflict disagreement = conflict::cost;  ///< several tensors shard one dimension in different ways
+  conflict alike = conflict::cost;  ///< both cases, for operations whose operands are equivalent (concatenate, stack)
   uneven blocks = uneven::balanced;
   reshard moves = reshard::allow;
   whole needed = whole::gather;
   compound merged = compound::exact;
-  bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then what is summed
-  bool new_dimensions = true;         ///< a dimension that only results have may be cut
+  bool by_precedence = false;         ///< batch dimensions choose first, then rows and columns, then summed dimensions
+  bool new_dimensions = true;         ///< a dimension that only results have may be sharded
   bool leaders_decide = false;        ///< operands that a rule marks as followers propose nothing
-  bool uneven_if_alone = false;       ///< what only one tensor proposes may be uneven, though others' cuts may not
-  bool keep_result_partials = false;  ///< a result said to be partial stays so where its axis is free
+  bool uneven_if_alone = false;       ///< what only one tensor proposes may be uneven, although other splits may not
+  bool keep_result_partials = false;  ///< a result that was given as partial stays so where its axis is free
 
   constexpr policy with(conflict everywhere) const {
     policy p = *this;
@@ -75,7 +77,7 @@ struct policy {
   static const policy paddle_coshard;
 };
 
-/// One mesh axis for a dimension at most, the first operand wins, differing cuts of one dimension are refused.
+/// At most one mesh axis per dimension; the first operand wins; different shardings of one dimension are rejected.
 inline constexpr policy policy::paddle_classic = [] {
   policy p;
   p.contest = conflict::first_wins;
@@ -88,7 +90,7 @@ inline constexpr policy policy::paddle_classic = [] {
   p.keep_result_partials = true;
   return p;
 }();
-/// Several axes for a dimension, joined, cut back until they divide it (not those of an only operand); the largest
+/// Several axes per dimension are joined, and dropped until they divide it (except for a single operand); the largest
 /// dimension wins.
 inline constexpr policy policy::paddle_coshard = [] {
   policy p = policy::paddle_classic;

@@ -1,4 +1,4 @@
-// Propagation: given how some tensors of an operation are cut, how all of them should be.
+// Propagation: given the shardings of some tensors of an operation, infers those of all of them.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,17 @@
 
 namespace partita {
 
-/// The answer. `operands` are the shardings the operation needs, `results` those it leaves; `reshards` lists what must
-/// move for that, `log` why it is so. Tensors are numbered with the operands first.
+/// The result of propagation. `operands` are the shardings that the operation needs, `results` those that it produces;
+/// `reshards` lists the tensors that must be resharded for this, and `log` the reasons. Tensors are numbered with the
+/// operands first.
 struct propagation {
   growing_list<sharding, 12> operands{};
   growing_list<sharding, 8> results{};
   growing_list<reshard_need, 12> reshards{};
   detail::decision_log log{};
-  char letters[most_factors]{};  ///< of the rule's factors, for explanations
+  char letters[most_factors]{};  ///< the letters of the rule's factors, for explanations
 
-  /// The bytes of all reshards together.
+  /// The total bytes of all reshards.
   constexpr std::size_t bytes() const {
     std::size_t all = 0;
     for (const reshard_need& one : reshards) all += one.bytes;
@@ -39,7 +40,7 @@ template <class = void>
                         << "; reshard it before, or allow resharding");
 }
 
-/// Reads the resolved factors back as shardings, and follows what is owed.
+/// Converts the resolved factors back to shardings, and infers the pending reductions.
 template <class Policy>
 struct conclusion {
   conflict_resolution<Policy>& s;
@@ -56,7 +57,7 @@ struct conclusion {
   constexpr bool owes(std::size_t i, std::size_t a, owed_reduction kind) const {
     return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.owed[a] == kind;
   }
-  /// Whether the results may owe what operand i owes over axis a, so that it need not be finished first.
+  /// Whether a pending reduction of operand i over axis a may pass to the results, so that it need not be taken first.
   constexpr bool passes(std::size_t i, std::size_t a, owed_reduction kind) const {
     if ((s.taken >> a & 1U) != 0 || contains(s.r.constant, i) || !commutes(s.r.how, kind)) return false;
     for (std::size_t f = 0; f < s.r.factor_count; ++f)
@@ -86,7 +87,7 @@ struct conclusion {
       s.note(stays ? decision::what::passes_partial : decision::what::finishes_partial, i, decision::nobody,
              decision::nobody, a, decision::nobody, kind);
     }
-    if (given)  // what stays whole over an axis goes on being reduced over it
+    if (given)  // a value that stays replicated over an axis keeps its pending cotangent reduction
       need.reduced_over = static_cast<std::uint16_t>(s.operands[i].layout.reduced_over & ~need.cutting());
     out.operands.push_back(need);
     if (given) move(i, s.operands[i].layout, need, s.operands[i]);
@@ -142,8 +143,8 @@ constexpr void require_mesh(const mesh& m, const rule& r, const spec_list& all) 
 
 /// Infers the shardings of all operands and results of an operation from those of the operands (forward), of the
 /// results (backward) or of both (mixed).
-/// Shapes:   operands and results as the rule has them; specs without a sharding say the shape only.
-/// Requires: extents that fit the rule [shape_error]; what the policy refuses [partition_error].
+/// Shapes:   operands and results as in the rule; specs without a sharding give only the shape.
+/// Requires: extents that fit the rule [shape_error]; what the policy does not reject [partition_error].
 /// Cost:     no allocation; below a microsecond for a matrix product; a constant expression where its arguments are.
 /// Adjoint:  propagate with gradient(rule).
 template <class Policy = policy>
@@ -174,7 +175,7 @@ constexpr propagation propagate(const mesh& m, const rule& r, std::initializer_l
   return propagate(m, r, spec_list(operands), spec_list(), direction::forward, by);
 }
 
-/// The same for an operation that makes its rule from the shapes of its operands, as those of `rules::` do.
+/// The same for an operation that makes its rule from the shapes of its operands, such as those in `rules::`.
 template <class Operation>
   requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
 constexpr propagation propagate(const mesh& m, const Operation& op, const spec_list& operands, const spec_list& results,

@@ -1,4 +1,4 @@
-// The axes that are proposed for each factor of an operation, and what a choice among them costs.
+// The axes that are proposed for each factor of an operation, and the cost of choosing among them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// Axes as they are written in a layout: data+model.
+/// Axes in the notation of a layout: data+model.
 struct axes_name {
   const mesh& on;
   axis_list axes;
@@ -43,7 +43,7 @@ template <class = void>
                         << of.layout << "; gather it before, or allow policy::whole::gather");
 }
 
-/// One list of axes for each factor: where proposals differ, the policy decides which is followed.
+/// One list of axes for each factor; where proposals differ, the policy decides which one is used.
 template <class Policy>
 struct factor_proposals : factor_projection<Policy> {
   using base = factor_projection<Policy>;
@@ -51,8 +51,8 @@ struct factor_proposals : factor_projection<Policy> {
       base::note_all;
 
   axis_list cut[most_factors]{};
-  std::uint8_t origin[most_factors]{};  ///< the tensor that proposed it first
-  std::uint32_t disagreed = 0;          ///< factors whose lists are to be joined
+  std::uint8_t origin[most_factors]{};  ///< the tensor that first proposed the list
+  std::uint32_t disagreed = 0;          ///< factors whose lists must be joined
 
   constexpr void adopt(std::size_t t) {
     for (const proposal& one : proposals_of(t)) {
@@ -100,8 +100,8 @@ struct factor_proposals : factor_projection<Policy> {
     note(decision::what::overruled, follow ? origin[f] : t, d, f, decision::no_axis, follow ? t : origin[f]);
     if (follow) cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t);
   }
-  /// All axes of a factor that tensors cut differently: the longest list first, then the most blocks, then the lower
-  /// axes.
+  /// Joins the axes of a factor that tensors shard differently: longer lists first, then those with more blocks, then
+  /// those with lower axes.
   constexpr void join_lists(std::size_t f) {
     axis_list lists[most_tensors]{};
     std::size_t count = 0;
@@ -129,7 +129,8 @@ struct factor_proposals : factor_projection<Policy> {
     cut[f] = all;
   }
 
-  /// What the tensors would receive, and what results would owe, if these axes cut factor f.
+  /// The bytes that the tensors would receive, and that reductions of partial results would communicate, if these axes
+  /// shard factor f.
   constexpr std::size_t bytes_for(std::size_t f, axis_list axes) const {
     std::size_t bytes = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
@@ -155,12 +156,13 @@ struct factor_proposals : factor_projection<Policy> {
     return bytes;
   }
 
-  // --- operands that are alike: each axis to the dimension that costs the operands least ---
+  // --- operations with equivalent operands: each axis goes to the dimension that costs the operands least ---
 
-  /// Axis by axis: where all proposers agree, that; else the dimension that is cheapest to bring the others to.
+  /// For each axis: if all proposing tensors agree, takes their dimension; otherwise the dimension to which the others
+  /// can be resharded at the lowest cost.
   constexpr void align() {
-    std::uint32_t held = 0;  // factors that have their axis
-    std::uint32_t open = 0;  // axes on which the proposers differ
+    std::uint32_t held = 0;  // factors that have an axis
+    std::uint32_t open = 0;  // axes on which the proposing tensors differ
     for (std::size_t a = 0; a < m.rank(); ++a) {
       std::size_t agreed = most_factors, by_whom = 0;
       bool first = true, same = true;
@@ -197,7 +199,7 @@ struct factor_proposals : factor_projection<Policy> {
     cut[f].push_back(a);
     note(decision::what::took, t, decision::nobody, f, a);
   }
-  /// Elements that the proposers hold who do not cut f yet, once for each worker along the axis.
+  /// The number of elements in blocks of proposing tensors that do not shard f yet, times the workers along the axis.
   constexpr double price_of(std::size_t f, std::size_t a) const {
     double price = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

@@ -1,4 +1,4 @@
-// The operations that are known by name, and how a program adds its own in one line.
+// The registry: operations found by name, to which a program adds its own in one line.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,20 @@
 
 namespace partita {
 
-/// Names and what they stand for: `registry.add("my_op", "abc,c->ab")`, or a function from shapes and attributes to a
-/// rule. A table of bounded size, usable in constant expressions; `registry::standard()` holds the ready-made ones.
+/// A table of names and rules: `registry.add("my_op", "abc,c->ab")`, or a function from shapes and attributes to a
+/// rule. It has a bounded size and is usable in constant expressions; `registry::standard()` contains the predefined
+/// operations.
 class registry {
  public:
   static constexpr std::size_t most_entries = 256;
-  /// What is done for a name that is not there.
+  /// What happens for an unknown name.
   enum class fallback : std::uint8_t { refuse, replicate };
 
   constexpr registry() = default;
   constexpr explicit registry(fallback f) : fallback_(f) {}
   static constexpr registry standard(fallback f = fallback::refuse);
 
-  /// One more operation, or another rule for a known name. The name must outlive the registry, as literals do.
+  /// Adds an operation, or replaces the rule of a known name. The name must outlive the registry, as literals do.
   constexpr registry& add(const char* name, const char* notation) { return put({name, notation, nullptr, nullptr}); }
   constexpr registry& add(const char* name, operation::maker make) { return put({name, nullptr, make, nullptr}); }
 
@@ -26,9 +27,9 @@ class registry {
   constexpr std::size_t size() const { return count_; }
   constexpr const char* name(std::size_t k) const { return entries_[k].name; }
 
-  /// The rule of a named operation for these shapes, called with these attributes besides its own. A name that is not
-  /// there is a shape_error that says how to add it, or the replicated rule with one result of the first operand's
-  /// rank.
+  /// The rule of a named operation for these shapes, with these attributes in addition to its own. For an unknown name
+  /// it throws a shape_error that says how to add it, or returns the replicated rule with one result of the first
+  /// operand's rank (see fallback).
   constexpr rule operator()(const char* name, const shape_span& shapes, const attributes& with = {}) const {
     const std::size_t k = find(name);
     if (k < count_) {
@@ -49,7 +50,7 @@ class registry {
     const char* name = "";
     const char* notation = nullptr;
     operation::maker make = nullptr;
-    const operation* ready = nullptr;  ///< one of ours
+    const operation* ready = nullptr;  ///< one of the predefined operations
   };
   static constexpr bool equal(const char* a, const char* b) {
     while (*a != '\0' && *a == *b) ++a, ++b;
@@ -77,15 +78,14 @@ class registry {
 
 namespace detail {
 
-/// The ready-made operations under the names that they have in `rules::`, each as that makes it: what a program that
-/// calls `rules::` gets is what one that goes by names gets. Dimensions, extents and counts that `rules::` asks for
-/// come with the call.
+/// The predefined operations, with the names and definitions that they have in `rules::`: a lookup by name gives the
+/// same as calling `rules::`. Dimensions, extents and counts that `rules::` takes as parameters come with the call.
 inline constexpr operation standard_operations[] = {
     // element by element
     rules::elementwise, rules::elementwise_to(1), rules::elementwise_in_dimensions({}), rules::add, rules::subtract,
     rules::add_n, rules::multiply, rules::divide, rules::scale, rules::cast, rules::assign, rules::relu, rules::maximum,
     rules::where, rules::add.named("negate"),
-    // products and convolutions
+    // matrix products and convolutions
     rules::matmul, rules::matmul_transposed(false, false), rules::matmul_bias(), rules::bmm, rules::linear,
     rules::linear_weight_gradient, rules::convolution, rules::grouped_convolution(0), rules::depthwise_convolution,
     rules::transposed_convolution(0),
@@ -99,10 +99,10 @@ inline constexpr operation standard_operations[] = {
     // norms
     rules::layer_norm(), rules::rms_norm(), rules::group_norm(1), rules::instance_norm, rules::batch_norm,
     rules::synchronised_batch_norm, rules::batch_norm_inference,
-    // shapes
+    // changes of shape
     rules::reshape({}), rules::flatten(), rules::squeeze(), rules::unsqueeze({}), rules::transpose({}),
     rules::expand({}), rules::tile({}), rules::slice({}), rules::pad({}), rules::topk(-1, 1),
-    // putting together, taking apart
+    // joining and splitting
     rules::concatenate(0), rules::stack(0), rules::split(0, {}), rules::split_evenly(0, 0), rules::unbind(0),
     // by index
     rules::gather(), rules::index_select(), rules::gather_nd, rules::take_along_axis(0), rules::put_along_axis(0),
@@ -113,9 +113,9 @@ inline constexpr operation standard_operations[] = {
     rules::expert_combine,
     // optimisers
     rules::update(1), rules::sgd, rules::momentum, rules::adam, rules::adamw,
-    // whatever else
+    // fallbacks for all other operations
     rules::replicated({}), rules::data_parallel({})};
-/// Functions of elements of which nothing more is known: `rules::elementwise` under other names.
+/// Element-wise functions without known properties: `rules::elementwise` under other names.
 inline constexpr const char* elementwise_names[] = {
     "abs",           "ceil",    "clip",    "cos",        "dropout",     "equal",      "exp",
     "gelu",          "greater", "floor",   "less_equal", "logical_and", "logical_or", "logical_not",

@@ -1,4 +1,4 @@
-// A rule: which dimensions of an operation's operands and results are cut together. Data, no behaviour of its own.
+// A rule: which dimensions of an operation's operands and results are sharded together. It is data without behaviour.
 #pragma once
 
 #include <cstddef>
@@ -10,42 +10,45 @@
 
 namespace partita {
 
-/// Factors for each dimension of each operand and result, major to minor. Written as einsum notation: letters are
+/// The factors of each dimension of each operand and result, major to minor, written in einsum notation: letters are
 /// factors, a factor missing on the right is summed, `(ab)` is a merged dimension, `1` a dimension of one element, `_`
-/// a dimension that stays whole, `...` as many leading dimensions as there are, broadcast as NumPy does. Usable as a
-/// template argument.
+/// a dimension that stays unsharded, `...` any number of leading dimensions, broadcast as in NumPy. Can be a template
+/// argument.
 struct rule {
   static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
-  static constexpr std::size_t most_selective = 8;  ///< results of which it can be said what they depend on
-  static constexpr std::size_t never_shared = 8;  ///< tensors whose dimensions are not compared: small rules stay fast
+  /// the number of results for which the operands that they depend on can be specified
+  static constexpr std::size_t most_selective = 8;
+  /// up to this many tensors, equal dimensions are not shared: small rules stay fast
+  static constexpr std::size_t never_shared = 8;
 
   struct dimension {
-    std::uint8_t first = 0, count = 0;  ///< its factors among `terms`; none for an extent of 1
+    std::uint8_t first = 0, count = 0;  ///< the range of its factors in `terms`; empty for an extent of 1
     friend constexpr bool operator==(const dimension&, const dimension&) = default;
   };
   struct tensor {
     static constexpr std::uint8_t no_ellipsis = 255;
-    std::uint8_t first = 0, rank = 0;     ///< its dimensions among `dimensions`
-    std::uint8_t ellipsis = no_ellipsis;  ///< the dimension before which `...` stands
+    std::uint8_t first = 0, rank = 0;     ///< the range of its dimensions in `dimensions`
+    std::uint8_t ellipsis = no_ellipsis;  ///< the position of `...` among the dimensions
     friend constexpr bool operator==(const tensor&, const tensor&) = default;
   };
 
   factor factors[most_factors]{};
   std::uint8_t terms[most_terms]{};
   dimension dimensions[most_dimensions_in_all]{};
-  tensor tensors[most_tensors]{};  ///< operands, then results; beyond the first few, equal ones share their dimensions
+  /// operands, then results; after the first few, tensors with equal dimensions share them
+  tensor tensors[most_tensors]{};
   std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
   std::uint8_t operand_count = 0, result_count = 0;
   linearity how = linearity::multilinear;
-  bool alike = false;                   ///< no operand is before the others (concatenate, stack)
-  tensor_set followers = 0;             ///< tensors that propose nothing if leaders decide
-  tensor_set unread = 0;                ///< operands whose values do not matter: they lie as they like
-  tensor_set constant = 0;              ///< operands the operation is not linear in (indices, masks)
-  tensor_set unused[most_selective]{};  ///< for each of the first results the operands it does not depend on
+  bool alike = false;                   ///< the operands are equivalent: none has priority (concatenate, stack)
+  tensor_set followers = 0;             ///< operands that propose nothing if the policy lets leaders decide
+  tensor_set unread = 0;                ///< operands whose values are not read: they may have any layout
+  tensor_set constant = 0;              ///< operands in which the operation is not linear (indices, masks)
+  tensor_set unused[most_selective]{};  ///< for each of the first results, the operands that it does not depend on
   char letters_of_name[most_letters + 1]{};
 
   constexpr rule() = default;
-  /// From notation; a shape_error says what cannot be read.
+  /// Reads the notation; a shape_error says what cannot be read.
   constexpr rule(const char* notation);  // NOLINT: a literal is a rule
 
   constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }
@@ -58,7 +61,7 @@ struct rule {
       if (tensors[t].ellipsis != tensor::no_ellipsis) return true;
     return false;
   }
-  /// The factors of tensor t, as bits.
+  /// The factors of tensor t, as a bit set.
   constexpr std::uint32_t factors_of(std::size_t t) const {
     std::uint32_t bits = 0;
     for (std::size_t d = 0; d < rank(t); ++d)
@@ -66,7 +69,7 @@ struct rule {
     return bits;
   }
 
-  // --- building: operands first, then results; dimensions go to the tensor that was begun last ---
+  // --- building: operands first, then results; dimensions are added to the last tensor ---
 
   constexpr std::size_t add_factor(std::size_t size, char letter, factor_kind kind = factor_kind::pass) {
     if (factor_count == most_factors)
@@ -96,7 +99,7 @@ struct rule {
     dimensions[dimension_count++] = {term_count, 0};
     ++tensors[tensor_count() - 1].rank;
   }
-  /// One more minor factor of the dimension that was added last.
+  /// Adds a minor factor to the last dimension.
   constexpr void add_term(std::size_t f) {
     if (term_count == most_terms)
       throw shape_error(text("partita::rule: requires at most ")
@@ -108,12 +111,12 @@ struct rule {
     add_dimension();
     add_term(f);
   }
-  /// A dimension of the operand begun last that must be whole.
+  /// Adds a dimension that must be unsharded to the last operand.
   constexpr void add_whole_dimension(std::size_t size = dynamic) {
     add_dimension(add_factor(size, '_', factor_kind::replicate));
   }
-  /// Tensor t, whose dimensions stand last, gives them up if an earlier one has the same: operations of many tensors
-  /// have few kinds of them.
+  /// If an earlier tensor has the same dimensions as tensor t, whose dimensions are the last ones, t shares them:
+  /// operations with many tensors have only a few different ones.
   constexpr void share(std::size_t t) {
     for (std::size_t u = 0; tensors[t].rank > 0 && u < t; ++u)
       if (same_dimensions(tensors[u], tensors[t])) {
@@ -122,14 +125,14 @@ struct rule {
         return;
       }
   }
-  /// The same for the tensor built last, with its terms.
+  /// The same for the last tensor and its terms.
   constexpr void share_last() {
     if (tensor_count() <= never_shared) return;
     const std::size_t t = tensor_count() - 1, first = tensors[t].first;
     share(t);
     if (tensors[t].first != first) term_count = dimensions[first].first;
   }
-  /// Dimension d of tensor t becomes one of a single element, for that tensor alone.
+  /// Makes dimension d of tensor t a dimension of one element, for that tensor only.
   constexpr void drop_factors(std::size_t t, std::size_t d) {
     bool shared = false;
     for (std::size_t u = 0; tensor_count() > never_shared && u < tensor_count(); ++u)
@@ -147,7 +150,7 @@ struct rule {
     dimensions[tensors[t].first + d].count = 0;
     share(t);
   }
-  /// Sets kinds and precedences from where the factors stand. Called when all tensors are there.
+  /// Derives kinds and precedences from the positions of the factors. Called when all tensors are added.
   constexpr rule& complete() {
     share_last();
     std::uint32_t everywhere = ~std::uint32_t{0}, in_all_results = ~std::uint32_t{0};
@@ -165,7 +168,7 @@ struct rule {
     return *this;
   }
 
-  // --- the same rule, said more precisely ---
+  // --- refinements: copies of the rule with more properties ---
 
   constexpr rule named(const char* name) const {
     rule r = *this;
@@ -176,11 +179,12 @@ struct rule {
     for (char& letter : letters_of_name) letter = '\0';
     for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) letters_of_name[k] = name[k];
   }
-  /// The factors of these letters must be whole.
+  /// The factors of these letters must be unsharded.
   constexpr rule replicate(const char* letters) const { return with_kind(letters, factor_kind::replicate); }
-  /// The operation itself communicates over the axes that cut these factors.
+  /// The operation communicates itself over the axes that shard these factors.
   constexpr rule collective(const char* letters) const { return with_kind(letters, factor_kind::collective); }
-  /// Results without these factors owe this reduction; kinds that do not commute in one rule are a shape_error.
+  /// Results without these factors have this pending reduction; kinds that do not commute in one rule are a
+  /// shape_error.
   constexpr rule reduces(const char* letters, owed_reduction kind) const {
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].how = kind;
@@ -200,26 +204,26 @@ struct rule {
     r.how = l;
     return r;
   }
-  /// The operation is linear in these operands only.
+  /// The operation is linear only in these operands.
   constexpr rule linear_in(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
     r.constant = first_tensors(operand_count);
     for (const std::size_t i : operands) r.constant &= ~one_tensor(i);
     return r;
   }
-  /// These operands follow the others where the policy lets leaders decide.
+  /// These operands follow the others if the policy lets leaders decide.
   constexpr rule followed_by(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
     for (const std::size_t i : operands) r.followers |= one_tensor(i);
     return r;
   }
-  /// The values of these operands do not matter, only their shapes.
+  /// Only the shapes of these operands are used, not their values.
   constexpr rule not_reading(std::initializer_list<std::size_t> operands) const {
     rule r = *this;
     for (const std::size_t i : operands) r.unread |= one_tensor(i);
     return r;
   }
-  /// Result j depends on these operands only: it sums over no factor that they lack.
+  /// Result j depends only on these operands: it does not sum over factors that they lack.
   constexpr rule result_reads(std::size_t j, std::initializer_list<std::size_t> operands) const {
     if (j >= most_selective)
       throw shape_error(text("partita::rule::result_reads: requires one of the first ")
@@ -229,7 +233,7 @@ struct rule {
     for (const std::size_t i : operands) r.unused[j] &= ~one_tensor(i);
     return r;
   }
-  /// The factors that result j is summed over: those of its operands that it lacks, as bits.
+  /// The factors that result j is summed over, as a bit set: those that its operands have and it lacks.
   constexpr std::uint32_t summed_in(std::size_t j) const {
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < operand_count; ++i)

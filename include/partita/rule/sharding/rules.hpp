@@ -1,4 +1,4 @@
-// All ready-made rules: namespace rules.
+// All predefined rules: namespace rules.
 #pragma once
 
 #include <partita/rule/sharding/gradient.hpp>

@@ -1,4 +1,4 @@
-// How one tensor lies on a mesh: the axes that cut each dimension, and what is still owed over the others.
+// The sharding of one tensor on a mesh: the axes that shard each dimension, and the pending reductions over the others.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace partita {
 
-/// What one mesh axis does to a tensor: cuts a dimension, replicates, or holds summands of it.
+/// The role of one mesh axis for a tensor: it shards a dimension, replicates the tensor, or the tensor is partial over
+/// it.
 struct placement {
   enum class what : std::uint8_t { replicate, shard, partial };
   what kind = what::replicate;
@@ -26,17 +27,17 @@ struct placement {
   friend constexpr bool operator==(const placement&, const placement&) = default;
 };
 
-/// One entry for each dimension; axes that are in none replicate, unless the value is partial over them. A value,
-/// usable as a template argument. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
+/// One list of axes for each dimension. Over axes in no list the tensor is replicated, unless it is partial. A value
+/// that can be a template argument. Made by mesh::layout, of_dims_mapping, of_placements; no axis is used twice.
 struct sharding {
   mesh on{};
   std::array<axis_list, most_dimensions> cuts{};
   std::array<owed_reduction, most_axes> owed{};
   std::uint8_t dimensions = 0;
-  std::uint8_t priority = 0;       ///< of an annotation in a whole program: lower goes first
-  std::uint16_t open = 0;          ///< a bit for each dimension that may be cut further
-  std::uint16_t kept_whole = 0;    ///< a bit for each axis that must go on replicating
-  std::uint16_t reduced_over = 0;  ///< a bit for each axis over which the value is whole and its cotangent partial
+  std::uint8_t priority = 0;       ///< of an annotation in a whole program: lower numbers are applied first
+  std::uint16_t open = 0;          ///< one bit per dimension that may be sharded further
+  std::uint16_t kept_whole = 0;    ///< one bit per axis over which the tensor must stay replicated
+  std::uint16_t reduced_over = 0;  ///< one bit per axis over which the value is replicated and its cotangent partial
 
   constexpr sharding() = default;
   constexpr sharding(const mesh& m, std::size_t rank) : on(m), dimensions(static_cast<std::uint8_t>(rank)) {
@@ -53,21 +54,22 @@ struct sharding {
       if (kind != owed_reduction::none) return true;
     return false;
   }
-  /// Whether both say the same of where each element is and what is owed, open or not.
+  /// Whether both describe the same position of every element and the same pending reductions; open dimensions are not
+  /// compared.
   constexpr bool same_layout(const sharding& other) const {
     bool same = dimensions == other.dimensions;
     for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
     for (std::size_t a = 0; a < most_axes; ++a) same = same && owed[a] == other.owed[a];
     return same;
   }
-  /// The axes that cut some dimension, as bits.
+  /// The axes that shard some dimension, as a bit set.
   constexpr std::uint32_t cutting() const {
     std::uint32_t bits = 0;
     for (std::size_t d = 0; d < rank(); ++d) bits |= cuts[d].set();
     return bits;
   }
 
-  /// The same sharding with dimension d cut by these axes; an axis that is in use already is a partition_error.
+  /// The same sharding with dimension d sharded by these axes; a partition_error if an axis is already in use.
   constexpr sharding cut(std::size_t d, axis_list by) const {
     sharding s = *this;
     s.cuts[d] = axis_list();
@@ -81,7 +83,7 @@ struct sharding {
     }
     return s;
   }
-  /// The same sharding of a value that still owes a reduction over an axis; a partition_error if that axis cuts it.
+  /// The same sharding of a value with a pending reduction over an axis; a partition_error if that axis shards it.
   constexpr sharding partial(std::size_t a, owed_reduction kind = owed_reduction::sum) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
@@ -94,13 +96,13 @@ struct sharding {
   constexpr sharding partial(const char* name, owed_reduction kind = owed_reduction::sum) const {
     return partial(on.number(name), kind);
   }
-  /// The same sharding of the finished value.
+  /// The same sharding without pending reductions.
   constexpr sharding finished() const {
     sharding s = *this;
     s.owed = {};
     return s;
   }
-  /// The same sharding in which an axis must go on replicating; a partition_error if it is in use.
+  /// The same sharding that must stay replicated over an axis; a partition_error if the axis is in use.
   constexpr sharding replicate(const char* name) const {
     sharding s = *this;
     const std::size_t a = on.number(name);
@@ -109,9 +111,9 @@ struct sharding {
     s.kept_whole = static_cast<std::uint16_t>(s.kept_whole | 1U << a);
     return s;
   }
-  /// The same sharding of a value that is whole over an axis, and whose cotangent is not summed over it: nothing moves
-  /// for it, and the sum of the backward pass is put off to where the cotangent is made whole. A partition_error if the
-  /// axis is in use.
+  /// The same sharding of a value that is replicated over an axis, and whose cotangent is not summed over it. This
+  /// needs no communication: the sum in the backward pass is postponed to where the cotangent is reduced. A
+  /// partition_error if the axis is in use.
   constexpr sharding reduced(std::size_t a) const {
     if ((cutting() >> a & 1U) != 0)
       throw partition_error(text("partita::sharding: requires an axis that cuts no dimension, but \"")
@@ -129,7 +131,8 @@ struct sharding {
     return s;
   }
 
-  /// For each dimension the axis that cuts it, or -1. A dimension cut by several is a partition_error: take `cuts`.
+  /// For each dimension the axis that shards it, or -1. A partition_error if several axes shard a dimension: use
+  /// `cuts`.
   constexpr bounded_list<int, most_dimensions> dims_mapping() const {
     bounded_list<int, most_dimensions> mapping;
     for (std::size_t d = 0; d < rank(); ++d) {
@@ -141,7 +144,7 @@ struct sharding {
     }
     return mapping;
   }
-  /// For each dimension an axis number or -1, as any range of integers.
+  /// Makes a sharding from an axis number or -1 for each dimension, in any range of integers.
   template <class Mapping>
   static constexpr sharding of_dims_mapping(const mesh& m, const Mapping& mapping) {
     sharding s(m, mapping.size());
@@ -156,8 +159,7 @@ struct sharding {
     return of_dims_mapping<std::initializer_list<int>>(m, mapping);
   }
 
-  /// For each mesh axis what it does. Axes that cut one dimension must stand in the order of the mesh; else a
-  /// partition_error.
+  /// The role of each mesh axis. A partition_error if axes that shard one dimension are not in the order of the mesh.
   constexpr bounded_list<placement, most_axes> placements() const {
     bounded_list<placement, most_axes> all;
     for (std::size_t a = 0; a < on.rank(); ++a)
@@ -172,7 +174,8 @@ struct sharding {
       }
     return all;
   }
-  /// From one placement for each mesh axis; axes that cut the same dimension do so in the order of the mesh.
+  /// Makes a sharding from one placement for each mesh axis; axes that shard the same dimension do so in the order of
+  /// the mesh.
   template <class Placements>
   static constexpr sharding of_placements(const mesh& m, std::size_t rank, const Placements& all) {
     sharding s(m, rank);
@@ -237,7 +240,7 @@ constexpr sharding mesh::layout(const Entry&... entries) const {
   return s;
 }
 
-/// Writes a sharding as its layout entries and what it owes: (data, , model) partial sum over pipe.
+/// Writes a sharding as its layout entries and its pending reductions: (data, , model) partial sum over pipe.
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const sharding& s) {
   out << '(';

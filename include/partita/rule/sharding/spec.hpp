@@ -1,4 +1,4 @@
-// What propagation knows of one tensor: its shape, and how it lies on the mesh if that is known.
+// What propagation knows of one tensor: its shape, and its sharding if that is known.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace partita {
 
-/// The most operands and results of one operation, and of both together: 64 layers are put together or taken apart with
-/// a few tensors besides, and their gradient takes and gives as many again.
+/// The maximal numbers of operands and results of one operation, and of both together. They allow joining or splitting
+/// 64 tensors with a few others, and the gradients of such operations, which have twice as many.
 inline constexpr std::size_t most_operands = 72;
 inline constexpr std::size_t most_results = 72;
 inline constexpr std::size_t most_tensors = 136;
 
-/// A tensor of an operation. Without a sharding nothing is known of how it lies.
+/// A tensor of an operation. Without a sharding its layout is not known.
 struct spec {
   sharding layout{};
   shape_list shape{};
@@ -22,7 +22,7 @@ struct spec {
 
   constexpr spec() = default;
   constexpr explicit spec(const shape_list& s) : shape(s) {}
-  /// A shape_error if the sharding is of another rank.
+  /// A shape_error if the rank of the sharding differs from that of the shape.
   constexpr spec(const sharding& l, const shape_list& s) : layout(l), shape(s), known(true) {
     if (l.rank() != s.size())
       throw shape_error(text("partita::spec: requires one entry of the sharding for each dimension, but there are ")
@@ -36,7 +36,7 @@ struct spec {
   }
 };
 
-/// Specs in a row that live elsewhere: a braced list, an array, a vector.
+/// A non-owning view of consecutive specs: a braced list, an array, a vector.
 struct spec_list {
   const spec* first = nullptr;
   std::size_t count = 0;
@@ -49,14 +49,15 @@ struct spec_list {
       static_cast<const spec*>(r.data());
       r.size();
     }
-  constexpr spec_list(const Range& all) : first(all.data()), count(all.size()) {}  // NOLINT: any row of specs
+  // NOLINT: any contiguous range of specs
+  constexpr spec_list(const Range& all) : first(all.data()), count(all.size()) {}
 
   constexpr std::size_t size() const { return count; }
   constexpr bool empty() const { return count == 0; }
   constexpr const spec& operator[](std::size_t k) const { return first[k]; }
 };
 
-/// The shapes of several tensors, read from specs or from shapes that live elsewhere.
+/// A non-owning view of the shapes of several tensors, read from specs or from shapes.
 struct shape_span {
   const spec* specs = nullptr;
   const shape_list* shapes = nullptr;

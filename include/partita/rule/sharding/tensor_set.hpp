@@ -1,4 +1,4 @@
-// Sets of the operands and results of an operation.
+// Sets of operands and results of an operation.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace partita {
 
-/// Tensors of an operation as bits of their numbers; the last bit stands for all from 63 on.
+/// Tensors of an operation as a bit set of their numbers; the last bit stands for all numbers from 63 on.
 using tensor_set = std::uint64_t;
 
 constexpr tensor_set one_tensor(std::size_t t) { return tensor_set{1} << (t < 63 ? t : 63); }

@@ -1,4 +1,4 @@
-// A rule made of the tensors of another one: what the adjoints of products, sums and repetitions are.
+// A rule made of the tensors of another rule: for the adjoints of products, sums and repetitions.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// Builds a rule of tensors that are tensors of another one: their dimensions, factors and sizes.
+/// Builds a rule whose tensors are tensors of another rule, with their dimensions, factors and sizes.
 constexpr rule rule_of_tensors(const rule& of, std::initializer_list<std::size_t> operands, std::size_t result,
                                const char* name) {
   rule r;

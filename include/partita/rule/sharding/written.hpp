@@ -1,4 +1,4 @@
-// Meshes, shardings and rules on a stream: what a text can write, any stream can.
+// Writing meshes, shardings and rules to streams: everything that can be written to a text can be written to a stream.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ struct mesh;
 struct sharding;
 struct rule;
 
-/// Whether a thing is written to streams as a text writes it.
+/// Whether a type is written to streams in the same form as to a text.
 template <class Thing>
 inline constexpr bool is_written_as_text = false;
 template <>
@@ -20,7 +20,7 @@ inline constexpr bool is_written_as_text<sharding> = true;
 template <>
 inline constexpr bool is_written_as_text<rule> = true;
 
-/// Writes a thing to a stream (any stream with `write`), as a text does.
+/// Writes a thing to a stream (any stream with `write`) in the same form as to a text.
 template <class Stream, class Thing>
   requires(is_written_as_text<Thing> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
 Stream& operator<<(Stream& stream, const Thing& thing) {

@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// q[b,s,h,d], k[b,t,h,d], v[b,t,h,e] and scalars -> y[b,s,h,e], scores[b,h,s,t], log-sum-exp[b,h,s]. `with.x`: queries
-/// may be cut by position, each needs all keys.
+/// q[b,s,h,d], k[b,t,h,d], v[b,t,h,e] and scalars -> y[b,s,h,e], scores[b,h,s,t], log-sum-exp[b,h,s]. With `with.x` the
+/// queries may be sharded by position, while each query needs all keys.
 constexpr rule attention_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 8, "attention");
   const auto pass = [](bool cut) { return cut ? factor_kind::pass : factor_kind::replicate; };
@@ -31,8 +31,8 @@ constexpr rule attention_rule(const shape_span& shapes, const attributes& with) 
   r.begin_result(), add({b, h, s});
   return r.complete().with(linearity::none);
 }
-/// `with.count` tensors [b,s,h,d], then sine and cosine [1,s,1,d] and positions [b,s] as many as there are -> the
-/// tensors rotated. `with.x`: positions come first.
+/// `with.count` tensors [b,s,h,d], then optional sine and cosine [1,s,1,d] and positions [b,s] -> the rotated tensors.
+/// `with.x`: the order is [s,b,h,d].
 constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 6, "rope");
   rule r;
@@ -59,9 +59,9 @@ constexpr rule rope_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Scaled dot-product attention. Heads pass; keys and values with fewer heads are repeated before.
+/// Scaled dot-product attention. Heads are propagated; keys and values with fewer heads must be repeated before.
 inline constexpr operation attention{"attention", &detail::attention_rule, {}};
-/// … with the queries cut by position.
+/// Attention whose queries may be sharded by position.
 inline constexpr operation sequence_parallel_attention = [] {
   operation o = attention.named("sequence_parallel_attention");
   o.with.x = true;

@@ -1,4 +1,4 @@
-// Rules of convolution: what is summed, what passes, and what needs its neighbours.
+// Rules of convolution: which dimensions are summed, which are propagated, and which need neighbouring cells.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@ namespace partita {
 namespace detail {
 
 /// Images [n,c,...], filters [m,c/g,...] -> [n,m,...] in `with.count` groups (0: one; `with.x`: one for each channel)
-/// of channels and filters; `with.y`: transposed, filters [c,m/g,...]. Places along the spatial dimensions need their
-/// neighbours. Of several groups only whole ones may be cut on the side that is summed.
+/// of channels and filters; `with.y`: transposed, filters [c,m/g,...]. The spatial dimensions need neighbouring cells
+/// and stay unsharded. With several groups, the summed channels may only be sharded by whole groups.
 constexpr rule convolution_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "convolution");
   const shape_list &x = shapes[0], &w = shapes[1];
@@ -27,7 +27,7 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
   rule r;
   const bool in_groups = groups != 1;
   const std::size_t n = r.add_factor(dynamic, 'n'), g = in_groups ? r.add_factor(groups, 'g') : 0;
-  // an inner factor of one element is left out: where there is nothing but groups these may be cut unevenly
+  // an inner factor of one element is left out: a dimension that consists only of groups may then be sharded unevenly
   const std::size_t of_c = in_groups ? x[1] / groups : 0, of_m = !in_groups ? 0 : with.y ? w[1] : w[0] / groups;
   const std::size_t c = of_c == 1 ? most_factors : r.add_factor(dynamic, 'c'),
                     m = of_m == 1 ? most_factors : r.add_factor(dynamic, 'm');
@@ -54,21 +54,21 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
 
 namespace rules {
 
-/// Images, filters -> images: summed over channels, so what cuts these is partial in the result.
+/// Images, filters -> images. The result is summed over channels, and partial over the axes that shard them.
 inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
-/// … in groups of channels and filters.
+/// Convolution in groups of channels and filters.
 constexpr operation grouped_convolution(std::size_t groups) {
   operation o = convolution.named("grouped_convolution");
   o.with.count = groups;
   return o;
 }
-/// … every channel with filters of its own.
+/// Convolution in which every channel has its own filters.
 inline constexpr operation depthwise_convolution = [] {
   operation o = convolution.named("depthwise_convolution");
   o.with.x = true;
   return o;
 }();
-/// The transposed operation, with filters [channels of the images, channels of the result, ...].
+/// The transposed convolution, with filters [channels of the images, channels of the result, ...].
 constexpr operation transposed_convolution(std::size_t groups = 1) {
   operation o = convolution.named("transposed_convolution");
   o.with.count = groups;

@@ -1,4 +1,4 @@
-// Rules of operations that work element by element, with broadcasting.
+// Rules of element-wise operations, with broadcasting.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// As many batch factors as the largest operand has dimensions; smaller operands are aligned at the end, or where
-/// `with.axes` puts the smallest. `with.count` results, one if 0.
+/// As many batch factors as the largest operand has dimensions; smaller operands are aligned at the end, or as
+/// `with.axes` says for the smallest. `with.count` results; 0 means one.
 constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "elementwise");
   rule r;
@@ -63,16 +63,16 @@ constexpr rule where_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Any function of elements: aligned at the last dimension as NumPy does. Nothing is said of partial operands: they are
-/// finished.
+/// Any element-wise function, aligned at the last dimension as in NumPy. It is not known to be linear, so partial
+/// operands are reduced first.
 inline constexpr operation elementwise{"elementwise", &detail::elementwise_rule, {}};
-/// … with several results.
+/// Element-wise functions with several results.
 constexpr operation elementwise_to(std::size_t results) {
   attributes with;
   with.count = results;
   return {"elementwise_to", &detail::elementwise_rule, with};
 }
-/// … with the smaller operand aligned by XLA's broadcast_dimensions.
+/// Element-wise functions whose smaller operand is aligned by XLA's broadcast_dimensions.
 constexpr operation elementwise_in_dimensions(const attributes::list& broadcast_dimensions) {
   attributes with;
   with.axes = broadcast_dimensions;
@@ -85,10 +85,10 @@ inline constexpr operation multiply{"multiply", &detail::multilinear_rule, {}};
 inline constexpr operation divide{"divide", &detail::divide_rule, {}};
 /// Multiplies by a number.
 inline constexpr operation scale{"scale", &detail::additive_rule, {}};
-/// Element types that hold the same numbers; whatever is owed stays owed.
+/// Conversions to an element type that represents the same numbers; pending reductions stay pending.
 inline constexpr operation cast{"cast", &detail::movement_rule, {}};
 inline constexpr operation assign{"assign", &detail::movement_rule, {}};
-/// Never decreasing functions of one operand: relu, exp, tanh, clip.
+/// Non-decreasing functions of one operand: relu, exp, tanh, clip.
 inline constexpr operation relu{"relu", &detail::monotone_rule, {}};
 inline constexpr operation maximum{"maximum", &detail::elementwise_rule, {}};
 inline constexpr operation where{"where", &detail::where_rule, {}};

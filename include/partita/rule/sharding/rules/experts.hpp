@@ -1,4 +1,4 @@
-// Rules of mixtures of experts: tokens are sent to the experts that a gate chose, and brought back.
+// Rules of mixtures of experts: tokens are sent to the experts that a gate chose, and the results are combined.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@ namespace partita {
 namespace detail {
 
 /// tokens [s,h], gate [s,e] -> sent [e,c,h] with `with.count` places c for each expert, weights [s,k], places [k,s],
-/// experts [s,k], with k = `with.axes[0]`. Who gets a place depends on all tokens and all experts; what is sent to one
-/// expert, or of one column, does not depend on the others.
+/// experts [s,k], with k = `with.axes[0]`. The assignment of places depends on all tokens and all experts; the data
+/// sent to one expert, or of one column, does not depend on the others.
 constexpr rule expert_dispatch_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "expert_dispatch");
   if (shapes[0].size() != 2 || shapes[1].size() != 2)
@@ -45,7 +45,7 @@ constexpr rule expert_combine_rule(const shape_span&, const attributes&) {
 namespace rules {
 
 /// tokens [s,h], gate [s,e] -> sent [e,c,h], weights [s,k], places [k,s], experts [s,k]: every token goes to k of the
-/// experts, each of which has c places. Tokens must be whole, experts and columns may be cut.
+/// experts, each of which has c places. Tokens must be unsharded; experts and columns may be sharded.
 constexpr operation expert_dispatch(std::size_t chosen, std::size_t places) {
   attributes with;
   with.axes = {static_cast<std::ptrdiff_t>(chosen)};

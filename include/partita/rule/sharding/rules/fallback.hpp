@@ -1,4 +1,4 @@
-// Rules that are right for every operation, or for every operation on batches: what is done when nothing better is
+// Rules that are correct for every operation, or for every operation on batches: the fallback when no better rule is
 // known.
 #pragma once
 
@@ -8,12 +8,12 @@
 namespace partita {
 namespace detail {
 
-/// All operands as they are, results of the ranks `with.sizes`. Dimension 0 is a batch everywhere if `with.x`.
+/// All operands as given, results with the ranks in `with.sizes`. Dimension 0 is a batch of every tensor if `with.x`.
 constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t batch = with.x ? r.add_factor(dynamic, 'b') : 0;
   if (with.x) r.factors[batch].loose = true;
-  // one factor for all whole dimensions: they have nothing to tell apart
+  // one factor for all unsharded dimensions: they need not be distinguished
   const std::size_t whole = r.add_factor(dynamic, '_', factor_kind::replicate);
   r.factors[whole].loose = true;
   const auto add = [&](std::size_t rank) {
@@ -28,14 +28,14 @@ constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// Everything whole on every worker. Right for every operation.
+/// Everything is replicated on every worker. Correct for every operation.
 constexpr operation replicated(const attributes::extents_list& result_ranks) {
   attributes with;
   with.sizes = result_ranks;
   return {"replicated", &detail::fallback_rule, with};
 }
-/// Dimension 0 of every tensor is cut alike, the rest is whole. Right for operations that treat the entries of a batch
-/// each for itself.
+/// Dimension 0 of every tensor is sharded in the same way, the rest is unsharded. Correct for operations that treat
+/// each entry of a batch independently.
 constexpr operation data_parallel(const attributes::extents_list& result_ranks) {
   operation o = replicated(result_ranks);
   o.name = "data_parallel";

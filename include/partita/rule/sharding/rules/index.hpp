@@ -1,4 +1,4 @@
-// Rules of operations that read or write where an index tensor says.
+// Rules of operations that read or write at positions given by an index tensor.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices; x must be whole there.
+/// x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices; this dimension of x must be
+/// unsharded.
 constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "gather");
   const shape_list& x = shapes[0];
@@ -44,8 +45,8 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
   for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
   return r.complete().linear_in({0});
 }
-/// x, indices -> as the indices: along `with.axes[0]` x is read where they say. Other dimensions pass if they are
-/// equally long.
+/// x, indices -> a tensor of the shape of the indices: they select the elements along `with.axes[0]` of x. Other
+/// dimensions are propagated if they have the same extent.
 constexpr rule take_along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "take_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
@@ -70,8 +71,8 @@ constexpr rule take_along_rule(const shape_span& shapes, const attributes& with)
   }
   return r.complete().linear_in({0});
 }
-/// x, indices, updates -> x with rows replaced, or added to; one index without a dimension has one row. Every worker
-/// has all updates of its columns: were they cut, every worker would count the rows of x that it holds.
+/// x, indices, updates -> x with rows replaced, or added to; an index of rank 0 has one row. Every worker needs all
+/// updates of its columns: with sharded updates, every worker would contribute its rows of x once more to the sum.
 constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter");
   const shape_list& x = shapes[0];
@@ -90,8 +91,8 @@ constexpr rule scatter_rule(const shape_span& shapes, const attributes&) {
   }
   return r.complete().with(linearity::none).followed_by({0});
 }
-/// x, indices, values -> x, written along `with.axes[0]` where the indices say; all three are whole there. Other
-/// dimensions pass if they are equally long.
+/// x, indices, values -> x, written along `with.axes[0]` at the positions in the indices; this dimension of all three
+/// is unsharded. Other dimensions are propagated if they have the same extent.
 constexpr rule put_along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 3, "put_along_axis");
   const shape_list &x = shapes[0], &i = shapes[1];
@@ -115,8 +116,8 @@ constexpr rule put_along_rule(const shape_span& shapes, const attributes& with) 
   }
   return r.complete().with(linearity::none);
 }
-/// x, indices [..., q], updates [..., rest of x] -> x with the updates added where the indices say. Every worker has
-/// all updates of its part of the rest: were they cut, every worker would count its x.
+/// x, indices [..., q], updates [..., rest of x] -> x with the updates added at the indices. Every worker needs all
+/// updates of its part of the rest: with sharded updates, every worker would contribute its x once more to the sum.
 constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, 3, "scatter_nd_add");
   const shape_list &x = shapes[0], &i = shapes[1], &u = shapes[2];
@@ -135,8 +136,8 @@ constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) 
   r.begin_result(), f.write(r);
   return r.complete().with(linearity::additive).linear_in({0, 2});
 }
-/// x, one list of indices for each of the first dimensions, values -> x with the elements at these places replaced. The
-/// indexed dimensions and all places are whole, the rest of x passes.
+/// x, one list of indices for each of the first dimensions, values -> x with the elements at these positions replaced.
+/// The indexed dimensions and all positions are unsharded, the rest of x is propagated.
 constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
   require_operands(shapes, 3, most_dimensions + 2, "index_put");
   const shape_list &x = shapes[0], &i = shapes[1], &v = shapes[shapes.size() - 1];
@@ -155,7 +156,7 @@ constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
   r.begin_result(), f.write(r);
   return r.complete().with(linearity::none);
 }
-/// indices -> one dimension more, of `with.count` classes.
+/// indices -> a tensor with one more dimension, of `with.count` classes.
 constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "one_hot");
   rule r;
@@ -168,8 +169,8 @@ constexpr rule one_hot_rule(const shape_span& shapes, const attributes& with) {
   r.add_dimension(classes);
   return r.complete().with(linearity::none);
 }
-/// indices, table -> [indices, columns]: a worker that holds some rows finds those and leaves 0 for the others, so the
-/// result is partial over what cuts the rows; unless rows must be whole (`with.x`).
+/// indices, table -> [indices, columns]. A worker that has some rows looks up these and uses 0 for the others, so the
+/// result is partial over the axes that shard the rows; unless rows must be unsharded (`with.x`).
 constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "embedding");
   const std::size_t ids = with.y ? 1 : 0;
@@ -219,13 +220,13 @@ constexpr operation one_hot(std::size_t classes) {
   with.count = classes;
   return {"one_hot", &detail::one_hot_rule, with};
 }
-/// Rows of a table by number. With a padding row or sparse gradients no worker may hold only some rows.
+/// Lookup of rows of a table by number. With a padding row or sparse gradients, every worker must have all rows.
 constexpr operation embedding(bool rows_whole = false) {
   attributes with;
   with.x = rows_whole;
   return {"embedding", &detail::embedding_rule, with};
 }
-/// The same with the table first: the vocabulary-parallel operation, whose table starts at some row.
+/// The same with the table as first operand: the vocabulary-parallel operation, whose table starts at some row.
 inline constexpr operation vocabulary_embedding = [] {
   operation o = embedding();
   o.name = "vocabulary_embedding";

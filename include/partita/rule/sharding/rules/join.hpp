@@ -1,4 +1,4 @@
-// Rules of operations that put tensors together and take them apart along a dimension.
+// Rules of operations that join and split tensors along a dimension.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// The factors of dimensions that stay whole, by their extents: one for each extent as long as there is room, then one
-/// for all others, whose extents are not compared.
+/// The factors of dimensions that stay unsharded, by extent: one for each extent while there is room, then one for all
+/// others, whose extents are not compared.
 struct whole_factors {
   rule& r;
   std::size_t extents[most_factors]{}, numbers[most_factors]{};
@@ -18,14 +18,14 @@ struct whole_factors {
   constexpr std::size_t operator()(std::size_t extent) {
     for (std::size_t k = 0; k < count; ++k)
       if (extents[k] == extent || r.factors[numbers[k]].loose) return numbers[k];
-    const bool last = r.factor_count + 2U >= most_factors;  // a result needs the other
+    const bool last = r.factor_count + 2U >= most_factors;  // a result needs the other one
     numbers[count] = r.add_factor(last ? dynamic : extent, '_', factor_kind::replicate);
     r.factors[numbers[count]].loose = last;
     extents[count] = extent;
     return numbers[count++];
   }
 };
-/// Factors for all dimensions but one, which is whole and written by others.
+/// Factors for all dimensions but one, which is unsharded and added by the caller.
 struct other_factors {
   std::array<std::size_t, most_dimensions> number{};
   constexpr other_factors(rule& r, const shape_list& shape, std::size_t gone) {
@@ -35,7 +35,7 @@ struct other_factors {
   constexpr std::size_t operator[](std::size_t d) const { return number[d]; }
 };
 
-/// Operands that agree in all dimensions but `with.axes[0]`, in which the result is as long as all of them.
+/// Operands that are equal in all dimensions but `with.axes[0]`, along which the result has the sum of their extents.
 constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "concatenate");
   const std::size_t rank = shapes[0].size(), c = dimension_of(with.axes[0], rank, "concatenate");
@@ -61,7 +61,7 @@ constexpr rule concatenate_rule(const shape_span& shapes, const attributes& with
   r.complete();
   return r;
 }
-/// Operands of one shape; the new dimension stands at `with.axes[0]` of the result.
+/// Operands of the same shape; the new dimension is dimension `with.axes[0]` of the result.
 constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "stack");
   const std::size_t rank = shapes[0].size(), s = dimension_of(with.axes[0], rank + 1, "stack");
@@ -81,7 +81,7 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// Results of the extents `with.sizes` along `with.axes[0]`, or `with.count` equal ones; without that dimension if
+/// Results with the extents `with.sizes` along `with.axes[0]`, or `with.count` equal ones; without that dimension if
 /// `with.x`.
 constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "split");
@@ -126,7 +126,7 @@ constexpr operation stack(std::ptrdiff_t axis) {
   with.axes = {axis};
   return {"stack", &detail::stack_rule, with};
 }
-/// Into parts of these extents.
+/// Splits into parts of these extents.
 constexpr operation split(std::ptrdiff_t axis, const attributes::extents_list& extents) {
   attributes with;
   with.axes = {axis};
@@ -139,7 +139,7 @@ constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {
   with.count = parts;
   return {"split_evenly", &detail::split_rule, with};
 }
-/// Into as many results as the dimension has elements, without the dimension.
+/// Splits into as many results as the dimension has elements, without the dimension.
 constexpr operation unbind(std::ptrdiff_t axis) {
   attributes with;
   with.axes = {axis};

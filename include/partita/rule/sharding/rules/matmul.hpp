@@ -1,4 +1,4 @@
-// Rules of matrix products: what is summed, what passes.
+// Rules of matrix products: which dimensions are summed and which are propagated.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ constexpr rule matmul_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// x, y, bias [n] -> x y + bias. A result that is partial would count the bias once for each summand, so what is summed
-/// must be whole; or (`with.keep`) the operation itself sums over what cuts it.
+/// x, y, bias [n] -> x y + bias. A sum of partial results would contain the bias once per summand, so the summed
+/// dimension must be unsharded; or (`with.keep`) the operation itself sums over the axes that shard it.
 constexpr rule matmul_bias_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 3, "matmul_bias");
   const shape_list factors[] = {shapes[0], shapes[1]};
@@ -76,8 +76,8 @@ constexpr rule linear_weight_gradient_rule(const shape_span&, const attributes&)
 
 namespace rules {
 
-/// The product of matrices, of batches of them with broadcasting, and of vectors; what is cut in the contracted
-/// dimension is partial in the result.
+/// The product of matrices, of batches of them with broadcasting, and of vectors. The result is partial over the axes
+/// that shard the contracted dimension.
 inline constexpr operation matmul{"matmul", &detail::matmul_rule, {}};
 constexpr operation matmul_transposed(bool x, bool y) {
   attributes with;
@@ -85,8 +85,8 @@ constexpr operation matmul_transposed(bool x, bool y) {
   with.y = y;
   return {"matmul_transposed", &detail::matmul_rule, with};
 }
-/// x y + bias: a dense layer in one operation. What is summed must be whole, unless the operation itself sums over what
-/// cuts it.
+/// x y + bias: a dense layer in one operation. The summed dimension must be unsharded, unless the operation itself sums
+/// over the axes that shard it.
 constexpr operation matmul_bias(bool x = false, bool y = false, bool sums_itself = false) {
   attributes with;
   with.x = x;

@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// x, scale, bias -> y, mean, variance: `with.axes[0]` is the first dimension that is normalised, `with.count` the
-/// number of statistics.
+/// x, scale, bias -> y, mean, variance: `with.axes[0]` is the first normalised dimension, `with.count` the number of
+/// statistics.
 constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 3, "norm");
   const shape_list& x = shapes[0];
@@ -29,8 +29,8 @@ constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// x [n,c,...], scale [c], bias [c] -> y, mean [n,g], variance [n,g]: channels in `with.count` groups (0: each is one)
-/// are normalised, all places of them together. Whole groups may be cut.
+/// x [n,c,...], scale [c], bias [c] -> y, mean [n,g], variance [n,g]: channels in `with.count` groups (0: one channel
+/// per group) are normalised over all spatial positions. Sharding by whole groups is allowed.
 constexpr rule group_norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 3, "group_norm");
   const shape_list& x = shapes[0];
@@ -61,8 +61,9 @@ constexpr rule group_norm_rule(const shape_span& shapes, const attributes& with)
   r.complete();
   return r;
 }
-/// x [n,c,...], running mean, running variance, scale, bias [c] -> y and, unless `with.x`, four statistics [c]. These
-/// look at the whole batch: it is whole, or (`with.y`) the operation itself communicates over what cuts it.
+/// x [n,c,...], running mean, running variance, scale, bias [c] -> y and, unless `with.x`, four statistics [c]. The
+/// statistics use the whole batch: it is unsharded, or (`with.y`) the operation itself communicates over the axes that
+/// shard it.
 constexpr rule batch_norm_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 3, 5, "batch_norm");
   const shape_list& x = shapes[0];
@@ -91,7 +92,7 @@ constexpr rule batch_norm_rule(const shape_span& shapes, const attributes& with)
 
 namespace rules {
 
-/// x, scale, bias -> y, mean, variance, normalised from dimension `begin` on.
+/// x, scale, bias -> y, mean, variance, normalised over the dimensions from `begin` on.
 constexpr operation layer_norm(std::ptrdiff_t begin = -1) {
   attributes with;
   with.axes = {begin};
@@ -105,24 +106,25 @@ constexpr operation rms_norm() {
   with.count = 1;
   return {"rms_norm", &detail::norm_rule, with};
 }
-/// x, scale, bias -> y, mean, variance of groups of channels: whole groups may be cut, places may not.
+/// x, scale, bias -> y, mean, variance of groups of channels: sharding by whole groups is allowed, spatial sharding is
+/// not.
 constexpr operation group_norm(std::size_t groups) {
   attributes with;
   with.count = groups;
   return {"group_norm", &detail::group_norm_rule, with};
 }
-/// … of every channel for itself.
+/// Group normalisation of every channel separately.
 inline constexpr operation instance_norm{"instance_norm", &detail::group_norm_rule, {}};
 /// x, running mean, running variance, scale, bias -> y, running mean, running variance, mean, variance of every channel
-/// over the batch, which must be whole.
+/// over the batch, which must be unsharded.
 inline constexpr operation batch_norm{"batch_norm", &detail::batch_norm_rule, {}};
-/// … that communicates its statistics over what cuts the batch.
+/// Batch normalisation that communicates its statistics over the axes that shard the batch.
 inline constexpr operation synchronised_batch_norm = [] {
   operation o = batch_norm.named("synchronised_batch_norm");
   o.with.y = true;
   return o;
 }();
-/// x, mean, variance, scale, bias -> y: with given statistics every element is for itself.
+/// x, mean, variance, scale, bias -> y: with given statistics, the operation is element-wise.
 inline constexpr operation batch_norm_inference = [] {
   operation o = batch_norm.named("batch_norm_inference");
   o.with.x = true;

@@ -7,8 +7,9 @@
 namespace partita {
 namespace detail {
 
-/// The parameter, then operands in any order: those of its shape are cut as it is, all others (rates, powers) are
-/// whole. `with.count` results of its shape, and whole ones of the ranks `with.sizes`. Gradients must be finished.
+/// The parameter, then operands in any order: those of its shape are sharded in the same way, all others (rates,
+/// powers) are replicated. `with.count` results of its shape, and replicated ones of the ranks `with.sizes`. Pending
+/// reductions of gradients must be taken first.
 constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, most_operands, "update");
   const shape_list& x = shapes[0];
@@ -28,7 +29,7 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   }
   r.complete();
   for (std::size_t d = 0; d < x.size(); ++d)
-    r.factors[f[d]].kind = factor_kind::pass;  // what is whole sums over nothing
+    r.factors[f[d]].kind = factor_kind::pass;  // an unsharded factor does not make results partial
   return r.with(linearity::none);
 }
 
@@ -36,8 +37,8 @@ constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// An update of a parameter: `results` tensors of its shape, and whole ones of these ranks. Operands of the shape of
-/// the first are cut alike; others are whole.
+/// An update of a parameter: `results` tensors of its shape, and replicated ones of these ranks. Operands of the shape
+/// of the first are sharded in the same way; others are replicated.
 constexpr operation update(std::size_t results, const attributes::extents_list& whole_result_ranks = {}) {
   attributes with;
   with.count = results;
@@ -50,7 +51,7 @@ inline constexpr operation sgd = update(1).named("sgd");
 inline constexpr operation momentum = update(2).named("momentum");
 /// parameter, gradient, rate, two moments, the powers of two decays -> parameter, two moments, the powers.
 inline constexpr operation adam = update(3, {1, 1}).named("adam");
-/// … with weight decay.
+/// Adam with weight decay.
 inline constexpr operation adamw = update(3, {1, 1}).named("adamw");
 
 }  // namespace rules

@@ -1,4 +1,4 @@
-// Rules of operations that look along whole dimensions: reductions, softmax, sorting, cross entropy.
+// Rules of operations that need whole dimensions: reductions, softmax, sorting, cross entropy.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ constexpr std::uint32_t all_if_none(const attributes::list& axes, std::size_t ra
   return axes.empty() ? (std::uint32_t{1} << rank) - 1U : dimensions_of(axes, rank, call);
 }
 
-/// Along `with.axes` (none: all) the operand is reduced by `with.kind`; with `owed_reduction::none` no kind finishes
-/// what workers could hold, and the operand must be whole there. `with.x`: not linear in its operand.
+/// The operand is reduced along `with.axes` (empty: all) by `with.kind`. With `owed_reduction::none` no reduction of
+/// partial results exists, and the operand must be unsharded along these axes. `with.x`: not linear in its operand.
 constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "reduction");
   const shape_list& x = shapes[0];
@@ -38,7 +38,8 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
   r.complete();
   return r;
 }
-/// One operand, `with.count` results of its shape (one if 0), whole along `with.axes`; all of it if `with.keep`.
+/// One operand, `with.count` results of its shape (one if 0), unsharded along `with.axes`; entirely unsharded if
+/// `with.keep`.
 constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
@@ -46,7 +47,7 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
     throw shape_error(
         "partita::rules::along: requires the dimensions that must be whole; give one, or use rules::elementwise");
   rule r;
-  // a scalar is its own softmax, and its own cumulative sum: its axis is 0 or -1, as if it had one dimension
+  // A scalar is its own softmax and its own cumulative sum: axis 0 or -1 is valid, as if it had one dimension.
   const std::uint32_t axes = dimensions_of(with.axes, x.empty() ? 1 : x.size(), "along");
   const own_factors f(r, x, with.keep ? ~std::uint32_t{0} : axes);
   for (std::size_t t = 0; t < shapes.size() + (with.count == 0 ? 1 : with.count); ++t) {
@@ -58,8 +59,8 @@ constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   for (std::size_t k = 0; k < r.factor_count; ++k) r.factors[k].precedence = 0;
   return r;
 }
-/// logits, labels -> softmax, loss along `with.axes[0]`: `with.x` labels are probabilities, `with.y` the classes may be
-/// cut if they are not.
+/// logits, labels -> softmax, loss along `with.axes[0]`. `with.x`: labels are probabilities. `with.y`: the classes may
+/// be sharded if labels are not probabilities.
 constexpr rule cross_entropy_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "cross_entropy");
   const shape_list& x = shapes[0];
@@ -84,8 +85,8 @@ constexpr rule cross_entropy_rule(const shape_span& shapes, const attributes& wi
 
 namespace rules {
 
-/// Sums, means, extremes, … along some dimensions (none said: all). A mean over cut dimensions needs equal blocks, so
-/// it is never cut unevenly.
+/// Sums, means, extremes, … along some dimensions (by default all). A mean over sharded dimensions needs equal blocks,
+/// so they are never sharded unevenly.
 constexpr operation reduction(owed_reduction kind, const attributes::list& axes = {}, bool keep = false) {
   attributes with;
   with.axes = axes;
@@ -105,13 +106,15 @@ constexpr operation max(const attributes::list& axes = {}, bool keep = false) {
 constexpr operation min(const attributes::list& axes = {}, bool keep = false) {
   return reduction(owed_reduction::min, axes, keep);
 }
-/// Sums of a function of the elements: squares, counts. Workers' sums add up, but the operand must be finished.
+/// Sums of a function of the elements: squares, counts. The sums of the workers are added, but pending reductions of
+/// the operand must be taken first.
 constexpr operation sum_of_function(const attributes::list& axes = {}, bool keep = false) {
   operation o = reduction(owed_reduction::sum, axes, keep).named("sum_of_function");
   o.with.x = true;
   return o;
 }
-/// Reductions that no kind finishes: logsumexp, p-norm, argmax. The operand must be whole along them.
+/// Reductions without a reduction of partial results: logsumexp, p-norm, argmax. The operand must be unsharded along
+/// these dimensions.
 constexpr operation whole_reduction(const attributes::list& axes = {}, bool keep = false) {
   return reduction(owed_reduction::none, axes, keep).named("whole_reduction");
 }
@@ -125,7 +128,8 @@ constexpr operation argmax(const attributes::list& axes = {}, bool keep = false)
   return whole_reduction(axes, keep).named("argmax");
 }
 
-/// Operations of one shape that need some dimensions whole: softmax, sorting, cumulative sums, rolling, triangles.
+/// Operations that keep the shape and need some dimensions unsharded: softmax, sorting, cumulative sums, rolling,
+/// triangles.
 constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool adds = false) {
   attributes with;
   with.axes = axes;
@@ -134,17 +138,17 @@ constexpr operation along(const attributes::list& axes, std::size_t results = 1,
   return {"along", &detail::along_rule, with};
 }
 constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
-/// Values in order, and where they stood.
+/// Sorted values, and their original positions.
 constexpr operation argsort(std::ptrdiff_t axis = -1) { return along({axis}, 2).named("argsort"); }
 constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true).named("cumsum"); }
-/// Running extremes, and where they stand.
+/// Running extremes, and their positions.
 constexpr operation cummax(std::ptrdiff_t axis) { return along({axis}, 2).named("cummax"); }
 constexpr operation cummin(std::ptrdiff_t axis) { return along({axis}, 2).named("cummin"); }
 constexpr operation roll(const attributes::list& axes) { return along(axes, 1, true).named("roll"); }
 constexpr operation triu() { return along({-2, -1}, 1, true).named("triu"); }
 
-/// logits, labels -> softmax, loss. Classes in the last dimension may be cut for labels that are numbers: the operation
-/// itself then communicates over the axes that cut them.
+/// logits, labels -> softmax, loss. Classes in the last dimension may be sharded if labels are class numbers: the
+/// operation itself then communicates over the axes that shard them.
 constexpr operation cross_entropy_with_softmax(std::ptrdiff_t axis = -1, bool soft_label = false,
                                                bool cut_classes = true) {
   attributes with;

@@ -1,4 +1,4 @@
-// Rules of operations that only say anew what a tensor's dimensions are, or take and repeat parts of it.
+// Rules of operations that only change a tensor's dimensions, or take or repeat parts of it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
                     last = dimension_of(with.axes[1], x.size(), "flatten");
   bool unknown = false;
   for (std::size_t d = first; d <= last && first < last; ++d) unknown = unknown || x[d] == dynamic;
-  if (unknown) {  // nothing divides an extent that is not known, but the dimensions beside it pass
+  if (unknown) {  // an unknown extent cannot be divided, but the dimensions beside it are propagated
     rule r;
     const own_factors f(r, x);
     for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].group = 1;
@@ -39,7 +39,7 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
   }
   return reshape_rule(x, to);
 }
-/// Dimensions of one element go (`with.axes`; none said: all there are), others stay.
+/// Removes dimensions of one element (`with.axes`; empty: all), keeps the others.
 constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "squeeze");
   const shape_list& x = shapes[0];
@@ -58,7 +58,7 @@ constexpr rule squeeze_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// New dimensions of one element stand at `with.axes` of the result.
+/// Inserts dimensions of one element at `with.axes` of the result.
 constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "unsqueeze");
   const shape_list& x = shapes[0];
@@ -94,8 +94,9 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
   r.complete();
   return r;
 }
-/// Dimensions at the end correspond; those in front are new. `with.sizes` are the extents of the result, -1 keeps one;
-/// an extent of 1 that grows is new, too. With `with.keep` they are repeats, and a repeated dimension must be whole.
+/// Trailing dimensions correspond; leading ones are new. `with.sizes` are the extents of the result, where -1 keeps an
+/// extent; an extent of 1 that is expanded is new, too. With `with.keep` the sizes are repeats, and a repeated
+/// dimension must be unsharded.
 constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, with.keep ? "tile" : "expand");
   const shape_list& x = shapes[0];
@@ -129,7 +130,8 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   r.complete();
   return r;
 }
-/// Along `with.axes` the operand must be whole and the result has `with.sizes` (dynamic if not said); the rest passes.
+/// The operand must be unsharded along `with.axes`, and the result has `with.sizes` there (dynamic if not given); the
+/// other dimensions are propagated.
 constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "slice");
   const shape_list& x = shapes[0];
@@ -160,7 +162,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-/// The same elements in another shape; 0 keeps an extent, one -1 is what is left.
+/// The same elements in another shape; 0 keeps an extent, one -1 is computed from the others.
 constexpr operation reshape(const attributes::extents_list& target) {
   attributes with;
   with.sizes = target;
@@ -197,7 +199,7 @@ constexpr operation tile(const attributes::extents_list& repeats) {
   with.keep = true;
   return {"tile", &detail::expand_rule, with};
 }
-/// Takes a part along some dimensions, of these extents.
+/// Takes a part of these extents along some dimensions.
 constexpr operation slice(const attributes::list& axes, const attributes::list& extents = {}) {
   attributes with;
   with.axes = axes;
@@ -205,14 +207,15 @@ constexpr operation slice(const attributes::list& axes, const attributes::list& 
   with.x = true;
   return {"slice", &detail::resize_rule, with};
 }
-/// Adds elements along some dimensions; what they are is not known, so partial operands are finished first.
+/// Adds elements along some dimensions. Their values are not known, so pending reductions of the operand are taken
+/// first.
 constexpr operation pad(const attributes::list& axes, const attributes::list& extents = {}) {
   operation o = slice(axes, extents);
   o.name = "pad";
   o.with.x = false;
   return o;
 }
-/// The k largest and where they stand.
+/// The k largest elements and their positions.
 constexpr operation topk(std::ptrdiff_t axis, std::size_t k) {
   operation o = slice({axis}, {static_cast<std::ptrdiff_t>(k)});
   o.name = "topk";
