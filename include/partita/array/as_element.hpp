@@ -1,4 +1,4 @@
-// A value as an element of a tensor: a real one also where elements are complex.
+// Conversion of a value to an element type: a real value also becomes a complex element.
 #pragma once
 
 #include <partita/array/expression.hpp>

@@ -1,4 +1,4 @@
-// A rank for what has none in its type: arrays of a rank known at run time, ranges, numbers and lists of numbers.
+// Arrays with a static rank, made from arrays of dynamic rank, ranges, numbers and lists of numbers.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <partita/array/expression.hpp>
 #include <partita/array/strided.hpp>
-#include <span>  // with the ranges it is made of; <ranges> takes a tenth of a second to include
+#include <span>  // with the ranges it is made of; including <ranges> takes a tenth of a second
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,14 +17,14 @@
 namespace partita {
 namespace detail {
 
-/// Another's memory as an array of this rank.
+/// Memory of another object as an array of this rank.
 template <class T, std::size_t Rank>
 auto lent_array(T* first, const std::array<std::size_t, Rank>& shape, const std::array<std::ptrdiff_t, Rank>& strides) {
   return xt::adapt(std::move(first), strided<T, Rank>{first, shape, strides}.size(), xt::no_ownership(), shape,
                    strides);
 }
 
-/// E has memory with strides, whether its rank is known or not.
+/// E has memory with strides; its rank may be static or dynamic.
 template <class E>
 concept array_in_memory = array_expression<E> && requires(E& e) {
   { e.data() } -> std::convertible_to<const void*>;
@@ -32,7 +32,7 @@ concept array_in_memory = array_expression<E> && requires(E& e) {
   { e.data_offset() } -> std::convertible_to<std::size_t>;
 };
 
-/// The memory of an E outlives it: a view of an array that lives on, or one of foreign memory.
+/// The memory outlives an E: E is a view of an array that is an lvalue, or of foreign memory.
 template <class E>
 inline constexpr bool outlived_by_memory = false;
 template <class CT, class... Slices>
@@ -62,7 +62,7 @@ template <class R>
 concept range_in_memory = !array_expression<R> && std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
                           number<std::ranges::range_value_t<R>>;
 
-template <class>  // for a sentence in a branch that is not to be taken
+template <class>  // for an error message in a branch that is normally not taken
 inline constexpr bool never = false;
 
 }  // namespace detail
@@ -70,10 +70,10 @@ inline constexpr bool never = false;
 /// The same array with a rank that the compiler knows: `b(as_rank<2>(a))` for an xt::xarray a.
 /// Shapes:   an xtensor expression of Rank dimensions, a contiguous range of numbers (std::vector, std::array,
 ///           std::span; rank 1), a number (rank 0), a list {1.0, 2.0} (rank 1).
-/// Requires: a has Rank dimensions [compile time where its type tells, else shape_error on this worker].
-/// Cost:     none where a has memory that lives on: the result refers to it, may be written where a may (`into`), and
-///           lives no longer than a. Temporaries and lazy expressions are kept as an xt::xtensor; an xt::xarray that is
-///           moved here gives its memory.
+/// Requires: a has Rank dimensions [compile time where its type determines this, else shape_error on this worker].
+/// Cost:     none where the memory of a outlives the call: the result refers to it, is writable if a is (`into`), and
+///           must not outlive a. Temporaries and lazy expressions are evaluated into an xt::xtensor; an xt::xarray that
+///           is moved here passes on its memory.
 template <std::size_t Rank, class A>
 auto as_rank(A&& a) {
   using E = std::remove_cvref_t<A>;
@@ -89,7 +89,7 @@ auto as_rank(A&& a) {
     if constexpr (detail::array_in_memory<std::remove_reference_t<A>> && lives_on) {
       std::array<std::ptrdiff_t, Rank> strides{};
       for (std::size_t d = 0; d < Rank; ++d) strides[d] = static_cast<std::ptrdiff_t>(a.strides()[d]);
-      const bool empty = strided<T, Rank>{nullptr, shape, strides}.size() == 0;  // then there may be no memory at all
+      const bool empty = strided<T, Rank>{nullptr, shape, strides}.size() == 0;  // then the data pointer may be null
       return detail::lent_array(empty ? a.data() : a.data() + a.data_offset(), shape, strides);
     } else {
       xt::xtensor<T, Rank> own;

@@ -1,5 +1,5 @@
-// Memory that somebody else owns, as an array: a pointer with extents and strides, a range with extents, and what has
-// the members of an Eigen matrix or of an mdspan. No header of theirs is needed.
+// Foreign memory as an array: a pointer with extents and strides, a range with extents, and any type with the members
+// of an Eigen matrix or of an mdspan. Their headers are not needed.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ concept matrix_in_memory = requires(M& m) {
   { m.colStride() } -> std::convertible_to<std::ptrdiff_t>;
 };
 
-/// An M refers to memory of another object: Eigen's maps and blocks, whose plain object is another type.
+/// An M refers to the memory of another object, as the maps and blocks of Eigen do, whose plain object has a different
+/// type.
 template <class M>
 inline constexpr bool refers_to_matrix = false;
 template <class M>
@@ -30,7 +31,7 @@ template <class M>
 inline constexpr bool refers_to_matrix<M> =
     !std::is_same_v<typename M::PlainObject, M> && std::is_trivially_destructible_v<M>;
 
-/// One row or one column, by its type.
+/// The type says that there is only one row or one column.
 template <class M>
 inline constexpr bool is_vector = false;
 template <class M>
@@ -60,9 +61,9 @@ std::array<std::ptrdiff_t, Rank> dense_strides(const std::array<std::size_t, Ran
 }  // namespace detail
 
 /// `as_rank<2>(pointer, {rows, columns})`, `as_rank<2>(pointer, {rows, columns}, {1, leading_dimension})`: memory as an
-/// array, read and written where it is. Strides count elements; without them the last dimension runs fastest. Extents
-/// and strides may be of any integer type, in braces, arrays or extents.
-/// Requires: memory that lives as long as the result; extents that are not negative [shape_error, on this worker].
+/// array that reads and writes it in place. Strides count elements; without strides the last dimension varies fastest.
+/// Extents and strides may have any integer type, in braces, arrays or extents.
+/// Requires: memory that outlives the result; extents that are not negative [shape_error, on this worker].
 /// Cost:     none, nothing is copied.
 template <std::size_t Rank, detail::number T>
 auto as_rank(T* first, const detail::number_list<Rank>& shape,
@@ -74,8 +75,9 @@ auto as_rank(T* first, const detail::number_list<Rank>& shape) {
   return detail::lent_array<T, Rank>(first, shape, detail::dense_strides<Rank>(shape));
 }
 
-/// `as_rank<2>(v, {rows, columns})`: a contiguous range (std::vector, std::span) under other extents.
-/// Requires: as many elements as the extents have places [shape_error, on this worker]; a range that lives on.
+/// `as_rank<2>(v, {rows, columns})`: a contiguous range (std::vector, std::span) with different extents.
+/// Requires: as many elements as the product of the extents [shape_error, on this worker]; a range that outlives the
+///           result.
 template <std::size_t Rank, std::ranges::contiguous_range R>
   requires(std::ranges::sized_range<R> && (std::is_lvalue_reference_v<R&&> || std::ranges::borrowed_range<R>))
 auto as_rank(R&& range, const detail::number_list<Rank>& given) {
@@ -88,8 +90,9 @@ auto as_rank(R&& range, const detail::number_list<Rank>& given) {
   return as_rank<Rank>(std::ranges::data(range), given);
 }
 
-/// `as_rank<2>(m)` of an Eigen matrix, map or block, by rows or by columns; `as_rank<1>(v)` of a vector of Eigen.
-/// Requires: a matrix that lives as long as the result. Cost: none; a temporary that owns its elements is copied.
+/// `as_rank<2>(m)` of an Eigen matrix, map or block, in row-major or column-major order; `as_rank<1>(v)` of an Eigen
+/// vector.
+/// Requires: a matrix that outlives the result. Cost: none; a temporary that owns its elements is copied.
 template <std::size_t Rank, class M>
   requires detail::matrix_in_memory<std::remove_reference_t<M>>
 auto as_rank(M&& m) {
@@ -112,7 +115,7 @@ auto as_rank(M&& m) {
   else return xt::xtensor<element_of<decltype(there)>, Rank>(there);
 }
 
-/// `as_rank<N>(m)` of an mdspan, also of a temporary (submdspan), or of what has its members; nothing is copied.
+/// `as_rank<N>(m)` of an mdspan or of a type with its members, also of a temporary (submdspan); nothing is copied.
 template <std::size_t Rank, class M>
   requires detail::span_of_dimensions<std::remove_reference_t<M>>
 auto as_rank(M&& m) {

@@ -1,4 +1,4 @@
-// Putting one array into a larger shape, and the adjoint: the sum over what was repeated.
+// broadcast_in_dim: broadcasts one array to a larger shape; its adjoint sums over the repeated dimensions.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace partita {
 
 namespace detail {
 
-/// Judges a broadcast_in_dim: at compile time what the types know, at run time the rest.
+/// Checks a broadcast_in_dim: at compile time as far as the types allow, at run time the rest.
 template <class Operand, class Result, strictness Level, class Dims>
 void require_in_dim(const shape_list& operand, const shape_list& result, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && !std::is_void_v<Operand> && !std::is_void_v<Result>) {
@@ -37,12 +37,12 @@ auto expand(E&& e, const dimension_map& map, const shape_list& result) {
   } else if constexpr (strided_expression<E>) {
     return strided_lift<Rank>(std::forward<E>(e), map, result);
   } else {
-    // A lazy operand is evaluated once: reading it through a map would evaluate it again for every repetition.
+    // A lazy operand is evaluated once: reading it through the map would evaluate it again for every repetition.
     return strided_lift<Rank>(evaluated_array<E>(e), map, result);
   }
 }
 
-/// The sum of a row of n elements: eight partial sums, so that additions do not wait for each other.
+/// The sum of a row of n elements. It uses eight partial sums, so that the additions are independent.
 template <class T>
 T sum_of_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
   std::array<T, 8> partial{};
@@ -101,9 +101,9 @@ auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map
 
 }  // namespace detail
 
-/// Puts x into a larger shape: dimension j of x becomes dimension dims[j] of the result, everything else is repeated.
-/// Lazy.
-/// Shapes:   rank(x) <= rank(result); each extent of x is 1 or the result's extent where it stands.
+/// Broadcasts x to a larger shape: dimension j of x becomes dimension dims[j] of the result, and x is repeated along
+/// all other dimensions. Lazy.
+/// Shapes:   rank(x) <= rank(result); each extent of x is 1 or equal to the result's extent in its dimension.
 /// Requires: strictly increasing dims at level client (the default); distinct ones at stablehlo and hlo; no extent of 1
 ///           expanded at hlo [compile time as far as known; shape_error].
 /// Cost:     none: the result is a view with strides of 0. A lazy x is evaluated once.
@@ -136,8 +136,8 @@ auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictn
   else return expand<rank>(std::forward<E>(x), map, whole);
 }
 
-/// Sums dy over everything that broadcast_in_dim repeats: a new array of the operand's extents.
-/// Shapes:   dy has the shape of the result, dx has `operand`'s; a sum over nothing is 0.
+/// Sums dy over all repetitions of broadcast_in_dim: returns a new array of the operand's extents.
+/// Shapes:   dy has the shape of the result, dx that of `operand`; an empty sum is 0.
 /// Requires: what broadcast_in_dim requires of an operand with these extents.
 /// Cost:     one pass over dy; a lazy dy is evaluated first.
 /// Adjoint:  broadcast_in_dim.
@@ -149,7 +149,8 @@ auto broadcast_adjoint(const Dy& dy, const extents<N...>& operand, const Dims& d
   require_in_dim<extents<N...>, extents_of<Dy>, Level>(small, whole, dims);
   return sum_to_operand<sizeof...(N)>(dy, small, {short_list<std::size_t>(list_of(dims)), whole.size()});
 }
-/// The same with the operand's shape as a list: std::array gives the result a rank in its type, std::vector does not.
+/// The same with the operand's shape as a list: with std::array the result has a static rank, with std::vector a
+/// dynamic one.
 template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
           strictness Level = strictness::client>
   requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)

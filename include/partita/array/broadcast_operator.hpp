@@ -1,4 +1,4 @@
-// Array broadcasting as a linear operator: called like a kernel, with its adjoint.
+// Array broadcasting as a linear operator, with the interface of a kernel and with its adjoint.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace partita {
 
-/// Puts arrays of the extents `Operand` into the extents `Result`; its adjoint sums over what is repeated.
+/// Broadcasts arrays of the extents `Operand` to the extents `Result`; its adjoint sums over the repetitions.
 /// Shapes:   b(x) is a new array of the result's extents, b.adjoint(dy) one of the operand's.
 /// Requires: what broadcast_in_dim requires [compile time as far as known; shape_error]; arrays of these extents.
-/// Cost:     one pass over the result, forward and back.
-/// Adjoint:  sum over unmapped dimensions and those of extent 1 that are expanded.
+/// Cost:     one pass over the result, forward and adjoint.
+/// Adjoint:  the sum over unmapped dimensions and over those of extent 1 that are expanded.
 template <class Operand, class Result>
 class array_broadcast {
  public:
@@ -61,7 +61,7 @@ template <std::size_t... A, std::size_t... B, class Dims, strictness Level>
 array_broadcast(const extents<A...>&, const extents<B...>&, const Dims&, strictness_t<Level>)
     -> array_broadcast<extents<A...>, extents<B...>>;
 
-/// The broadcasts that a binary operation makes of its two operands, as a pair of operators.
+/// The broadcasts of both operands of a binary operation, as a pair of operators.
 ///
 /// The adjoints of `z = multiply(x, y, dims)` are `x_to_z.adjoint(multiply(dz, y, dims))` and
 /// `y_to_z.adjoint(multiply(dz, x, dims))`.

@@ -1,9 +1,9 @@
 // Copying and accumulating between two strided blocks of equal shape: the only loops that move bytes inside a worker.
 //
-// One typed front over loops whose rank is a run-time number. The blocks are brought to the fewest loops; what is
-// contiguous on both sides moves in runs, what is contiguous along different dimensions moves in tiles that are
-// transposed in registers, and what is too large for the cache is stored past it. No expression of xtensor is ever
-// evaluated.
+// A typed interface over loops whose rank is a run-time number. First, the blocks are reduced to the smallest number of
+// loops. Data that is contiguous on both sides is copied in runs; data that is contiguous along different dimensions is
+// copied in tiles that are transposed in registers; data that is too large for the cache is written with streaming
+// stores. No xtensor expression is evaluated.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,14 @@
 
 namespace partita {
 
-/// Where stored bytes go: past the cache when they cannot stay there anyway (1.4 to 2.5 times faster in memory, 3 times
-/// slower in cache). `by_size` judges by the block alone; who moves many blocks knows better.
+/// How bytes are stored: streaming stores bypass the cache, which pays if the data does not stay in it (1.4 to 2.5
+/// times faster in memory, 3 times slower in cache). `by_size` decides by the size of the block; a caller that copies
+/// many blocks can decide better.
 enum class stores { by_size, cached, streaming };
 
 namespace detail {
 
-/// Whether `bytes` that are read and `bytes` that are written leave the last cache.
+/// Whether reading `bytes` and writing `bytes` exceeds the last-level cache.
 inline bool leaves_cache(std::size_t bytes) { return bytes > last_cache_bytes() / 5 * 2; }
 
 /// Copies a block of elements of S bytes, a power of two up to 16.
@@ -39,7 +40,8 @@ void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, co
     if (pair.from_stride[d] == unit) down = d;
   }
   std::size_t seams =
-      reinterpret_cast<std::size_t>(to) * (run != none);  // low bits: where rows of `to` may start in a line
+      // low bits: the possible offsets of rows of `to` in a cache line
+      reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
     if (d != run && d != across) seams |= static_cast<std::size_t>(pair.to_stride[d]);
   const bool lines = seams % cache_line == 0;
@@ -64,7 +66,7 @@ void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, co
   }
 }
 
-/// Hands the innermost loop of two blocks to `run(dst, dst_stride, src, src_stride, n)`, strides in elements.
+/// Calls `run(dst, dst_stride, src, src_stride, n)` for the innermost loop of two blocks; strides are in elements.
 template <class T, class Run>
 void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                   const std::size_t* shape, std::size_t rank, Run run) {
@@ -84,8 +86,8 @@ void for_each_run(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const
   while (position.step(to, from));
 }
 
-/// Adds n elements that lie side by side to n others, into either or a third place: numbers as vectors, complex numbers
-/// as pairs of numbers, all else one by one.
+/// Adds n adjacent elements to n others; the result may be written to either operand or to a third place. Numbers are
+/// added as vectors, complex numbers as pairs of numbers, all other types one by one.
 template <class T>
 void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::size_t n) {
   if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8) add_run(set, to, a, b, n);
@@ -102,17 +104,18 @@ void add_side_by_side(instruction_set set, T* to, const T* a, const T* b, std::s
     for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<T>(a[i] + b[i]);
 }
 
-/// The largest power of two up to 16 that divides n: elements of 12 bytes move as runs of three 4-byte units.
+/// The largest power of two up to 16 that divides n: elements of 12 bytes are copied as three units of 4 bytes.
 constexpr std::size_t unit_of(std::size_t n) { return n % 16 == 0 ? 16 : n & (~n + 1); }
 
-/// Walks slices along the first dimension while there are more dimensions than loops; false when nothing is left to do.
+/// Iterates over slices along the first dimension while there are more dimensions than loops; returns false when
+/// nothing is left.
 template <class T, class Block>
 bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                const std::size_t* shape, std::size_t rank, Block block) {
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] == 0) return false;
   if (rank < most_loops) return true;
-  if (shape[rank - 1] == 1) {  // no loop: of tensors side by side most dimensions are such
+  if (shape[rank - 1] == 1) {  // needs no loop; common for tensors side by side
     block(dst, dst_strides, src, src_strides, shape, rank - 1);
     return false;
   }
@@ -121,8 +124,8 @@ bool in_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
   return false;
 }
 
-/// Copies a block of elements of `element` bytes each in units of S bytes, which divide it: one function for all types
-/// of one unit.
+/// Copies a block of elements of `element` bytes each in units of S bytes, which divide `element`: one function for all
+/// types with the same unit.
 template <std::size_t S>
 void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* from, const std::ptrdiff_t* from_strides,
                       const std::size_t* shape, std::size_t rank, std::size_t element, stores how,
@@ -151,8 +154,8 @@ void copy_elements_of(char* to, const std::ptrdiff_t* to_strides, const char* fr
 
 }  // namespace detail
 
-/// Copies a block. Strides count elements and may be negative; where an extent is 1 they mean nothing.
-/// Shapes:   both blocks have `shape`; an extent of 0 moves nothing and the pointers may then be null.
+/// Copies a block. Strides count elements and may be negative; the stride of an extent of 1 is ignored.
+/// Shapes:   both blocks have `shape`; if an extent is 0 nothing is copied and the pointers may be null.
 /// Requires: the blocks do not overlap and no element of `dst` is addressed twice.
 /// Cost:     one read and one write of the block; no allocation.
 template <class T>
@@ -175,7 +178,7 @@ void copy_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const s
 }
 
 /// Adds a block to another: dst += src, element by element.
-/// Shapes:   both blocks have `shape`; an extent of 0 adds nothing and the pointers may then be null.
+/// Shapes:   both blocks have `shape`; if an extent is 0 nothing is added and the pointers may be null.
 /// Requires: the blocks do not overlap and no element of `dst` is addressed twice.
 /// Cost:     two reads and one write of the block; no allocation.
 template <class T>

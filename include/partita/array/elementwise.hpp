@@ -31,13 +31,15 @@ struct name_of_function<F> {
   static constexpr const char* name = F::name;
 };
 
-/// Whether XLA takes two element types in one operation: equal ones, or two of different precision.
+/// Whether XLA allows two element types in one operation: equal ones, or two floating-point types of different
+/// precision.
 template <class T, class U>
 inline constexpr bool elements_go_together =
     std::is_same_v<T, U> || (std::is_floating_point_v<T> && std::is_floating_point_v<U>) ||
     (is_complex_number<T> && is_complex_number<U>);
 
-/// A number takes the element type of the array it meets, unless that would lose its fraction.
+/// A number is converted to the element type of the array that it is combined with, unless this would lose its fraction
+/// or imaginary part.
 template <class Array, class T>
 inline constexpr bool number_fits =
     is_complex_number<operand_element<Array>> ||
@@ -55,7 +57,7 @@ decltype(auto) as_operand_of(E&& e) {
   }
 }
 
-/// The verdict as far as the types know it; `{}` where they do not even know the ranks.
+/// The result of the check as far as the types determine it; `{}` where not even the ranks are known.
 template <class L, class R, class Dims>
 inline constexpr broadcast_verdict known_verdict = [] {
   if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>)
@@ -63,7 +65,7 @@ inline constexpr broadcast_verdict known_verdict = [] {
   else return broadcast_verdict{};
 }();
 
-/// Whether the extents that meet are equal or 1: all that is left to ask where the types have passed judgement.
+/// Whether corresponding extents are equal or 1: the only check left after the compile-time check.
 template <class L, class R, class Dims>
 bool extents_meet(const L& l, const R& r) {
   constexpr std::size_t a = operand_rank_of<L>, b = operand_rank_of<R>, rank = a > b ? a : b;
@@ -78,7 +80,7 @@ bool extents_meet(const L& l, const R& r) {
   return true;
 }
 
-/// Judges two operands: at compile time what the types know, at run time the rest.
+/// Checks two operands: at compile time as far as the types allow, at run time the rest.
 template <class F, class L, class R, class Dims>
 void require_broadcastable(const L& l, const R& r, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && rank_is_known<L> && rank_is_known<R>) {
@@ -96,13 +98,13 @@ void require_broadcastable(const L& l, const R& r, const Dims& dims) {
     throw shape_error(explain_verdict(verdict, name_of_function<F>::name, a, b, list));
 }
 
-/// How an operand of this rank is lifted, as a function that is a template argument.
+/// The map that lifts an operand of this rank, as a function that is a template argument.
 template <std::size_t OperandRank, std::size_t Rank, class Dims>
 struct map_of_known_operand {
   constexpr dimension_map operator()() const { return map_of_operand(OperandRank, Rank, Dims::list()); }
 };
 
-/// Lifts an operand that meets another one of type Other; `dims` maps the smaller of the two into `result_rank`.
+/// Lifts an operand that is combined with one of type Other; `dims` maps the smaller of the two into `result_rank`.
 template <class Other, class E, class Dims>
 decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   constexpr bool ranks_known = rank_is_known<E> && rank_is_known<Other>;
@@ -118,10 +120,11 @@ decltype(auto) lift_operand(E&& e, std::size_t result_rank, const Dims& dims) {
   }
 }
 
-/// Lifts both operands of a legal call and applies f. A number stands as it is.
+/// Lifts both operands of a legal call and applies f. A number is passed on unchanged.
 template <class F, class L, class R, class Dims>
 auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
-  if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);  // the sentence has been told
+  // the error was already reported
+  if constexpr (!known_verdict<L, R, Dims>) return make_expression(std::move(f), 0, 0);
   else {
     const auto rank_of = []<class E>(const E& e) {
       if constexpr (rank_is_known<E>) return operand_rank_of<E>;
@@ -133,7 +136,7 @@ auto lifted_expression(F f, L&& l, R&& r, const Dims& dims) {
   }
 }
 
-/// Whether f can be called with an element of each operand, and gives one.
+/// Whether f can be called with an element of each operand, and returns an element.
 template <class F, class L, class R>
 inline constexpr bool is_function_of_elements = [] {
   using x = operand_element<L>;
@@ -143,7 +146,7 @@ inline constexpr bool is_function_of_elements = [] {
   else return false;
 }();
 
-/// A named operation: XLA asks for equal element types, float precisions aside, before it looks at shapes.
+/// A named operation: like XLA, it requires equal element types, except for the precision, before it checks shapes.
 template <class F, class L, class R, class Dims>
 auto named_operation(L&& l, R&& r, const Dims& dims) {
   static_assert(number<L> || number<R> || elements_go_together<operand_element<L>, operand_element<R>>,
@@ -155,12 +158,12 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 
 }  // namespace detail
 
-/// Applies f to each pair of elements of two arrays under XLA's broadcasting. Lazy: nothing is computed or copied here.
-/// Shapes:   ranks are equal, or one operand is a scalar, or `dims` says in which dimensions of the larger operand
-///           those of the smaller one stand; then an extent of 1 on either side gives way to the other side's extent.
+/// Applies f to each pair of elements of two arrays with XLA's broadcasting. Lazy: nothing is computed or copied here.
+/// Shapes:   ranks are equal, or one operand is a scalar, or `dims` maps the dimensions of the smaller operand to those
+///           of the larger one; then an extent of 1 on either side is expanded to the extent of the other side.
 /// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
-/// Cost:     none; assigning the result costs one pass over it. Rvalues move into the expression, lvalues are referred
-///           to.
+/// Cost:     none; assigning the result costs one pass over it. Rvalues are moved into the expression, lvalues are
+///           referred to.
 /// Adjoint:  array_broadcast of each operand, after the chain rule for f.
 template <class F, class L, class R, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   requires detail::array_operands<L, R>
@@ -185,10 +188,10 @@ auto elementwise(const L&, const R&) {
 
 // The named operations: op(lhs, rhs) and op(lhs, rhs, broadcast_dimensions<…> or a broadcast_dimensions_list).
 //
-// Each is elementwise(function::op{}, …) for operands of one element type (float precisions aside; a plain number takes
-// the type of the array it meets). The overload of two arguments repeats the parameters of the function template that
-// xtensor has under some of these names, so that ours, being constrained, wins where argument-dependent lookup finds
-// both.
+// Each is elementwise(function::op{}, …) for operands with the same element type (except for the precision; a plain
+// number is converted to the type of the array). The overload with two arguments has the same parameters as the
+// function template that xtensor has under some of these names. Because ours is constrained, it is selected where
+// argument-dependent lookup finds both.
 #define PARTITA_BINARY_OPERATION(operation)                                                            \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \
@@ -219,7 +222,7 @@ PARTITA_BINARY_OPERATION(greater)
 PARTITA_BINARY_OPERATION(greater_equal)
 #undef PARTITA_BINARY_OPERATION
 
-// Other calls are error messages.
+// All other calls are compile-time errors.
 PARTITA_OTHER_CALLS(add) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::add(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a number, "
@@ -245,7 +248,7 @@ PARTITA_OTHER_CALLS(divide) {
   return detail::rejected_call{};
 }
 
-// maximum and minimum are reductions, too, and so are values: called with arrays, they come here.
+// maximum and minimum are also values, because they are reductions. Calls of these values with arrays come here.
 #define PARTITA_OPERATION_OF_A_VALUE(operation)                                                        \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \

@@ -1,10 +1,10 @@
-// The sum of floating-point numbers rounded once: a function of the numbers alone, whatever their order and however
-// many zeros are among them.
+// The sum of floating-point numbers with one final rounding. It does not depend on their order, or on the number of
+// zeros among them.
 //
-// Two numbers keep the running sum and what rounding took from it (Knuth's TwoSum, TAOCP 4.2.2). As long as nothing is
-// lost from the second either, the exact sum is known and rounded once. Where something is, that element is added up
-// again in a fixed-point number as wide as the exponents reach (Kulisch); so every element is right, and nearly all are
-// fast.
+// Two numbers keep the running sum and its rounding error (Knuth's TwoSum, TAOCP 4.2.2). As long as the second number
+// is exact, too, the exact sum is known and is rounded once. Where it is not, this element is summed again in a
+// fixed-point number that covers the whole exponent range (Kulisch). So every element is correctly rounded, and nearly
+// all are fast.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace partita::detail {
 
-/// A fixed-point number that holds any sum of up to 2^31 values of T.
+/// A fixed-point number that represents any sum of up to 2^31 values of T exactly.
 template <class T>
 class long_accumulator {
   using limits = std::numeric_limits<T>;
@@ -35,7 +35,7 @@ class long_accumulator {
     const T fraction = std::frexp(x < 0 ? -x : x, &exponent);
     auto mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, limits::digits));
     int at = exponent - limits::min_exponent;
-    if (at < 0) {  // a subnormal number ends in as many zeros
+    if (at < 0) {  // the bits below a subnormal number are zero
       mantissa >>= -at;
       at = 0;
     }
@@ -48,7 +48,7 @@ class long_accumulator {
     d[2] += sign * static_cast<std::int64_t>(high >> 32U);
   }
 
-  /// The nearest T, ties to even; zero is +0, and what has no sum is NaN.
+  /// The nearest T, ties to even. A zero sum is +0, and a sum that does not exist is NaN.
   T rounded() {
     if (seen_special_) return special_;
     const bool negative = carry() < 0;
@@ -56,7 +56,7 @@ class long_accumulator {
       for (std::int64_t& d : digits_) d = -d;
       carry();
     }
-    std::size_t top = 32 * count;  // one beyond the highest bit that is set
+    std::size_t top = 32 * count;  // one beyond the highest set bit
     while (top > 0 && bits(top - 1, 1) == 0) --top;
     constexpr std::size_t precision = limits::digits;
     std::size_t shift = top > precision ? top - precision : 0;
@@ -65,7 +65,7 @@ class long_accumulator {
       bool beyond = (mantissa & 1U) != 0;
       for (std::size_t k = 0; !beyond && k + 1 < shift; k += 32)
         beyond = bits(k, shift - 1 - k < 32 ? shift - 1 - k : 32) != 0;
-      if (beyond && ++mantissa == 0) {  // 64 digits overflow
+      if (beyond && ++mantissa == 0) {  // overflow of 64 digits
         mantissa = std::uint64_t{1} << 63U;
         ++shift;
       }
@@ -80,7 +80,7 @@ class long_accumulator {
   static constexpr std::size_t count =
       static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;
 
-  /// Brings every digit but the last into 32 bits; returns the last.
+  /// Propagates carries so that every digit but the last has 32 bits; returns the last.
   std::int64_t carry() {
     for (std::size_t k = 0; k + 1 < count; ++k) {
       const std::int64_t over = digits_[k] >> 32;
@@ -89,7 +89,7 @@ class long_accumulator {
     }
     return digits_[count - 1];
   }
-  /// `n` <= 64 bits from the one numbered `first` on. Requires carried digits of a number that is not negative.
+  /// `n` <= 64 bits starting at bit number `first`. Requires propagated carries and a number that is not negative.
   std::uint64_t bits(std::size_t first, std::size_t n) const {
     std::uint64_t value = 0;
     for (std::size_t taken = 0; taken < n;) {
@@ -120,7 +120,7 @@ T sum_by_accumulator(const Value& value, std::size_t count) {
   return all_negative_zero ? -T{} : sum.rounded();
 }
 
-// Where the compiler may reorder sums or keep more digits than T has, only whole numbers can be trusted.
+// If the compiler may reorder sums or use a higher precision than T, only integers are exact.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
 inline constexpr bool sums_are_rounded_as_written = false;
@@ -128,8 +128,8 @@ inline constexpr bool sums_are_rounded_as_written = false;
 inline constexpr bool sums_are_rounded_as_written = true;
 #endif
 
-/// Calls f(first, length, sum, lost, gone) for runs of elements of `count` blocks: the running sums, what rounding took
-/// from them, and which of those numbers are not all of it.
+/// Calls f(first, length, sum, lost, gone) for runs of elements of `count` blocks: the running sums, their rounding
+/// errors, and flags for elements whose two numbers are not exact.
 template <class T, class Block, class F>
 void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   constexpr std::size_t most = 4096 / sizeof(T);
@@ -146,12 +146,11 @@ void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
   }
 }
 
-/// The sums, element by element, of `count` blocks of n numbers, block(k) being where the k-th begins; each rounded
-/// once.
+/// The element-wise sums of `count` blocks of n numbers, each rounded once; block(k) is the start of the k-th block.
 /// Shapes:   `to` has room for n elements and may be one of the blocks.
 /// Requires: float, double or long double; rounding to nearest; fewer than 2^31 blocks.
-/// Cost:     about 12 operations for each element of each block, as many at a time as the machine can; for an element
-///           whose sum is cancelled almost entirely some hundred times more; long double always so.
+/// Cost:     about 12 operations for each element of each block, vectorized; some hundred times more for an element
+///           whose sum cancels almost entirely, and always for long double.
 template <class T, class Block>
 void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   static_assert(std::is_floating_point_v<T>);
@@ -160,7 +159,7 @@ void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   };
   if constexpr (sizeof(T) <= 8 && sums_are_rounded_as_written) {
     for_each_run<T>(block, count, n, [&](std::size_t k, std::size_t length, T* sum, const T* lost, const auto* gone) {
-      // a value and what it lost, unless that is nothing: -0 + 0 would be +0
+      // the sum plus its rounding error, unless that is zero: -0 + 0 would be +0
       for (std::size_t i = 0; i < length; ++i) sum[i] = lost[i] == 0 ? sum[i] : sum[i] + lost[i];
       for (std::size_t i = 0; i < length; ++i)
         if (gone[i] != 0) sum[i] = again(k + i);

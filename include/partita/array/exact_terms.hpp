@@ -1,9 +1,10 @@
-// An exact sum on its way: numbers that together are the sum of all that was added, nothing rounded away, and as few
-// bytes as that takes.
+// Exact sums in transit: a list of numbers whose sum is exactly the sum of all added numbers, in as few bytes as
+// possible.
 //
-// The first term is the nearest number, the next one nearest to what that leaves, and so on (Shewchuk's expansions,
-// Discrete & Computational Geometry 18, 1997). Of numbers of like magnitude the second term is a handful of bits below
-// the last of the first; those are what is written after the first terms, not numbers. Sums of whole numbers have none.
+// The first term is the nearest number, the next one is nearest to the remainder, and so on (Shewchuk's expansions,
+// Discrete & Computational Geometry 18, 1997). For numbers of similar magnitude the second term has only a few bits
+// below the last bit of the first one. These bits are written after the first terms, not complete numbers. Sums of
+// integers have no second term.
 #pragma once
 
 #include <cmath>
@@ -17,12 +18,12 @@
 
 namespace partita::detail {
 
-/// Whether sums of T are kept as terms: of the two types that the fast loops know.
+/// Whether sums of T are kept as terms: only for the two types that the fast loops support.
 template <class T>
 inline constexpr bool has_exact_terms =
     std::is_floating_point_v<T> && sizeof(T) <= 8 && std::numeric_limits<T>::is_iec559 && sums_are_rounded_as_written;
 
-/// The first two terms of each sum of `count` blocks of n numbers; `rest` is NaN where those two are not all of it.
+/// The first two terms of each sum of `count` blocks of n numbers; `rest` is NaN where two terms are not exact.
 template <class T, class Block>
 void two_terms(const Block& block, std::size_t count, std::size_t n, T* nearest, T* rest) {
   for_each_run<T>(block, count, n, [&](std::size_t k, std::size_t length, const T* sum, const T* lost, auto* gone) {
@@ -35,7 +36,8 @@ void two_terms(const Block& block, std::size_t count, std::size_t n, T* nearest,
   });
 }
 
-/// All terms of the sum of value(0) … value(count - 1), at least one. Of what has no finite sum it is all there is.
+/// All terms of the sum of value(0) … value(count - 1), at least one. If there is no finite sum, the only term is that
+/// infinity or NaN.
 template <class T, class Value>
 void all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
   long_accumulator<T> left;
@@ -47,7 +49,7 @@ void all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
   terms.assign(1, sum_by_accumulator<T>(value, count));
   while (finite && terms.back() != 0) {
     T& term = terms.back();
-    if (!std::isfinite(term)) term = std::copysign(std::numeric_limits<T>::max(), term);  // as far as T reaches
+    if (!std::isfinite(term)) term = std::copysign(std::numeric_limits<T>::max(), term);  // the largest finite number
     left.add(-term);
     long_accumulator<T> rounded = left;
     terms.push_back(rounded.rounded());
@@ -55,20 +57,20 @@ void all_terms(const Value& value, std::size_t count, std::vector<T>& terms) {
   if (terms.size() > 1) terms.pop_back();
 }
 
-/// A number just below the last digit of another: an odd multiple of 2^-below of that digit's value.
+/// A number just below the last digit of another number: an odd multiple of 2^-below of the value of that digit.
 struct digits_below {
-  unsigned below = 0;  ///< 0: it is none
+  unsigned below = 0;  ///< 0: there is no such number
   std::int64_t multiple = 0;
 
   static constexpr unsigned most = 16;
-  /// The least multiple; the greatest is its opposite.
+  /// The smallest multiple; the largest is its negative.
   static std::int64_t first(unsigned below) {
     return below < 2 ? -static_cast<std::int64_t>(below) : 1 - (std::int64_t{1} << (below - 1));
   }
-  /// How many bits name the multiple.
+  /// The number of bits that encode the multiple.
   static unsigned bits(unsigned below) { return below < 2 ? below : below - 1; }
 
-  /// `rest` as digits below `number`; multiple 0 where it is no such number. Requires rest != 0.
+  /// Expresses `rest` as digits below `number`; multiple 0 if that is not possible. Requires rest != 0.
   template <class T>
   static digits_below of(T number, T rest) {
     const parts a = parts_of(number), b = parts_of(rest);
@@ -104,14 +106,14 @@ struct digits_below {
   }
 };
 
-/// Sums of n elements on their way from node to node: what is added, as blocks or as messages of others, becomes one
-/// message again or, at the end, the sum.
+/// Sums of n elements in transit between nodes. Blocks and messages from other nodes are added; the result is written
+/// as a message again or, at the end, rounded to the sum.
 class exact_terms {
  public:
   virtual ~exact_terms() = default;
-  /// Begins with no block.
+  /// Starts an empty sum.
   virtual void clear(std::size_t n) = 0;
-  /// A block that stays where it is till the sum is made.
+  /// Adds a block, which must stay in place until the sum is computed.
   virtual void add(const char* block) = 0;
   virtual void add_message(const std::vector<char>& message) = 0;
   virtual void write(std::vector<char>& message) = 0;
@@ -119,7 +121,7 @@ class exact_terms {
   virtual void round(char* to) = 0;
 };
 
-/// Of elements that are `Width` numbers T each.
+/// For elements that consist of `Width` numbers T each.
 template <class T, std::size_t Width>
 class exact_terms_of final : public exact_terms {
  public:
@@ -131,12 +133,12 @@ class exact_terms_of final : public exact_terms {
   void add(const char* block) override { blocks_.push_back(reinterpret_cast<const T*>(block)); }
   void round(char* to) override { exact_sum<T>(block(), blocks_.size(), n_, reinterpret_cast<T*>(to)); }
 
-  /// The first terms, and unless there are no others, how the others are written and they.
+  /// Writes the first terms and, unless there are no others, the encoding of the others and the others themselves.
   void write(std::vector<char>& message) override {
     nearest_.resize(n_), rest_.resize(n_);
     two_terms<T>(block(), blocks_.size(), n_, nearest_.data(), rest_.data());
     others_.clear(), count_.clear();
-    std::size_t close = 0, wide = 0;  // bits
+    std::size_t close = 0, wide = 0;  // in bits
     for (std::size_t i = 0; i < n_; ++i) {
       const std::size_t before = others_.size();
       if (std::isnan(rest_[i])) {
@@ -214,10 +216,10 @@ class exact_terms_of final : public exact_terms {
   }
   std::size_t fresh() {
     if (used_ == received_.size()) received_.emplace_back();
-    received_[used_].assign(n_, -T{});  // what changes no sum, not even the sign of zero
+    received_[used_].assign(n_, -T{});  // -0 changes no sum, not even the sign of zero
     return used_++;
   }
-  /// The k-th terms of a message whose first ones are `first`.
+  /// The k-th terms of a message whose first terms have the index `first`.
   T* term(std::size_t first, std::size_t k) {
     while (used_ <= first + k) fresh();
     return received_[first + k].data();
@@ -225,9 +227,9 @@ class exact_terms_of final : public exact_terms {
 
   std::size_t n_ = 0, used_ = 0;
   std::vector<const T*> blocks_;
-  std::vector<std::vector<T>> received_;  // the first `used_` of them since clear
+  std::vector<std::vector<T>> received_;  // the first `used_` are in use since clear
   std::vector<T> nearest_, rest_, others_, terms_;
-  std::vector<std::uint32_t> count_;  // of others of each number
+  std::vector<std::uint32_t> count_;  // the number of further terms of each number
 };
 
 }  // namespace partita::detail

@@ -1,4 +1,4 @@
-// What array broadcasting asks of an operand: an xtensor expression of a known rank, or a plain number.
+// The operands of array broadcasting: an xtensor expression, or a plain number.
 #pragma once
 
 #include <complex>
@@ -18,7 +18,7 @@ using any_argument = any_argument;
 
 namespace partita {
 
-/// In the place of extents that are no numbers: a sentence.
+/// Fallback for extents that are not numbers: a compile-time error with a readable message.
 template <>
 class extents<detail::rank_left_out - 1> : public detail::rejected_call {
  public:
@@ -49,7 +49,7 @@ inline constexpr bool is_complex_number = false;
 template <class T>
 inline constexpr bool is_complex_number<std::complex<T>> = true;
 
-/// T is a C++ number, which stands for an array of rank 0.
+/// T is a C++ number, which is treated as an array of rank 0.
 template <class T>
 concept number = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex_number<std::remove_cvref_t<T>>;
 
@@ -62,8 +62,8 @@ concept array_operands = array_operand<L> && array_operand<R> && (array_expressi
 
 inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);
 
-/// The extents in the type of an expression: fixed ones, dynamic ones of a fixed rank, or `void` if not even the rank
-/// is.
+/// The extents in the type of an expression: static extents, dynamic extents with a static rank, or `void` if the rank
+/// is dynamic.
 template <class Shape>
 struct extents_of_shape_type {
   using type = void;
@@ -96,7 +96,7 @@ template <class Extents>
 inline constexpr std::size_t rank_of_extents = Extents::rank();
 template <>
 inline constexpr std::size_t rank_of_extents<void> = unknown_rank;
-/// The rank of an operand, or `unknown_rank`. (xt::get_rank calls a view dynamic.)
+/// The rank of an operand, or `unknown_rank`. (xt::get_rank treats a view as dynamic.)
 template <class T>
 inline constexpr std::size_t operand_rank_of = rank_of_extents<extents_of<T>>;
 
@@ -136,7 +136,7 @@ template <class T>
 struct array_of_rank_type<T, unknown_rank> {
   using type = xt::xarray<T>;
 };
-/// The container for elements T of a rank known at compile time, or only at run time.
+/// The container for elements T, with a static rank or a dynamic one.
 template <class T, std::size_t Rank>
 using array_of_rank = typename array_of_rank_type<T, Rank>::type;
 /// The container that an expression is evaluated into.

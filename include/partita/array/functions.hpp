@@ -1,4 +1,4 @@
-// The element functions behind the named operations, with XLA's meaning where C++ has another.
+// The element functions of the named operations, with XLA's semantics where C++ differs.
 #pragma once
 
 #include <cmath>
@@ -37,7 +37,8 @@ struct divide {
     return a / b;
   }
 };
-/// The sign is the dividend's: C's `%` and `fmod`, not the IEEE remainder that std::remainder rounds to nearest.
+/// The sign is that of the dividend: C's `%` and `fmod`, not the IEEE remainder (std::remainder), whose quotient is
+/// rounded to nearest.
 struct remainder {
   static constexpr const char* name = "remainder";
   template <class T, class U>
@@ -46,7 +47,7 @@ struct remainder {
     else return std::fmod(a, b);
   }
 };
-/// Integers stay integers: a negative exponent gives 0, or ±1 where the base is ±1.
+/// Integers stay integers: a negative exponent gives 0, or ±1 if the base is ±1.
 struct power {
   static constexpr const char* name = "power";
   template <class T, class U>
@@ -72,7 +73,7 @@ struct power {
     }
   }
 };
-/// A NaN on either side comes through, as in XLA (std::max would drop one of them).
+/// A NaN on either side gives NaN, as in XLA (std::max ignores one of them).
 struct maximum {
   static constexpr const char* name = "maximum";
   template <class T, class U>
@@ -95,7 +96,7 @@ struct atan2 {
   }
 };
 
-/// Bit by bit on integers, logical on bool.
+/// Bitwise on integers, logical on bool.
 struct bitwise_and {
   static constexpr const char* name = "bitwise_and";
   template <std::integral T>
@@ -168,7 +169,7 @@ struct select {
     return predicate ? on_true : on_false;
   }
 };
-/// minimum(maximum(low, x), high), so a NaN comes through.
+/// minimum(maximum(low, x), high), so NaN is passed through.
 struct clamp {
   static constexpr const char* name = "clamp";
   template <class L, class T, class H>

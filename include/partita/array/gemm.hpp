@@ -1,4 +1,4 @@
-// Matrix products by BLAS, on strided memory as it stands: the one place where xtensor-blas enters.
+// Matrix products by BLAS, on strided memory in place. This is the only header that uses xtensor-blas.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-/// The transpose of a matrix: the same memory, seen the other way.
+/// The transpose of a matrix: the same memory with exchanged dimensions.
 template <class T>
 strided<T, 2> transposed(const strided<T, 2>& m) {
   return {m.data, {m.shape[1], m.shape[0]}, {m.strides[1], m.strides[0]}};
@@ -19,10 +19,11 @@ strided<T, 2> transposed(const strided<T, 2>& m) {
 
 namespace detail {
 
-/// Up to how many rows, and from how many elements of the matrix on, a product is computed as the transposed one.
+/// With at most this many rows, and at least this many elements of the matrix, a product is computed as its transpose.
 inline constexpr std::size_t few_rows = 64, large_matrix = std::size_t{1} << 18U;
 
-/// A matrix as BLAS wants it: rows (or columns, with Trans) of unit stride; packed only where memory fits neither.
+/// A matrix in the form that BLAS needs: rows (or columns, with Trans) of unit stride. It is packed only if the memory
+/// has neither.
 template <class T>
 struct blas_operand {
   cxxblas::Transpose transpose = cxxblas::NoTrans;
@@ -61,14 +62,14 @@ struct blas_operand {
 
 namespace detail {
 
-/// What a product is added to: beta times what stands there; or a `row`, in every row.
+/// The term that a product is added to: beta times the existing result, or a `row`, added to every row.
 template <class T>
 struct addend {
   T beta{};
   const T* row = nullptr;
 };
 
-/// c = a b + what it is added to. Requires matching shapes and k > 0.
+/// c = a b + that term. Requires matching shapes and k > 0.
 template <class T>
 void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, const addend<T>& to,
                    const strided<T, 2>& c) {
@@ -77,7 +78,7 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
   const T beta = row != nullptr ? T(1) : to.beta;
   const blas_operand<T> left(a), right(b);
   if (right.transpose == cxxblas::Trans && m > 1 && m <= few_rows && b.size() >= large_matrix) {
-    thread_local std::vector<T> turned;  // kept: the next batch has as many rows
+    thread_local std::vector<T> turned;  // kept: the next batch has the same number of rows
     turned.resize(c.size());
     const auto t = dense_block<T, 2>(turned.data(), {n, m});
     if (row != nullptr) {
@@ -96,7 +97,8 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
     for (std::size_t i = 0; i < m; ++i) std::copy_n(row, n, c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
   if (m == 1) {
     const bool stands =
-        right.transpose == cxxblas::NoTrans;  // b as it lies in memory, or its transpose: what is multiplied is b^T
+        // whether b is used as it is in memory, or as its transpose: the factor is b^T
+        right.transpose == cxxblas::NoTrans;
     const int rows = static_cast<int>(b.shape[stands ? 0 : 1]), columns = static_cast<int>(b.shape[stands ? 1 : 0]);
     cxxblas::gemv<int>(cxxblas::RowMajor, stands ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1), right.data,
                        right.leading, left.data, left.transpose == cxxblas::NoTrans ? 1 : left.leading, beta, c.data,
@@ -118,10 +120,10 @@ void expect_factors(const char* call, const strided<const T, 2>& a, const stride
 
 }  // namespace detail
 
-/// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, for a single row of c one
-/// GEMV (which reads b once, where GEMM would pack it first); no copy of a transposed operand. A few rows times the
-/// transpose of a large matrix are computed as c^T = b^T a^T and transposed back: OpenBLAS packs the smaller side then
-/// (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
+/// c = a b + beta c. Requires matching shapes and rows of c of unit stride. Cost: one GEMM, or one GEMV if c has a
+/// single row (GEMV reads b once, where GEMM would pack it first); a transposed operand is not copied. A product of a
+/// few rows and the transpose of a large matrix is computed as c^T = b^T a^T and transposed back, because OpenBLAS then
+/// packs the smaller side (1.0 to 3.3 times faster where measured; docs/performance-linear.md).
 template <class T>
 void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   detail::expect_factors("partita::multiply(a, b, beta, c)", a, b, c);
@@ -135,7 +137,8 @@ void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta
     }
 }
 
-/// c = a b + row, the row (n elements) added to every row: it takes the place of the zeros that GEMM would begin with.
+/// c = a b + row, where the row (n elements) is added to every row. The row replaces the zeros that GEMM would start
+/// from.
 template <class T>
 void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row,
                           const strided<T, 2>& c) {
@@ -146,9 +149,9 @@ void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2
     std::copy_n(row, c.shape[1], c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
 }
 
-/// c = a conj(b) + beta c; of real elements, multiply(a, b, beta, c). Requires matching shapes and rows of c of unit
-/// stride. Cost: one GEMM. BLAS conjugates what it transposes and nothing else: a b whose columns are of unit stride
-/// stays where it is; of others the smaller is made anew in a buffer that is kept, conj(b) or c^T = b^H a^T.
+/// c = a conj(b) + beta c; for real elements, multiply(a, b, beta, c). Requires matching shapes and rows of c of unit
+/// stride. Cost: one GEMM. BLAS conjugates only what it also transposes: a b whose columns have unit stride is used in
+/// place. For others, the smaller one of conj(b) and c^T = b^H a^T is computed in a buffer that is kept.
 template <class T>
 void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta, const strided<T, 2>& c) {
   if constexpr (!detail::is_complex_number<T>) {
@@ -159,7 +162,7 @@ void multiply_by_conjugate(const strided<const T, 2>& a, const strided<const T, 
     const std::size_t k = a.shape[1];
     if (c.size() == 0 || k == 0) return multiply<T>(a, b, beta, c);
     const detail::blas_operand<T> left(a), right(b);
-    thread_local std::vector<T> made;  // kept: the next batch is as large
+    thread_local std::vector<T> made;  // kept: the next batch has the same size
     if (right.transpose == cxxblas::Trans) {
       cxxblas::gemm<int>(cxxblas::RowMajor, left.transpose, cxxblas::ConjTrans, static_cast<int>(m),
                          static_cast<int>(n), static_cast<int>(k), T(1), left.data, left.leading, right.data,

@@ -1,4 +1,4 @@
-// One number for each dimension, from what a program has: braces, an array of any integer type, extents.
+// One number for each dimension, accepted in several forms: braces, an array of any integer type, extents.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// An integer type that counts: no characters, so that a string literal is not an array of numbers.
+/// An integer type for counts. Characters are excluded, so that a string literal is not an array of numbers.
 template <class I>
 concept counting = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char>;
 
@@ -19,7 +19,7 @@ template <std::size_t N, class Integer = std::size_t>
 struct number_list : std::array<Integer, N> {
   constexpr number_list(const std::array<Integer, N>& each = {}) : std::array<Integer, N>(each) {}  // NOLINT
   template <counting I>
-  constexpr number_list(const std::array<I, N>& each) {  // NOLINT: implicit, so that any array may be given
+  constexpr number_list(const std::array<I, N>& each) {  // NOLINT: implicit, so that any array can be passed
     for (std::size_t d = 0; d < N; ++d) (*this)[d] = converted(each[d]);
   }
   template <counting I>
@@ -29,7 +29,7 @@ struct number_list : std::array<Integer, N> {
   }
   template <counting... I>
     requires(sizeof...(I) > 0)
-  constexpr number_list(I... each) {  // NOLINT: implicit, so that braces may be given
+  constexpr number_list(I... each) {  // NOLINT: implicit, so that braces can be passed
     static_assert(sizeof...(I) == N,
                   "partita: requires one number for each dimension between the braces; the rank says how many");
     if constexpr (sizeof...(I) == N) static_cast<std::array<Integer, N>&>(*this) = {converted(each)...};

@@ -1,4 +1,4 @@
-// Whether two blocks have an element in common: what is read must not be written meanwhile.
+// Whether two blocks share an element: memory must not be written while another operand reads it.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,22 @@ namespace partita {
 
 namespace detail {
 
-/// One step direction of either block: how many positions it has and how far apart, the first block's counted forwards,
-/// the second's backwards.
+/// One dimension of either block: its number of positions and its stride. The stride of the second block is negated.
 struct step_range {
   std::ptrdiff_t step = 0, lowest = 0, highest = 0;  ///< multiples of step from lowest to highest
 };
 
-/// Whether some choice of multiples adds up to `wanted`. Steps descend in size, so that few multiples are worth trying;
-/// after `tries` of them the answer is yes, which is the careful one.
+/// Whether some choice of multiples adds up to `wanted`. Strides are sorted in descending order, so that few multiples
+/// need to be tried; after `tries` of them the answer is true, which is the safe one.
 inline bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t wanted, std::size_t& tries) {
   if (count == 0) return wanted == 0;
-  std::ptrdiff_t low = 0, high = 0;  // what the others can reach
+  std::ptrdiff_t low = 0, high = 0;  // the range that the other dimensions can reach
   for (std::size_t k = 1; k < count; ++k)
     low += ranges[k].step * ranges[k].lowest, high += ranges[k].step * ranges[k].highest;
   for (std::ptrdiff_t m = ranges[0].lowest; m <= ranges[0].highest; ++m) {
     const std::ptrdiff_t rest = wanted - m * ranges[0].step;
     if (rest < low) break;
-    if (rest > high) {  // jump to the first multiple that is not too small
+    if (rest > high) {  // skip to the first multiple that is large enough
       const std::ptrdiff_t jump = (rest - high + ranges[0].step - 1) / ranges[0].step - 1;
       m += jump > 0 ? jump : 0;
       continue;
@@ -39,7 +38,7 @@ inline bool adds_up(const step_range* ranges, std::size_t count, std::ptrdiff_t 
 
 }  // namespace detail
 
-/// Whether two blocks share an element. Views of one array that interleave without sharing one do not.
+/// Whether two blocks share an element. Interleaved views of one array that share no element do not overlap.
 template <class T, std::size_t Rank>
 bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& b) {
   if (a.size() == 0 || b.size() == 0) return false;
@@ -64,7 +63,7 @@ bool overlapping(const strided<const T, Rank>& a, const strided<const T, Rank>& 
   const auto from = reinterpret_cast<std::uintptr_t>(a.data), to = reinterpret_cast<std::uintptr_t>(b.data);
   const auto bytes = static_cast<std::ptrdiff_t>(to) - static_cast<std::ptrdiff_t>(from);
   const auto element = static_cast<std::ptrdiff_t>(sizeof(T));
-  if (bytes <= (low - 1) * element || bytes >= (high + 1) * element) return false;  // apart
+  if (bytes <= (low - 1) * element || bytes >= (high + 1) * element) return false;  // disjoint ranges
   if (bytes % element != 0) return true;
   std::size_t tries = 4096;
   return detail::adds_up(ranges, count, bytes / element, tries);

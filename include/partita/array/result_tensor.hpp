@@ -1,4 +1,4 @@
-// The type of what kernels return: a tensor of xtensor that converts in one direction only.
+// The type of kernel results: an xtensor tensor that converts in one direction only.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace partita {
 
-/// A tensor of xtensor that no other expression becomes unasked, while it becomes another where one is asked for: so
-/// `p.active() ? b(x) : zero_volume<float, 2>()` has a type. (A class of one parameter that derives from it is what
-/// xtensor takes for the same expression.)
+/// An xtensor tensor that other expressions do not convert to implicitly, while it converts to other tensors on
+/// request: so `p.active() ? b(x) : zero_volume<float, 2>()` has a unique type. (It is a template with one parameter
+/// that derives from the tensor, because xtensor accepts such a class as the same kind of expression.)
 template <class Tensor>
 class result_tensor : public Tensor {
  public:
@@ -23,7 +23,7 @@ class result_tensor : public Tensor {
   explicit result_tensor(const xt::xexpression<E>& e) : Tensor(e) {}
   using Tensor::operator=;
 
-  // xt::noalias(y) = …, += … expect what they call to return the tensor itself
+  // xt::noalias(y) = …, += … require that these functions return the tensor itself
   template <class E>
   result_tensor& assign(const xt::xexpression<E>& e) {
     return Tensor::assign(e), *this;
@@ -66,13 +66,13 @@ class result_tensor : public Tensor {
   }
 };
 
-/// `b += k(x)`: in one pass and without the temporary that xtensor makes for expressions which may speak of b.
+/// `b += k(x)`, in one pass and without the temporary that xtensor makes for expressions which may refer to b.
 template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag, class Tensor>
   requires(rank_of<Tensor> == Rank && std::is_same_v<typename Storage::value_type, element_of<Tensor>>)
 auto& operator+=(xt::xtensor_container<Storage, Rank, Layout, Tag>& b, const result_tensor<Tensor>& y) {
   const auto to = block_of(b);
   const auto from = block_of(y);
-  if (to.shape != from.shape) b += static_cast<const Tensor&>(y);  // which repeats what has extent 1
+  if (to.shape != from.shape) b += static_cast<const Tensor&>(y);  // this operator repeats extents of 1
   else if (to.size() != 0) add_block(to.data, to.strides.data(), from.data, from.strides.data(), to.shape.data(), Rank);
   return b;
 }

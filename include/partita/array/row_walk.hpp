@@ -1,5 +1,5 @@
-// Walking several strided blocks of one shape together, plane by plane: the two innermost dimensions are handed out as
-// a whole, so that whoever loops over them decides once, not for each row, how.
+// Iterates over several strided blocks of one shape, plane by plane. A plane has the two innermost dimensions, so that
+// the caller selects its inner loop once per walk instead of once per row.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace partita::detail {
 
-/// N strided blocks of one shape walked together, with dimensions merged where all N are contiguous. Where the rank is
-/// known, a `MostDimensions` of as many keeps the whole walk in registers.
+/// N strided blocks of one shape, iterated together, with dimensions merged where all N are contiguous. If the rank is
+/// known, setting `MostDimensions` to it keeps the whole iteration in registers.
 template <std::size_t N, std::size_t MostDimensions = most_dimensions>
 class row_walk {
  public:
@@ -39,7 +39,8 @@ class row_walk {
     strides_[rank_++] = strides;
   }
 
-  /// Orders the dimensions so that the strides of block 0 fall, and its elements are met in the order of its memory.
+  /// Orders the dimensions by decreasing strides of block 0, so that its elements are visited in the order of its
+  /// memory.
   void follow_the_first_block() {
     bool moved = false;
     for (std::size_t d = 1; d < rank_; ++d) {
@@ -57,7 +58,7 @@ class row_walk {
     if (moved) merge_again();
   }
 
-  /// The two innermost dimensions. Where there are fewer, what is missing is 1 with strides of 0.
+  /// The two innermost dimensions. Missing dimensions have extent 1 and strides of 0.
   plane innermost() const {
     plane p;
     if (rank_ > 0) p.n = extents_[rank_ - 1], p.along = strides_[rank_ - 1];

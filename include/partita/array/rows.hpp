@@ -1,9 +1,10 @@
-// Writing an element-wise expression row by row: what a person would write by hand, for any strides.
+// Evaluates an element-wise expression row by row, for any strides, with loops like hand-written ones.
 //
-// xtensor walks a broadcast expression element by element, which costs some 10 to 30 times the loops over rows below.
-// Operands that have a pointer and strides are read through them; along the innermost dimension each stride is mostly 1
-// or 0, and the loops are compiled for each such combination, so that the compiler can use vector instructions. The
-// choice is made once for the two innermost dimensions: made for each row, it takes as long as a row of 8 elements.
+// xtensor evaluates a broadcast expression element by element, which takes about 10 to 30 times as long as the loops
+// over rows below. Operands with a pointer and strides are read directly. Along the innermost dimension most strides
+// are 1 or 0, and the loops are compiled for each such combination, so that the compiler can use vector instructions.
+// The loop is selected once for the two innermost dimensions, because selecting it for each row takes as long as a row
+// of 8 elements.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 
 namespace partita::detail {
 
-/// A user's function as xtensor stores it in a lazy expression; expressions over it are assigned row by row.
+/// A user's function as xtensor stores it in a lazy expression; expressions with it are assigned row by row.
 template <class F>
 struct applied {
   F f;
@@ -26,7 +27,7 @@ struct applied {
   }
 };
 
-/// How a row of an expression is read. `leaves` counts the strided operands in it.
+/// Reads a row of an expression. `leaves` is the number of its strided operands.
 template <class E>
 struct row_reader {
   static constexpr bool readable = false;
@@ -56,7 +57,7 @@ struct row_reader<E> {
     const bool spans = d + own >= rank && array->shape()[d + own - rank] != 1;
     out[k++] = spans ? static_cast<std::ptrdiff_t>(array->strides()[d + own - rank]) : 0;
   }
-  /// Goes to the plane whose first element lies at `offsets`.
+  /// Goes to the plane whose first element is at `offsets`.
   template <class Plane, class Steps>
   void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
     row = first + offsets[k];
@@ -68,8 +69,8 @@ struct row_reader<E> {
     if constexpr (!General && !((Units >> K) & 1U)) held = *row;
   }
   void next_row() { row += down; }
-  /// Element i of the row. Bits of `Units` say which leaves have stride 1; the others are repeated, or strided in
-  /// general.
+  /// Element i of the row. Bits of `Units` mark the leaves with stride 1; the others have stride 0 or, with `General`,
+  /// any stride.
   template <unsigned Units, bool General, std::size_t K>
   const value_type& at(std::ptrdiff_t i) const {
     if constexpr (General) return row[i * along];
@@ -150,15 +151,15 @@ struct row_reader<xt::xfunction<applied<F>, CT...>> {
   }
 };
 
-/// E can be written into To row by row.
+/// E can be assigned to To row by row.
 template <class To, class E>
 concept row_assignable = strided_expression<To> && row_reader<E>::readable && requires(To& to) { *to.data() = {}; };
 
-// Said before a loop: none of its iterations reads what another one has written. Two at a time (of vectors), because a
-// loop of so few instructions is up to 1.6 times slower where it happens to straddle two lines of the instruction
-// cache.
+// Placed before a loop, this asserts that no iteration reads what another one has written. The loop is unrolled by two
+// (vectors), because such a short loop is up to 1.6 times slower where it straddles two lines of the instruction cache.
 #if defined(__clang__)
-// It would warn of each loop that nobody can vectorize: of every function that it cannot see into, such as std::atan2.
+// The compiler would warn of each loop that cannot be vectorized: of every function that it cannot inline, such as
+// std::atan2.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define PARTITA_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -166,11 +167,11 @@ concept row_assignable = strided_expression<To> && row_reader<E>::readable && re
 #define PARTITA_INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
 #endif
 
-/// Writes a plane. The target is no operand, or one at the same place: so no element that is written is read later on,
-/// which is stated for the compiler, because it would otherwise have to find out anew for each row.
+/// Writes a plane. The target is no operand, or an operand at the same position, so no written element is read later.
+/// This is stated for the compiler, which would otherwise check it for each row.
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
-  Reader from = operands;  // a copy of our own stays in registers
+  Reader from = operands;  // a local copy stays in registers
   const auto n = static_cast<std::ptrdiff_t>(plane.n);
   const std::ptrdiff_t down = plane.down[0], along = General ? plane.along[0] : 1;
   for (std::size_t left = plane.rows;;) {
@@ -188,8 +189,8 @@ void write_plane(T* to, const Plane& plane, const Reader& operands) {
 #pragma clang diagnostic pop
 #endif
 
-/// The writer for the strides along a row: one for each combination of 1 and 0 over at most 3 leaves, or the general
-/// one.
+/// Selects the loop for the strides along a row: one for each combination of 1 and 0 over at most 3 leaves, or the
+/// general one.
 template <class T, class Reader, std::size_t Leaves, class Plane>
 auto choose_writer(const Plane& plane) {
   using writer = void (*)(T*, const Plane&, const Reader&);
@@ -211,8 +212,8 @@ auto choose_writer(const Plane& plane) {
   return writer{&write_plane<0, true, T, Plane, Reader>};
 }
 
-/// Writes an expression of the target's shape (or one that broadcasts to it) into a strided target. The target may be
-/// one of the operands, at the same place; it must not overlap them otherwise.
+/// Writes an expression of the target's shape (or one that broadcasts to it) to a strided target. The target may be one
+/// of the operands, at the same position; other overlaps are not allowed.
 template <class To, class E>
 void assign_rows(To& to, const E& e) {
   constexpr std::size_t leaves = row_reader<E>::leaves;
@@ -245,7 +246,8 @@ void assign_rows(To& to, const E& e) {
 
 namespace xt {
 
-// The hook: where xtensor would step through the result element by element, our own functions are written row by row.
+// Customizes xtensor: where it would step through the result element by element, expressions with our functions are
+// written row by row.
 template <class E1, class F, class... CT, layout_type L>
   requires partita::detail::row_assignable<E1, xfunction<partita::detail::applied<F>, CT...>>
 class stepper_assigner<E1, xfunction<partita::detail::applied<F>, CT...>, L> {

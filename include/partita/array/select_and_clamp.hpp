@@ -1,4 +1,4 @@
-// select and clamp: three operands, of which only scalars are repeated.
+// select and clamp: operations on three operands, of which only scalars are repeated.
 #pragma once
 
 #include <partita/array/elementwise.hpp>
@@ -16,10 +16,11 @@ inline constexpr bool all_ranks_known = rank_is_known<A> && rank_is_known<B> && 
 
 }  // namespace detail
 
-/// Picks each element from `on_true` where the predicate holds and from `on_false` elsewhere. Lazy.
-/// Shapes:   on_true and on_false have one shape, which is the result's; the predicate has it too or is a scalar.
-/// Requires: a predicate of bool, values of one element type [compile time]; the shapes [compile time as far as known;
-///           shape_error]. Nothing else is broadcast, in XLA as here.
+/// Takes each element from `on_true` where the predicate holds and from `on_false` elsewhere. Lazy.
+/// Shapes:   on_true and on_false have the same shape, which is that of the result; the predicate has this shape, too,
+///           or is a scalar.
+/// Requires: a predicate of bool, values of the same element type [compile time]; the shapes [compile time as far as
+///           known; shape_error]. Nothing else is broadcast, as in XLA.
 /// Cost:     none; assigning the result costs one pass over it.
 /// Adjoint:  select(predicate, dz, 0) for on_true, select(predicate, 0, dz) for on_false, with zeros of dz's shape.
 template <class P, class T, class F>
@@ -48,11 +49,12 @@ auto select(P&& predicate, T&& on_true, F&& on_false) {
                          std::forward<F>(on_false));
 }
 
-/// Brings each element of x into the range from `low` to `high`. Lazy.
-/// Shapes:   the result has the shape of x; each bound has it too or is a scalar (a plain number, say).
-/// Requires: one element type [compile time]; the shapes [compile time as far as known; shape_error].
+/// Clamps each element of x to the range from `low` to `high`. Lazy.
+/// Shapes:   the result has the shape of x; each bound has this shape, too, or is a scalar (for example a plain
+///           number).
+/// Requires: the same element type [compile time]; the shapes [compile time as far as known; shape_error].
 /// Cost:     none; assigning the result costs one pass over it.
-/// Adjoint:  dz where x lies between the bounds, 0 elsewhere.
+/// Adjoint:  dz where x is between the bounds, 0 elsewhere.
 template <class L, class X, class H>
   requires(detail::array_operand<L> && array_expression<X> && detail::array_operand<H>)
 auto clamp(L&& low, X&& x, H&& high) {
@@ -74,8 +76,8 @@ auto clamp(L&& low, X&& x, H&& high) {
   return make_expression(function::clamp{}, as_operand_of<X>(std::forward<L>(low)), std::forward<X>(x),
                          as_operand_of<X>(std::forward<H>(high)));
 }
-/// The same for three operands of one type: std::clamp, which argument-dependent lookup also finds, is less
-/// constrained.
+/// The same for three operands of one type: this overload is more constrained than std::clamp, which argument-dependent
+/// lookup also finds.
 template <class T>
   requires array_expression<T>
 auto clamp(const T& low, const T& x, const T& high) {

@@ -1,4 +1,4 @@
-// What a kernel asks of an array: a rank known at compile time, and, where there is one, memory with strides.
+// The arrays that kernels accept: a rank known at compile time and, where there is memory, strides.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ constexpr std::size_t rank_of_expression() {
 }
 }  // namespace detail
 
-/// The rank of an xtensor expression, or size_t(-1) where it is known at run time only.
+/// The rank of an xtensor expression, or size_t(-1) if it is known only at run time.
 template <class E>
 inline constexpr std::size_t rank_of = detail::rank_of_expression<std::remove_cvref_t<E>>();
 
@@ -43,7 +43,7 @@ concept strided_array = ranked_array<E> && requires(E& e) {
   { e.data_offset() } -> std::convertible_to<std::size_t>;
 };
 
-/// A block in memory: where element (0, …, 0) is, how many along each dimension, and how far apart (in elements).
+/// A block in memory: the address of element (0, …, 0), the extents, and the strides (in elements).
 template <class T, std::size_t Rank>
 struct strided {
   T* data = nullptr;
@@ -55,7 +55,7 @@ struct strided {
     for (std::size_t n : shape) product *= n;
     return product;
   }
-  /// Whether the elements follow each other in C order.
+  /// Whether the elements are contiguous in C order.
   bool dense() const {
     std::ptrdiff_t next = 1;
     for (std::size_t d = Rank; d-- > 0;) {
@@ -64,19 +64,18 @@ struct strided {
     }
     return true;
   }
-  /// The part that starts at `at` and has the given shape. One of no element starts anywhere, here where the block
-  /// does.
+  /// The part that starts at `at` and has the given shape. An empty part has the address of the block, for any `at`.
   strided part(const std::array<std::size_t, Rank>& at, const std::array<std::size_t, Rank>& extent) const {
     strided sub{data, extent, strides};
-    if (sub.size() == 0) return sub;  // there may be no memory at all
+    if (sub.size() == 0) return sub;  // then the data pointer may be null
     for (std::size_t d = 0; d < Rank; ++d) sub.data += static_cast<std::ptrdiff_t>(at[d]) * strides[d];
     return sub;
   }
-  /// The same elements with dimension k where dimension axes[k] was.
+  /// The same elements with permuted dimensions: dimension k is the old dimension axes[k].
   strided turned(const axes_order<Rank>& axes) const {
     return {data, in_result_order(shape, axes), in_result_order(strides, axes)};
   }
-  operator strided<const T, Rank>() const  // NOLINT: what may be written may be read
+  operator strided<const T, Rank>() const  // NOLINT: writable memory is also readable
     requires(!std::is_const_v<T>)
   {
     return {data, shape, strides};
@@ -101,7 +100,7 @@ void copy(const strided<T, Rank>& to, const strided<const T, Rank>& from) {
   if (from.size() != 0) copy_block(to.data, to.strides.data(), from.data, from.strides.data(), from.shape.data(), Rank);
 }
 
-/// The memory of an array, seen as a block.
+/// A view of the memory of an array as a block.
 template <class E>
   requires strided_array<E>
 auto block_of(E& array) {
@@ -117,7 +116,7 @@ auto block_of(E& array) {
   return block;
 }
 
-/// An argument of a kernel as a block: read where it stands if it has memory, evaluated once if it is lazy.
+/// An argument of a kernel as a block: used in place if it has memory, evaluated once if it is lazy.
 template <class E>
 class block_argument {
  public:
@@ -143,14 +142,14 @@ class block_argument {
   strided<const element, rank> block_;
 };
 
-/// A tensor of a shape, its elements not yet set.
+/// An uninitialised tensor of this shape.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> uninitialised(const std::array<std::size_t, Rank>& shape) {
   return xt::xtensor<T, Rank>(typename xt::xtensor<T, Rank>::shape_type(shape));
 }
 
-/// What an inactive worker holds: no element, but the batch extent (dimension 0) is kept where the rank leaves room for
-/// it. A tensor of rank 0 always has one element; its zero volume is the value 0.
+/// The tensor of an inactive worker: it has no elements, but keeps the batch extent (dimension 0) if its rank is at
+/// least 2. A tensor of rank 0 always has one element; its zero volume is the value 0.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> zero_volume(std::size_t batch = 0) {
   std::array<std::size_t, Rank> shape{};

@@ -1,8 +1,8 @@
-// The one place that knows where xtensor keeps its headers: flat up to 0.25 (Debian 12 has 0.24.3), nested from 0.26
+// The only header that knows the paths of xtensor's headers: flat up to 0.25 (Debian 12 has 0.24.3), nested from 0.26
 // on.
 //
-// Only what containers, views and lazy element-wise expressions need; input/output, random numbers and linear algebra
-// are left to the program that wants them, because each costs as much to compile as the rest.
+// It includes only what containers, views and lazy element-wise expressions need. Programs include input/output, random
+// numbers and linear algebra themselves, because each of these takes as long to compile as the rest.
 #pragma once
 
 #if __has_include(<xtensor/containers/xtensor.hpp>)

@@ -1,4 +1,4 @@
-// Numbers of any count of bits, one after the other.
+// Packing numbers of any bit width into a stream of bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace partita::detail {
 
-/// Appends bits to bytes, the lowest first.
+/// Appends bits to bytes, least significant bit first.
 class bit_writer {
  public:
   explicit bit_writer(std::vector<char>& to) : to_(&to) {}
 
-  /// Requires n <= 64 and no bits of `value` beyond them.
+  /// Requires n <= 64 and a `value` without bits beyond the first n.
   void put(std::uint64_t value, unsigned n) {
     for (; n > half; n -= half, value >>= half) put(value & ((std::uint64_t{1} << half) - 1), half);
     held_ |= value << count_;
@@ -30,7 +30,7 @@ class bit_writer {
   unsigned count_ = 0;
 };
 
-/// Reads them in the same order.
+/// Reads numbers in the same order.
 class bit_reader {
  public:
   explicit bit_reader(const char* from) : from_(from) {}

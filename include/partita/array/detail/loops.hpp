@@ -1,4 +1,5 @@
-// The loops over bytes for every instruction set of the machine's family, and the choice between them at run time.
+// The loops over bytes, compiled for every instruction set of the architecture, and the choice between them at run
+// time.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,12 @@
 namespace partita::detail {
 
 inline constexpr std::size_t cache_line = 64;       ///< bytes of a cache line
-inline constexpr std::size_t long_run = 1024;       ///< from here on a call of memcpy costs less than it brings
-inline constexpr std::size_t fetched_run = 4096;    ///< up to here the processor's own prefetcher misses the next run
-inline constexpr std::size_t fetched_ahead = 1024;  ///< how many bytes ahead is fetched
+inline constexpr std::size_t long_run = 1024;       ///< from this size on, a call of memcpy is worth its overhead
+inline constexpr std::size_t fetched_run = 4096;    ///< up to this size, the hardware prefetcher misses the next run
+inline constexpr std::size_t fetched_ahead = 1024;  ///< how many bytes ahead are prefetched
 
-// Vectors of N bytes, as small elements or as the words that streaming stores take, and of N elements of S bytes or of
-// T. GNU typedefs: an alias declaration with a dependent vector size is not a vector for g++.
+// Vectors of N bytes, as small elements or as the words that streaming stores need, and of N elements of S bytes or of
+// type T. They are GNU typedefs, because g++ ignores a dependent vector size in an alias declaration.
 template <std::size_t N>
 struct bytes_of {
   typedef unsigned char type __attribute__((vector_size(N)));
@@ -45,25 +46,25 @@ struct elements_of
                                                              std::conditional_t<S == 4, std::uint32_t, std::uint64_t>>>,
                        N> {};
 
-/// The whole number as wide as T.
+/// The unsigned integer of the size of T.
 template <class T>
 struct bits_of {
   typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;
 };
 
-/// An address that may lie outside of the block: to be fetched, never to be read.
+/// An address that may be outside of the block: it is only prefetched, never read.
 inline const void* address(const char* from, std::size_t k, std::ptrdiff_t ahead) {
   return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k + static_cast<std::uintptr_t>(ahead));
 }
 
-/// Makes streaming stores visible before whatever is stored afterwards.
+/// Makes streaming stores visible before all later stores.
 inline void finish_streaming() {
 #if defined(__x86_64__)
   __builtin_ia32_sfence();
 #endif
 }
 
-// Rows of a tile stay in registers only where their loops are unrolled, which g++ does not do by itself below -O3.
+// Rows of a tile stay in registers only if their loops are unrolled, which g++ does not do below -O3.
 #if defined(__clang__)
 #define PARTITA_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -124,7 +125,7 @@ void add_exactly_run(instruction_set set, T* sum, T* lost, typename bits_of<T>::
   PARTITA_CHOOSE(set, add_exactly_run(sum, lost, gone, from, n));
 }
 
-/// One run past the cache. To be followed by finish_streaming() before any worker is signalled.
+/// Copies one run with streaming stores. Call finish_streaming() before signalling another worker.
 template <class = void>
 inline void stream_run(instruction_set set, char* to, const char* from, std::size_t n) {
   PARTITA_CHOOSE(set, stream_run(to, from, n, static_cast<std::ptrdiff_t>(fetched_ahead)));

@@ -1,4 +1,4 @@
-// What the machine this program runs on can do: its vector instructions and the true size of its last cache.
+// Properties of the machine at run time: its vector instructions and the real size of its last-level cache.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace partita::detail {
 /// The instruction sets that the loops over bytes are compiled for; a program needs no -march for any of them.
 enum class instruction_set { portable, avx2, avx512 };
 
-/// The best set of this processor. AVX-512 is taken only together with VBMI: where that is missing, its use lowers the
-/// clock.
+/// The best instruction set of this processor. AVX-512 is used only together with VBMI: processors without VBMI lower
+/// their clock.
 inline instruction_set best_instruction_set() {
 #if defined(__x86_64__)
   static const instruction_set best = [] {
@@ -26,8 +26,8 @@ inline instruction_set best_instruction_set() {
 #endif
 }
 
-/// Bytes of the last level of cache, from sysfs: sysconf(_SC_LEVEL3_CACHE_SIZE) adds up caches that one core cannot use
-/// (320 MB for a true 32 MB on one virtual machine). 32 MB where the system does not tell.
+/// The size of the last-level cache in bytes, from sysfs. sysconf(_SC_LEVEL3_CACHE_SIZE) adds up caches that one core
+/// cannot use (320 MB instead of 32 MB on one virtual machine). 32 MB if the system does not report it.
 inline std::size_t last_cache_bytes() {
   static const std::size_t size = [] {
     std::size_t largest = 0;

@@ -1,4 +1,4 @@
-// Two strided blocks of one shape, brought to the fewest and best ordered loops before anything is moved.
+// Two strided blocks of one shape, reduced to the smallest number of loops in the best order before anything is copied.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,18 @@
 
 namespace partita::detail {
 
-/// How many loops may be left after collapsing; a block that keeps more is walked in slices along its first dimension.
+/// The maximal number of loops after collapsing; a block with more loops is processed in slices along its first
+/// dimension.
 inline constexpr std::size_t most_loops = most_dimensions;
 
-/// The loops over `to` and `from`, outermost first: extents above 1, strides in bytes. No loop is left for a single
-/// element.
+/// The loops over `to` and `from`, outermost first: extents above 1, strides in bytes. A single element has no loop.
 struct strided_pair {
   std::size_t loops = 0;
   std::size_t extent[most_loops] = {};
   std::ptrdiff_t to_stride[most_loops] = {};
   std::ptrdiff_t from_stride[most_loops] = {};
 
-  /// Appends an inner loop, or lengthens the innermost one when both blocks step through the two without a seam.
+  /// Appends an inner loop, or extends the innermost one if the two loops are contiguous in both blocks.
   constexpr void append(std::size_t n, std::ptrdiff_t to, std::ptrdiff_t from) {
     if (n == 1) return;
     const auto m = static_cast<std::ptrdiff_t>(n);
@@ -40,9 +40,9 @@ struct strided_pair {
     extent[j] = n, to_stride[j] = to, from_stride[j] = from;
   }
 
-  /// Moves loop i to place j and shifts those between.
+  /// Moves loop i to position j and shifts those between.
   constexpr void move_loop(std::size_t i, std::size_t j) {
-    if (i >= loops || j >= loops) return;  // never: g++ 12 at -O3 warns of what it cannot see
+    if (i >= loops || j >= loops) return;  // never: avoids a warning of g++ 12 at -O3
     for (; i < j; ++i) swap(i, i + 1);
     for (; i > j; --i) swap(i, i - 1);
   }
@@ -57,8 +57,8 @@ constexpr std::size_t magnitude(std::ptrdiff_t stride) {
   return static_cast<std::size_t>(stride < 0 ? -stride : stride);
 }
 
-/// The pair for blocks of `element` bytes each whose strides count elements. A loop that runs backwards on both sides
-/// is turned round (the pointers move to its other end); loops stand in the order of the source, so that memory is read
+/// The pair for blocks of `element` bytes per element, with strides in elements. A loop with negative strides on both
+/// sides is reversed (the pointers move to its other end). Loops have the order of the source, so that memory is read
 /// forwards. Requires rank <= most_loops and no extent 0.
 inline strided_pair pair_of(char*& to, const std::ptrdiff_t* to_strides, const char*& from,
                             const std::ptrdiff_t* from_strides, const std::size_t* shape, std::size_t rank,
@@ -83,12 +83,12 @@ inline strided_pair pair_of(char*& to, const std::ptrdiff_t* to_strides, const c
   return pair;
 }
 
-/// Counts through the outer `loops` of a pair and carries both pointers along.
+/// Iterates over the outer `loops` of a pair and advances both pointers.
 class odometer {
  public:
   odometer(const strided_pair& pair, std::size_t loops) : pair_(pair), loops_(loops) {}
 
-  /// Steps to the next position; false after the last one.
+  /// Goes to the next position; returns false after the last one.
   bool step(char*& to, const char*& from) {
     for (std::size_t d = loops_; d-- > 0;) {
       to += pair_.to_stride[d];
