@@ -1,5 +1,5 @@
-// Everything a program needs. No header of the library includes this one. Room by room from the ground up, and those
-// that others include first, so that a sentence of the compiler stands below few lines of who includes whom.
+// Includes the whole library, for programs. No header of the library includes this one. The order is by folder from the
+// bottom layer up; headers that others include come first, so that compiler errors have short "included from" lists.
 #pragma once
 
 #include <partita/core/version.hpp>

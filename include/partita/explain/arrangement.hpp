@@ -1,5 +1,5 @@
-// What a picture takes for a partition: anything that has a grid, or a grid itself. Pictures need no workers and no
-// MPI.
+// The partition argument of a picture: a partition (anything that has a grid), or a grid. Pictures need no workers and
+// no MPI.
 #pragma once
 
 #include <partita/plan/grid.hpp>

@@ -1,5 +1,5 @@
-// Showing an array broadcast to a person: where each dimension of the operands stands, what is repeated, what is
-// expanded.
+// An array broadcast as text or as a drawing: the result dimension of each operand dimension, what is repeated, and
+// what is expanded.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// A binary operation to be shown. Requires shapes that broadcast [shape_error].
+/// The broadcast of a binary operation. Requires shapes that broadcast [shape_error].
 struct broadcast_picture {
   shape_list lhs;
   shape_list rhs;
@@ -27,7 +27,7 @@ struct broadcast_picture {
 
 namespace detail {
 
-/// What stands in one dimension of the result: an extent, a 1 that is expanded to `extent`, or nothing (the operand is
+/// An operand in one dimension of the result: its own extent, a 1 that is expanded to `extent`, or none (the operand is
 /// repeated).
 struct pictured_cell {
   enum class kind { spans, expanded, repeated } what = kind::spans;
@@ -60,7 +60,7 @@ inline long_text summed(const dimension_map& map, const shape_list& operand, con
 
 }  // namespace detail
 
-/// Three lines, one column for each dimension of the result: `*` is repeated, `1 > 3` is expanded.
+/// Three lines, with one column for each dimension of the result: `*` means repeated, `1 > 3` means expanded.
 inline long_text to_text(const broadcast_picture& picture) {
   using enum detail::pictured_cell::kind;
   const shape_list& result = picture.all.result;
@@ -82,7 +82,7 @@ inline long_text to_text(const broadcast_picture& picture) {
   return all << "\n";
 }
 
-/// The same as a drawing: blue cells are the operand's own, dashed ones repeat it, orange ones expand a 1.
+/// The same as a drawing: blue cells are the operand's own, dashed cells repeat it, orange cells expand a 1.
 inline long_text to_svg(const broadcast_picture& picture) {
   using enum detail::pictured_cell::kind;
   constexpr drawing::px cell = 84, row = 46, left = 150, wide = cell - 8, high = 36;

@@ -1,4 +1,4 @@
-// Why a value of a completed program lies as it does, and all that moves, in words.
+// Explanations, as text, of why a value of a completed program has its sharding, and of all communication.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace partita {
 namespace detail {
 
-/// What is written to a sentence, as a sentence.
+/// A thing written to a text.
 template <class Thing>
 text said(const Thing& thing) {
   text all;
@@ -34,13 +34,13 @@ long_text name_of(const Node& n) {
   return long_text() << n.name << " " << said(n.how);
 }
 
-/// Decisions that went against what a tensor of the operation wanted.
+/// Decisions against the proposal of a tensor of the operation.
 constexpr bool is_loss(decision::what done) {
   using enum decision::what;
   return done == overruled || done == lost || done == uneven || done == must_be_whole || done == does_not_fit ||
          done == keeps_replicating;
 }
-/// What operation o decided against its tensor t, asked again with what was found.
+/// The decisions of operation o against its tensor t. Repeats the propagation of o with the final shardings.
 template <class Graph>
 long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
@@ -66,7 +66,7 @@ long_text losses(const completion_of<Graph>& done, std::size_t o, std::size_t t)
   }
   return all;
 }
-/// From an axis of a dimension back to the annotation that it came from.
+/// Follows an axis of a dimension back to the annotation that it came from.
 template <class Graph>
 long_text way_back(const completion_of<Graph>& done, const cut_origin* why, std::size_t axis) {
   const Graph& g = *done.program;
@@ -92,8 +92,9 @@ inline long_text steps_of(const reshard_plan& plan, const char* before) {
 
 }  // namespace detail
 
-/// Says of each axis that cuts the value where it comes from, back to an annotation; what is owed; what was wanted and
-/// lost; and what moves where the value is made or read. Asks the operations around the value again, not the program.
+/// For each axis that shards the value: where it comes from, back to an annotation. Also the pending reductions, the
+/// proposals that were rejected, and the communication where the value is computed or read. Repeats the propagation of
+/// the operations that use the value, not of the whole program.
 template <class Graph>
 long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;
@@ -124,8 +125,8 @@ long_text explain(const completion_of<Graph>& done, value v) {
   return all;
 }
 
-/// All that moves, in the order of the program and then on its way back: where, what, by which steps, and the bytes
-/// that come to a worker.
+/// All communication, in the order of the program and then of its backward pass: the operation, the value, the reshard
+/// steps, and the bytes that a worker receives.
 template <class Graph>
 long_text to_text(const completion_of<Graph>& done) {
   const Graph& g = *done.program;

@@ -1,4 +1,4 @@
-// A block of any rank on paper: rows and columns, cut into parts that are coloured and labelled.
+// The drawing of a block of any rank: rows and columns, divided into parts with colours and labels.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ inline constexpr drawing::style heading{.size = 14, .bold = true};
 inline constexpr drawing::style caption{.size = 12};
 inline constexpr drawing::style code{.size = 12, .code = true};
 
-/// A part of a block that is drawn: where it starts in the block, its shape, its colour, its label and what is short
-/// for it.
+/// A part of a block in a drawing: its start in the block, its shape, its colour, its label, and an abbreviation of the
+/// label.
 template <std::size_t Rank>
 struct drawn_part {
   index<Rank> at{};
@@ -23,9 +23,9 @@ struct drawn_part {
   long_text label, short_label;
 };
 
-/// How long a number of indices is on paper, along one direction.
+/// The length of a number of indices in a drawing, along one direction.
 struct scale {
-  std::size_t extent;  ///< so many take `pixels`
+  std::size_t extent;  ///< this many indices take `pixels`
   std::size_t pixels;
 
   drawing::px operator()(std::size_t n) const {
@@ -33,7 +33,7 @@ struct scale {
   }
 };
 
-/// The scales down and across: the same unless that made one direction too thin to see.
+/// The vertical and horizontal scales: equal, unless one direction would then be too thin to see.
 struct scales {
   scale down, across;
 
@@ -47,11 +47,11 @@ struct scales {
       if (s->pixels < least) s->pixels = s->extent * unit < least ? s->extent * unit : least;
     }
   }
-  /// Single elements can be told apart.
+  /// Whether single elements are large enough to be visible.
   bool shows_elements() const { return down.extent * 10 <= down.pixels && across.extent * 10 <= across.pixels; }
 };
 
-/// A shape as paper has it: rows and columns; leading dimensions are laid under each other.
+/// A shape as drawn: rows and columns; leading dimensions are drawn below each other.
 template <std::size_t Rank>
 std::size_t columns_of(const std::array<std::size_t, Rank>& shape) {
   if constexpr (Rank == 0) return 1;
@@ -64,8 +64,8 @@ std::size_t rows_of(const std::array<std::size_t, Rank>& shape) {
   return rows;
 }
 
-/// Draws a block with its parts. A part that is cut in leading dimensions takes a stripe for each of its leading rows
-/// that follow each other.
+/// Draws a block with its parts. A part that does not span the leading dimensions is drawn as several stripes, one for
+/// each range of adjacent rows.
 template <std::size_t Rank>
 void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std::size_t, Rank>& block,
                 const scales& length, const std::vector<drawn_part<Rank>>& parts) {
@@ -93,7 +93,7 @@ void draw_block(drawing& on, drawing::px x, drawing::px y, const std::array<std:
     } else if constexpr (Rank == 1) {
       stripe(0, 1, part.at[0], part.shape[0], part, true);
     } else {
-      // the leading rows of a part: one stripe while they follow each other on paper
+      // the leading rows of a part: one stripe as long as they are adjacent in the drawing
       std::size_t run = part.shape[Rank - 2];
       std::size_t d = Rank - 2;
       while (d > 0 && part.shape[d] == block[d]) run *= part.shape[--d];

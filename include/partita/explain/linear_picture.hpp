@@ -1,4 +1,5 @@
-// The linear layer as a drawing: x comes down the columns of the weights, the products are summed along their rows.
+// The linear layer as a drawing: x is broadcast down the columns of the weights, the products are summed along their
+// rows.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 namespace partita {
 
-/// linear(p_x, p_y, p_w). Grids or partitions. Requires what the layer requires [partition_error].
+/// The linear layer on p_x, p_y, p_w, which are grids or partitions. Requires what the layer requires
+/// [partition_error].
 template <class X, class Y, class W>
 struct linear_picture {
   grid<X> p_x;
@@ -28,7 +30,7 @@ template <class P, class Q, class R>
 linear_picture(const P&, const Q&, const R&)
     -> linear_picture<detail::extents_in<P>, detail::extents_in<Q>, detail::extents_in<R>>;
 
-/// The weights in the middle, x above them, y beside them; the bias on column 0.
+/// The weights are in the middle, x is above them and y beside them; the bias is on column 0.
 template <class X, class Y, class W>
 long_text to_svg(const linear_picture<X, Y, W>& picture) {
   using px = drawing::px;

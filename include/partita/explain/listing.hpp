@@ -1,4 +1,5 @@
-// A drawing of values under each other, a row for each, with arcs on the left from values to what reads them.
+// A drawing of values below each other, one row for each, with arcs on the left from values to the operations that read
+// them.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace partita::detail {
 
-/// Rows from top to bottom: what stands there, and its layout in a second column. What moves data is red.
+/// Rows from top to bottom: a description, and its layout in a second column. Rows with communication are red.
 class listing_rows {
  public:
   std::size_t rows() const { return rows_; }
@@ -17,7 +18,7 @@ class listing_rows {
     on_.words(left_ + column_, y, layout, {14, drawing::anchor::start, ink, bold, false});
   }
   void add_move(const long_text& what, const long_text& layout) { add(what, layout, false, red_); }
-  /// A row with a dot, where arcs begin and end.
+  /// A row with a dot, where arcs start and end.
   std::size_t add_value(const long_text& what, const long_text& layout, bool bold) {
     on_.rectangle(left_ - 3, middle(rows_) - 3, 6, 6, {dark.ink, dark.ink}, 0, false, 3);
     add(what, layout, bold, dark.ink);

@@ -1,4 +1,4 @@
-// A text that grows: what explanations are written on. <string> alone would double the cost of this room.
+// A string of any length, for explanations. Including <string> would double the compile time of explain/.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// Characters of any number. Converts to std::string, and is written to any stream.
+/// A string of any length. Converts to std::string, and can be written to any stream.
 class long_text {
  public:
   long_text() = default;
@@ -44,19 +44,19 @@ class long_text {
     return *this << (basic_text<24>() << value);
   }
 
-  /// How many characters are seen: bytes that continue a UTF-8 character are not.
+  /// The number of visible characters: continuation bytes of UTF-8 are not counted.
   std::size_t columns() const {
     std::size_t n = 0;
     for (const char c : *this) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
     return n;
   }
-  /// Fills up with blanks to this many columns.
+  /// Appends blanks up to this number of columns.
   long_text& pad(std::size_t columns_wanted) {
     for (std::size_t n = columns(); n < columns_wanted; ++n) *this << ' ';
     return *this;
   }
 
-  /// As a std::string, or whatever else is made from a pointer and a length.
+  /// Converts to a std::string, or to any type that is constructible from a pointer and a length.
   template <class String>
     requires(std::is_constructible_v<String, const char*, std::size_t>)
   operator String() const {  // NOLINT: a long text is a string
@@ -70,8 +70,8 @@ class long_text {
   std::vector<char> characters_ = std::vector<char>(1, '\0');
 };
 
-/// Writes a long_text to a stream (any stream with `write`). Deduced, so that a literal on its way to a stream stays
-/// one.
+/// Writes a long_text to a stream (any stream with `write`). The type is deduced, so that this overload does not
+/// convert literals that are written to a stream.
 template <class Stream, class Prose>
   requires(std::is_same_v<Prose, long_text> && requires(Stream& stream, const char* p) { stream.write(p, 1); })
 Stream& operator<<(Stream& stream, const Prose& written) {

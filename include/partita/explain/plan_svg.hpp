@@ -1,4 +1,5 @@
-// The plan of one worker as a drawing: the boxes it gives and takes, or the tree that its block goes along.
+// The plan of one worker as a drawing: the boxes that it sends and receives, or the tree that its block is communicated
+// along.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace partita {
 
 namespace detail {
 
-/// The parts of the block that a worker gives, and of the one it takes.
+/// The parts of the block that a worker sends, and of the block that it receives.
 template <std::size_t Rank>
 std::vector<drawn_part<Rank>> given_parts(const repartition_plan<Rank>& plan) {
   std::vector<drawn_part<Rank>> parts;
@@ -39,7 +40,7 @@ std::vector<drawn_part<Rank>> taken_parts(const repartition_plan<Rank>& plan) {
 
 }  // namespace detail
 
-/// What one worker does in a repartition: the block it gives, the block it takes, and the words beneath.
+/// The part of one worker in a repartition: its source block, its destination block, and the plan as text below them.
 template <std::size_t Rank>
 long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   drawing on;
@@ -64,8 +65,8 @@ long_text to_svg(const repartition_plan<Rank>& plan, std::size_t element_bytes =
   return on.svg();
 }
 
-/// What one worker does in a broadcast or a sum: the tree of each of its groups, and the words beneath. Of a large
-/// group, the first members.
+/// The part of one worker in a broadcast or a sum: the tree of each of its groups, and the plan as text below. Of a
+/// large group only the first members are drawn.
 inline long_text to_svg(const group_plan& plan) {
   using px = drawing::px;
   constexpr px wide = 84, high = 30, step_x = 94, step_y = 62;

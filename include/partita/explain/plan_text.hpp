@@ -1,4 +1,4 @@
-// Plans in words: whom this worker sends what, what it gets from whom, what stays.
+// Plans as text: what this worker sends to each worker, what it receives, and what stays.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace partita {
 
 namespace detail {
 
-/// 2 x 3; a scalar's is "scalar".
+/// Written as 2 x 3; the shape of a scalar is "scalar".
 template <std::size_t Rank>
 long_text in_words(const std::array<std::size_t, Rank>& shape, const char* times = " x ") {
   long_text words(Rank == 0 ? "scalar" : "");
@@ -26,21 +26,21 @@ long_text in_words(const std::array<std::size_t, Rank>& shape, const char* times
   return words;
 }
 
-/// "1 message", "2 messages".
+/// Written as "1 message", "2 messages".
 inline long_text counted(std::size_t n, const char* what) {
   long_text words;
   words << n << " " << what << (n == 1 ? "" : "s");
   return words;
 }
 
-/// "6 elements", with their bytes if the size of one is known.
+/// Written as "6 elements", with their bytes if the size of an element is known.
 inline long_text amount(std::size_t elements, std::size_t element_bytes) {
   long_text words = counted(elements, "element");
   if (element_bytes != 0) words << " (" << elements * element_bytes << " bytes)";
   return words;
 }
 
-/// How many elements of a part follow each other in memory, in a dense block.
+/// The number of elements of a part that are contiguous in a dense block.
 template <std::size_t Rank>
 std::size_t run_length(const std::array<std::size_t, Rank>& part, const std::array<std::size_t, Rank>& block) {
   std::size_t run = 1;
@@ -51,7 +51,7 @@ std::size_t run_length(const std::array<std::size_t, Rank>& part, const std::arr
   return run;
 }
 
-/// "worker 3", "workers 1, 4, 7", "workers 0 to 99"; of long lists the beginning.
+/// Written as "worker 3", "workers 1, 4, 7", "workers 0 to 99"; only the start of long lists.
 inline long_text list_of_workers(const std::size_t* ids, std::size_t n) {
   const std::size_t most = 12;
   long_text words(n == 1 ? "worker " : "workers ");
@@ -65,7 +65,7 @@ inline long_text list_of_workers(const std::size_t* ids, std::size_t n) {
 
 }  // namespace detail
 
-/// The plan in words, one line for each box; bytes are listed if the size of an element is given.
+/// The plan as text, one line for each box; with bytes if the size of an element is given.
 template <std::size_t Rank>
 long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   long_text all;
@@ -121,7 +121,7 @@ long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes 
              << detail::amount(plan.elements_kept(), element_bytes) << " here\n";
 }
 
-/// The messages that leave or reach a node, one line for each.
+/// The messages that leave or enter a node, one line for each.
 inline long_text to_text(const node_messages& all, std::size_t element_bytes = 0) {
   long_text words;
   for (const node_message& m : all.messages)
@@ -130,8 +130,8 @@ inline long_text to_text(const node_messages& all, std::size_t element_bytes = 0
   return words;
 }
 
-/// What one worker does in a broadcast or a sum: whose block goes to whom, and the messages that carry it along the
-/// tree.
+/// The part of one worker in a broadcast or a sum: the source and the destination of each block, and the messages along
+/// the tree.
 inline long_text to_text(const group_plan& plan) {
   using kind = group_plan::kind;
   long_text all;
@@ -174,7 +174,7 @@ inline long_text to_text(const group_plan& plan) {
   return all;
 }
 
-/// The weights that a worker holds, and its part in the broadcast of x and in the sum of the products.
+/// The weights of a worker, and its part in the broadcast of x and in the sum of the products.
 inline long_text to_text(const linear_plan& plan) {
   long_text all;
   all << "worker " << plan.worker << " in linear: ";
@@ -188,7 +188,7 @@ inline long_text to_text(const linear_plan& plan) {
              << detail::list_of_workers(plan.members.data(), plan.members.size()) << "\n";
 }
 
-/// What one worker computes, moves and holds.
+/// The operations, communication and memory of one worker.
 inline long_text to_text(const linear_cost& cost) {
   long_text all;
   all << cost.flops << " floating-point operations, " << cost.sent << " bytes sent and " << cost.received
@@ -197,7 +197,7 @@ inline long_text to_text(const linear_cost& cost) {
   return all << "\n";
 }
 
-/// Which algorithm, on which partition, at what cost.
+/// The chosen algorithm, its partitions and its cost.
 inline long_text to_text(const linear_choice& choice) {
   long_text all;
   if (!choice.possible)
@@ -207,14 +207,14 @@ inline long_text to_text(const linear_choice& choice) {
              << "; the busiest worker: " << to_text(choice.cost);
 }
 
-/// The plan in three lines: what each operand needs, and where the result lives.
+/// The plan in three lines: the requirements of each operand, and the partition of the result.
 inline long_text to_text(const elementwise_plan& plan) {
   long_text all;
   all << plan;
   return all;
 }
 
-/// What all workers together move, and how evenly.
+/// The communication of all workers together, and how balanced it is.
 inline long_text to_text(const movement_cost& cost, std::size_t element_bytes = 0) {
   long_text all;
   all << detail::amount(cost.elements_moved, element_bytes) << " moved in " << detail::counted(cost.messages, "message")
@@ -228,7 +228,7 @@ inline long_text to_text(const movement_cost& cost, std::size_t element_bytes = 
 
 namespace detail {
 
-/// What streams show as its to_text says it.
+/// The types whose stream output is their to_text.
 template <class T>
 concept streams_its_text =
     std::is_same_v<T, group_plan> || std::is_same_v<T, linear_plan> || std::is_same_v<T, linear_cost> ||
@@ -236,7 +236,7 @@ concept streams_its_text =
 
 }  // namespace detail
 
-/// `std::cout << plan` and `std::cout << cost`.
+/// Supports `std::cout << plan` and `std::cout << cost`.
 template <class Stream, detail::streams_its_text Told>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const Told& one) {

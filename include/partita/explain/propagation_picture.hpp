@@ -1,4 +1,4 @@
-// One sharded operation as a drawing: its operands, its results, and what moves before and after it.
+// One sharded operation as a drawing: its operands, its results, and the communication before and after it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace partita {
 namespace detail {
 
-/// The steps of a move in a line: reduce_scatter model, all_gather data.
+/// The steps of a reshard in one line: reduce_scatter model, all_gather data.
 inline long_text in_a_line(const reshard_plan& plan) {
   long_text all;
   for (const reshard_step& one : plan) {
@@ -23,21 +23,22 @@ inline long_text in_a_line(const reshard_plan& plan) {
 
 }  // namespace detail
 
-/// A tensor of an operation that changes its layout: an operand before the operation, a result after it.
+/// A tensor of an operation that is resharded: an operand before the operation, a result after it.
 struct tensor_move {
   std::size_t tensor = 0;  ///< operands first, then results
   sharding from{}, to{};
   reshard_plan plan{};
 };
 
-/// An operation on tensors whose layouts are given, what propagation decided for it, and how its tensors move.
+/// An operation on tensors with given layouts, the decisions of propagation, and the reshards of its tensors.
 struct propagation_picture {
   rule of;
   std::vector<spec> operands;
   propagation decided;
   std::vector<tensor_move> moves{};
 
-  /// `decided` is what propagate(m, of, operands, results, ...) returned; links say what a step of a move costs.
+  /// `decided` is the result of propagate(m, of, operands, results, ...); the links determine the cost of the reshard
+  /// steps.
   propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
                       const propagation& p, const mesh_links& over = {})
       : of(r), operands(given), decided(p) {
@@ -61,8 +62,8 @@ struct propagation_picture {
   }
 };
 
-/// The steps of every move, a line for each step, under a line that names the tensor; and their bytes where
-/// propagation, which weighs moves by an estimate, counted others.
+/// The steps of every reshard, one line for each step, below a line that names the tensor. The bytes of the steps are
+/// added where they differ from the estimate that propagation used.
 inline long_text to_text(const propagation_picture& picture) {
   long_text all;
   for (const tensor_move& move : picture.moves) {
@@ -76,8 +77,8 @@ inline long_text to_text(const propagation_picture& picture) {
   return all;
 }
 
-/// From top to bottom: the mesh, the operands, what moves before (red), the operation with its results, what moves
-/// after (red).
+/// From top to bottom: the mesh, the operands, the communication before (red), the operation with its results, the
+/// communication after (red).
 inline long_text to_svg(const propagation_picture& picture) {
   detail::listing_rows rows;
   const propagation& p = picture.decided;

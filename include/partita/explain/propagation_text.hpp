@@ -1,4 +1,4 @@
-// One operation's shardings, moves and decisions, in words.
+// The shardings, reshards and decisions of one operation, as text.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace partita {
 namespace detail {
 
-/// Writes what a propagation decided, decision by decision.
+/// Writes the decisions of a propagation one by one.
 class decision_writer {
  public:
   explicit decision_writer(const propagation& p) : p_(p) {}
@@ -90,7 +90,8 @@ long_text written(const Thing& thing) {
 
 }  // namespace detail
 
-/// How every operand must lie and every result will, and what moves for it: a line for each.
+/// The layout that every operand must have and that every result will have, and the reshards for this: one line for
+/// each.
 inline long_text to_text(const propagation& p) {
   const detail::decision_writer writer(p);
   long_text all;
@@ -101,14 +102,14 @@ inline long_text to_text(const propagation& p) {
         << " moves: " << move.bytes << " bytes to a worker\n";
   return all;
 }
-/// The same, and why: every decision in the order in which it was taken. Factors are named by their letters.
+/// The same with the reasons: every decision in order. Factors are named by their letters.
 inline long_text explain(const propagation& p) {
   const detail::decision_writer writer(p);
   long_text all = to_text(p);
   for (const decision& one : p.log) all << "  " << writer.sentence(one) << "\n";
   return all;
 }
-/// … under a line with the mesh and the rule.
+/// The same below a line with the mesh and the rule.
 inline long_text explain(const propagation& p, const rule& of) {
   text title;
   title << of.name() << ' ' << of << " on " << p[0].on << '\n';

@@ -1,4 +1,4 @@
-// Seconds, bytes and shares as people read them: three figures and a unit.
+// Seconds, bytes and fractions in readable form: three digits and a unit.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// Three figures of a number below 1000: 1.93, 25.7, 320.
+/// Three significant digits of a number below 1000: 1.93, 25.7, 320.
 inline long_text three_figures(double number) {
   const std::size_t scale = number < 10 ? 100 : number < 100 ? 10 : 1;
   const auto figures = static_cast<std::size_t>(number * static_cast<double>(scale) + 0.5);
@@ -14,7 +14,7 @@ inline long_text three_figures(double number) {
   if (scale > 1) all << (scale == 100 && figures % scale < 10 ? ".0" : ".") << figures % scale;
   return all;
 }
-/// A number with the unit that keeps it from 1 to 1000 where there is one.
+/// A number with the unit that makes it 1 to 1000, if there is such a unit.
 inline long_text in_units(double number, const char* const* units, std::size_t count) {
   std::size_t u = 0;
   while (u + 1 < count && number >= 999.5) number /= 1000, ++u;

@@ -1,5 +1,5 @@
-// A worker broadcast or a sum-reduce that is not legal as a drawing: both partitions, what is compared in each
-// dimension, and what breaks the rule.
+// An invalid worker broadcast or sum-reduce as a drawing: both partitions, the comparison in each dimension, and the
+// dimension that violates the rule.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace partita {
 namespace detail {
 
-/// Two partitions that the rule does not let through, in the order of the call.
+/// Two partitions that the rule rejects, in the order of the call.
 template <class Src, class Dst, bool Sums>
 struct refused_picture {
   grid<Src> p_x;
@@ -37,8 +37,8 @@ struct refused_picture {
 
 }  // namespace detail
 
-/// broadcast(p_x, p_y, policies...) that the rule refuses. Grids or partitions. One that is legal is a partition_error:
-/// draw a worker_broadcast_picture.
+/// A call broadcast(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. A valid call
+/// is a partition_error: draw a worker_broadcast_picture instead.
 template <class Src, class Dst>
 struct refused_broadcast_picture : detail::refused_picture<Src, Dst, false> {
   template <class P, class Q, class... Policies>
@@ -49,8 +49,8 @@ template <class P, class Q, class... Policies>
 refused_broadcast_picture(const P&, const Q&, Policies...)
     -> refused_broadcast_picture<detail::extents_in<P>, detail::extents_in<Q>>;
 
-/// sum_reduce(p_x, p_y, policies...) that the rule refuses. Grids or partitions. One that is legal is a
-/// partition_error: draw a sum_reduce_picture.
+/// A call sum_reduce(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. A valid call
+/// is a partition_error: draw a sum_reduce_picture instead.
 template <class Src, class Dst>
 struct refused_sum_reduce_picture : detail::refused_picture<Src, Dst, true> {
   template <class P, class Q, class... Policies>
@@ -61,7 +61,7 @@ template <class P, class Q, class... Policies>
 refused_sum_reduce_picture(const P&, const Q&, Policies...)
     -> refused_sum_reduce_picture<detail::extents_in<P>, detail::extents_in<Q>>;
 
-/// Both partitions side by side, a crossed arrow between them; beneath, the rule for every dimension.
+/// Both partitions side by side with a crossed arrow between them; below, the rule for every dimension.
 template <class Src, class Dst, bool Sums>
 long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   using px = drawing::px;
@@ -98,7 +98,7 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
                                 << (Sums ? "broadcast" : "sum_reduce"),
              broken);
   } else {
-    // the extent of dimension d of the larger rank; a missing leading dimension is 1
+    // the extent of dimension d, counted in the larger rank; a missing leading dimension is 1
     const auto extent = [](const auto& shape, std::size_t d, bool transposed) -> std::size_t {
       const std::size_t rank = shape.size(), missing = large_rank - rank;
       if (d < missing) return 1;

@@ -1,4 +1,4 @@
-// A repartition of a whole tensor as a drawing: the blocks before and after, cut where they overlap.
+// A repartition of a whole tensor as a drawing: the blocks before and after, divided into their overlaps.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace partita {
 
 namespace detail {
 
-/// "x, 6 × 8, on 2 × 2".
+/// Written as "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
 long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
                 const std::array<std::size_t, Rank>& partition) {
@@ -21,8 +21,8 @@ long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
   return words;
 }
 
-/// A grid of blocks on paper: where each column and each row of blocks starts. Leading dimensions are laid under each
-/// other.
+/// A grid of blocks in a drawing: the start of each column and of each row of blocks. Leading dimensions are drawn
+/// below each other.
 template <std::size_t Rank>
 struct tiling {
   static constexpr drawing::px gap = 14, label = 18;
@@ -32,7 +32,7 @@ struct tiling {
   tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const scales& length)
       : places(shape) {
     const std::size_t across = columns_of(shape), down = rows_of(shape);
-    std::vector<drawing::px> wide(across, 58), high(down, 8);  // the label of a block has to fit above it
+    std::vector<drawing::px> wide(across, 58), high(down, 8);  // the label of a block must fit above it
     for (std::size_t place = 0; place < across * down; ++place) {
       const auto block = cuts.shape(index_of(place, shape));
       const drawing::px w = length.across(columns_of(block)), h = length.down(rows_of(block));
@@ -52,8 +52,8 @@ struct tiling {
 
 }  // namespace detail
 
-/// What every worker gives and takes when a tensor goes from one partition to another. `P` and `Q` are grids or
-/// partitions.
+/// The blocks that every worker sends and receives when a tensor is redistributed from one partition to another. `P`
+/// and `Q` are grids or partitions.
 /// Requires: partitions of the tensor's rank.
 template <class Src, class Dst, std::size_t Rank = Src::rank()>
 struct repartition_picture {
@@ -65,7 +65,7 @@ struct repartition_picture {
   template <class P, class Q>
   repartition_picture(const P& x, const Q& y, const decomposition<Rank>& x_cuts, const decomposition<Rank>& y_cuts)
       : p_x(detail::grid_in(x)), p_y(detail::grid_in(y)), from(x_cuts), to(y_cuts) {}
-  /// Balanced on both sides.
+  /// Both distributions are balanced.
   template <class P, class Q, std::size_t... E>
   repartition_picture(const P& x, const Q& y, const extents<E...>& global)
       : repartition_picture(x, y, decomposition<Rank>::balanced(global.array(), detail::grid_in(x).shape()),
@@ -78,7 +78,7 @@ template <class P, class Q, class... Cuts>
 repartition_picture(const P&, const Q&, const Cuts&...)
     -> repartition_picture<detail::extents_in<P>, detail::extents_in<Q>, detail::extents_in<P>::rank()>;
 
-/// Both partitions side by side; beneath them, in words, the plan of one worker.
+/// Both partitions side by side; below them, as text, the plan of one worker.
 template <class Src, class Dst, std::size_t Rank>
 long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t worker,
                  std::size_t element_bytes = 0) {

@@ -1,4 +1,4 @@
-// A step of a program before it runs, as a drawing: a bar for each thing that happens, from where the last one ended.
+// The estimated timeline of a step as a drawing: a bar for each event, which starts where the last one ended.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace partita {
 
-/// From top to bottom what happens, from left to right the time it takes: computing green, moving red, updates blue; on
-/// the right what a worker holds meanwhile.
+/// Events from top to bottom, time from left to right. Computation is green, communication red, updates blue; on the
+/// right is the memory of a worker at that time.
 template <class Graph>
 long_text to_svg(const step_plan_of<Graph>& plan) {
   using px = drawing::px;

@@ -1,4 +1,4 @@
-// A step of a program before it runs, and why a search found it, in words.
+// The estimated timeline of a step, and the result of a search with its reasons, as text.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline long_text said_cost(const step_cost& cost) {
       << " held";
   return all;
 }
-/// What happens: the operation, or the steps of a move and of what.
+/// An event: the operation, or the steps of a reshard and the value.
 template <class Graph>
 long_text said_event(const step_plan_of<Graph>& plan, const step_event& one) {
   const Graph& g = *plan.done->program;
@@ -43,7 +43,7 @@ long_text pasted(const Graph& g, const found_annotation& one) {
   }
   return all << "));  // " << name_of(g, one.of) << " " << said(g[one.of].shape) << "\n";
 }
-/// Where two candidates lay their inputs otherwise.
+/// The inputs for which two candidates have different layouts.
 template <class Graph>
 long_text differences(const search_answer_of<Graph>& found, const search_candidate& other) {
   const Graph &g = *found.program, of_best = found.annotated(), of_other = found.annotated(other);
@@ -72,7 +72,8 @@ long_text what_binds(const search_answer_of<Graph>& found) {
 
 }  // namespace detail
 
-/// All that happens in a step, in order: how long it takes, what comes to a worker and what it holds meanwhile.
+/// All events of a step, in order: their time, the bytes that a worker receives, and the memory that it uses at that
+/// time.
 template <class Graph>
 long_text to_text(const step_plan_of<Graph>& plan) {
   long_text all;
@@ -94,7 +95,8 @@ long_text to_text(const step_plan_of<Graph>& plan) {
   return all << "a step takes " << detail::said_cost(plan.cost) << "\n";
 }
 
-/// What a search found, to be pasted; what it costs, what the runner-up costs and does otherwise, and what binds.
+/// The annotations that a search found, ready to be pasted into a program; their cost; the cost of the second-best
+/// candidate and how it differs; and the constraint that limits the result.
 template <class Graph>
 long_text explain(const search_answer_of<Graph>& found) {
   const Graph& g = *found.program;

@@ -1,4 +1,4 @@
-// A drawing: rectangles, words and arrows in an SVG whose view grows with what is drawn.
+// An SVG drawing of rectangles, text and arrows, whose view box grows with its contents.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace partita {
 
-/// A fill and the ink that goes with it: one pair for each worker, in turn.
+/// A fill colour and a matching ink: one pair for each worker, cyclically.
 struct colour {
   const char* fill;
   const char* ink;
@@ -17,7 +17,7 @@ inline constexpr colour dark{"none", "#2b3440"};
 inline constexpr colour pale{"#f4f6f8", "#717c88"};
 }  // namespace detail
 
-/// The colour of a worker, or of the block it holds.
+/// The colour of a worker, or of its block.
 constexpr colour colour_of(std::size_t worker) {
   constexpr colour palette[] = {{"#cfe3f7", "#1f4e79"}, {"#fbdcc0", "#a04d00"}, {"#d3ebcf", "#2c6b2f"},
                                 {"#e2d6f0", "#5b3a8c"}, {"#f8d0d2", "#9b2226"}, {"#c9ebe7", "#12655d"},
@@ -26,17 +26,17 @@ constexpr colour colour_of(std::size_t worker) {
   return palette[worker % (sizeof palette / sizeof *palette)];
 }
 
-/// What is drawn on. Starts empty.
+/// A drawing, empty at first.
 class drawing {
  public:
-  using px = long;  ///< a length or a place, in pixels; both are never negative
+  using px = long;  ///< a length or a position, in pixels; never negative
   enum class anchor { start, middle, end };
   struct style {
     px size = 14;
     anchor at = anchor::start;
     const char* ink = detail::dark.ink;
     bool bold = false;
-    bool code = false;  ///< in letters of one width
+    bool code = false;  ///< in a monospaced font
   };
 
   void rectangle(px x, px y, px width, px height, const colour& c, px line = 1, bool dashed = false, px round = 0) {
@@ -55,14 +55,14 @@ class drawing {
           << width << "\" fill=\"none\"/>\n";
   }
 
-  /// A bow from (x, y1) to (end_x, y2) whose control points stand at x = bend.
+  /// A Bézier curve from (x, y1) to (end_x, y2) whose control points are at x = bend.
   void curve(px x, px y1, px bend, px end_x, px y2, const char* ink) {
     reach(x > end_x ? x : end_x, y1 > y2 ? y1 : y2);
     body_ << "<path d=\"M" << x << " " << y1 << "C" << bend << " " << y1 << " " << bend << " " << y2 << " " << end_x
           << " " << y2 << "\" stroke=\"" << ink << "\" fill=\"none\"/>\n";
   }
 
-  /// A straight arrow, along one of the axes.
+  /// A straight arrow, horizontal or vertical.
   void arrow(px x1, px y1, px x2, px y2, const char* ink) {
     const px along_x = x2 > x1 ? 1 : x2 < x1 ? -1 : 0, along_y = y2 > y1 ? 1 : y2 < y1 ? -1 : 0;
     const px back_x = x2 - 8 * along_x, back_y = y2 - 8 * along_y;
@@ -72,7 +72,7 @@ class drawing {
     reach(x2 + 5, y2 + 5);
   }
 
-  /// One line of words that stands on y.
+  /// One line of text with the baseline y.
   void words(px x, px y, const long_text& what, const style& how) {
     if (what.empty()) return;
     const px wide = width_of(what, how);
@@ -91,7 +91,7 @@ class drawing {
     body_ << "</text>\n";
   }
 
-  /// Lines of code under each other, from the first one's y on; returns where the next would stand.
+  /// Lines of code below each other, with the first baseline at y; returns the baseline of the next line.
   px lines(px x, px y, const long_text& what, style how) {
     how.code = true;
     long_text next;
@@ -107,7 +107,7 @@ class drawing {
     return y;
   }
 
-  /// About how wide words are: letters differ, and so do fonts.
+  /// The approximate width of a text: letters and fonts differ.
   static px width_of(const long_text& what, const style& how) {
     return static_cast<px>(what.columns()) * how.size * (how.code ? 61 : how.bold ? 66 : 58) / 100;
   }

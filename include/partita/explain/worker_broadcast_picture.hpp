@@ -1,4 +1,4 @@
-// A worker broadcast as a drawing: two partitions, each worker in the colour of the block it holds.
+// A worker broadcast as a drawing: two partitions, where each worker has the colour of its block.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace partita {
 
 namespace detail {
 
-/// A block's symbol: x₁₂.
+/// The symbol of a block: x₁₂.
 inline long_text symbol(const char* letter, std::size_t number) {
   long_text all(letter);
   basic_text<24> digits;
@@ -22,7 +22,7 @@ inline long_text symbol(const char* letter, std::size_t number) {
   return all;
 }
 
-/// The places of a partition as tiles on paper; leading dimensions are laid under each other, with a gap between.
+/// The workers of a partition as tiles; leading dimensions are drawn below each other, with a gap between them.
 template <std::size_t Rank>
 struct tiles {
   static constexpr drawing::px wide = 84, high = 54, gap = 8;
@@ -45,7 +45,7 @@ struct tiles {
   drawing::px height() const { return y(volume_of(shape) - 1) + high; }
 };
 
-/// One worker with what it holds.
+/// Draws one worker with its block.
 inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t worker, const long_text& held,
                       const colour& painted) {
   constexpr drawing::px wide = tiles<0>::wide, high = tiles<0>::high;
@@ -55,8 +55,9 @@ inline void draw_tile(drawing& on, drawing::px x, drawing::px y, std::size_t wor
            {.size = 12, .at = drawing::anchor::middle, .ink = painted.ink});
 }
 
-/// A smaller and a larger partition whose blocks are paired, and the movement between them from left to right: the
-/// larger one is on the right of a broadcast and on the left of a sum. Beneath, movement and adjoint of every block.
+/// A smaller and a larger partition whose blocks are paired, and the communication between them from left to right: the
+/// larger one is on the right for a broadcast and on the left for a sum. Below, the forward and the adjoint
+/// communication of every block.
 template <class Small, class Large, class Pairing>
 long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const Pairing& pairing, bool small_transposed,
                      bool large_transposed, bool sums) {
@@ -117,8 +118,8 @@ long_text draw_pairs(const grid<Small>& small, const grid<Large>& large, const P
 
 }  // namespace detail
 
-/// broadcast(p_x, p_y, policies...) and its adjoint. Grids or partitions. Requires what the kernel requires
-/// [partition_error].
+/// A call broadcast(p_x, p_y, policies...) and its adjoint. The arguments are grids or partitions. Requires what the
+/// kernel requires [partition_error].
 template <class Src, class Dst>
 struct worker_broadcast_picture {
   grid<Src> p_x;
@@ -149,8 +150,8 @@ template <class P, class Q, class... Policies>
 worker_broadcast_picture(const P&, const Q&, Policies...)
     -> worker_broadcast_picture<detail::extents_in<P>, detail::extents_in<Q>>;
 
-/// Both partitions side by side, the arrows of the movement and of its adjoint between them; beneath, both for every
-/// block.
+/// Both partitions side by side, with arrows for the forward and the adjoint communication between them; below, both
+/// for every block.
 template <class Src, class Dst>
 long_text to_svg(const worker_broadcast_picture<Src, Dst>& picture) {
   return detail::draw_pairs(picture.p_x, picture.p_y, picture.pairing(), picture.from_transposed, picture.to_transposed,
