@@ -1,4 +1,4 @@
-// A first program: rows of a matrix become columns and come back, on 4 workers.
+// A first program: redistributes a matrix from rows to columns and back, on 4 workers.
 // [program]
 #include <iostream>
 #include <partita/partita.hpp>

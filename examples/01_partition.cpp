@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   auto either = united(p_y, column);           // those of p_y, then those of column that are not in p_y
   // [/derived]
 
-  // all of it is known on every worker, active or not, without a message: one of them can tell it
+  // every worker, active or not, knows all partitions without communication: worker 0 prints them
   if (everyone.id() == 0) {
     std::cout << "p_x is 2 x 3:\n";
     for (std::size_t i = 0; i < 2; ++i)

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   // [/kernel]
 
   // [call]
-  xt::xtensor<double, 2> x = zero_volume<double, 2>();  // what a worker gives that is not in p_x
+  xt::xtensor<double, 2> x = zero_volume<double, 2>();  // the argument of a worker that is not in p_x
   if (p_x.active()) {
     const std::size_t column = p_x.index()[1];
     x = (10.0 * static_cast<double>(column)) *
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   // [/call]
 
   // [plan]
-  if (everyone.id() == 1) std::cout << b.plan();  // what this worker gives and takes
+  if (everyone.id() == 1) std::cout << b.plan();  // what this worker sends and receives
   // [/plan]
 
   // [policies]

@@ -1,4 +1,4 @@
-// Sums blocks: to fewer workers, as the adjoint of a broadcast, and to all that hold one, on 6 workers.
+// Sums blocks onto fewer workers (the adjoint of a broadcast) and onto all workers (all-reduce), on 6 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/partita.hpp>
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   // [/all]
   // [overlap]
   auto later = rows.start(y);
-  // compute something else while the others come; y stays as it is
+  // compute something else meanwhile, but do not change y
   const auto at_last = later.finish();
   // [/overlap]
   if (everyone.id() == 4) std::cout << rows.plan();

@@ -1,11 +1,11 @@
-// Brings a tensor from one partition to another, and its gradient back, on 4 workers.
+// Redistributes a tensor from one partition to another, and its gradient back, on 4 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/partita.hpp>
 
 using namespace partita;
 
-/// The part of the tensor x(i, j) = 100 i + j that a box holds.
+/// The values of the tensor x(i, j) = 100 i + j inside a box.
 xt::xtensor<float, 2> values_in(const box<2>& mine) {
   xt::xtensor<float, 2> x(mine.shape());
   for (std::size_t i = 0; i < x.shape(0); ++i)

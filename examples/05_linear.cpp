@@ -1,4 +1,4 @@
-// Runs a linear layer whose weights are cut over a 3 x 4 grid of workers, forward and back, on 12 workers.
+// Runs a linear layer whose weights are partitioned over a 3 x 4 grid, forward and backward, on 12 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   boost::mpi::environment environment(argc, argv);
   // [layer]
   world everyone;
-  auto p_x = everyone.partition<1, 4>();               // x lies on workers 0 to 3
+  auto p_x = everyone.partition<1, 4>();               // x is on workers 0 to 3
   auto p_y = everyone.partition<1, 3>(workers(4, 7));  // y on workers 4 to 6
   auto p_w = everyone.partition<3, 4>();               // the weights on all twelve
   linear<double> layer(p_x, p_y, p_w, {.in_features = 16, .out_features = 12});

@@ -19,12 +19,12 @@ int main(int argc, char** argv) {
   // [call]
   const auto x = block_from<int>(root, extents<10, 3>{}, [](auto i, auto j) { return 3 * i + j; });
   const auto mine = scatter(x);              // 3, 3, 2, 2 of the 10 rows
-  const auto squares = gather(mine * mine);  // an expression is as good as an array
+  const auto squares = gather(mine * mine);  // an expression is accepted as well as an array
   // [/call]
 
   if (everyone.id() == 0) std::cout << scatter.plan(extents<10, 3>{}) << gather.plan(extents<10, 3>{});
   // [uneven]
-  // what goes in may be cut in any way: views of 2, 1, 2 and 1 rows make a tensor of 6
+  // the blocks of the input may have any sizes: views of 2, 1, 2 and 1 rows make a tensor of 6
   const auto some = gather(xt::view(mine, xt::range(everyone.id() % 2, std::size_t{2}), xt::all()));
   // [/uneven]
 

@@ -1,4 +1,4 @@
-// Broadcasting arrays by XLA's explicit rules, and taking the gradient of it on 1 worker.
+// Broadcasts arrays by XLA's explicit rules and computes the gradient of the broadcast, on 1 worker.
 #include <cstdlib>
 #include <iostream>
 #include <partita/array/broadcast_operator.hpp>

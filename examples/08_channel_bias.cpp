@@ -1,4 +1,4 @@
-// Adds a bias for each channel to a batch of images that is spread over workers, and takes its gradient, on 4 workers.
+// Adds a bias per channel to a distributed batch of images and computes the gradient of the bias, on 4 workers.
 #include <boost/mpi/environment.hpp>
 #include <cstdlib>
 #include <iostream>

@@ -1,4 +1,4 @@
-// Draws partitions and movements as SVG, without any of the workers, on 1 worker.
+// Draws partitions and communication between workers as SVG; the drawn workers need not exist, on 1 worker.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +16,7 @@
 using namespace partita;
 
 int main(int argc, char** argv) {
-  // into the folder given; without one, into a folder of its own among the temporary ones
+  // writes into the folder given as argument, or into a new temporary folder
   bool right = true;
   const std::filesystem::path folder = argc > 1 ? argv[1] : std::filesystem::temp_directory_path() / "partita-pictures";
   std::filesystem::create_directories(folder);

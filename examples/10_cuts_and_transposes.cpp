@@ -1,4 +1,4 @@
-// Deals a matrix out in ScaLAPACK's blocks, cuts rows where the caller says, and transposes, on 4 workers.
+// Distributes a matrix in ScaLAPACK's blocks and by chosen numbers of rows, and transposes it, on 4 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/partita.hpp>
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   const auto a = block_from(rows, extents<10, 7>{}, a_at);  // this worker's rows of a matrix, from its global index
   const auto dealt = decomposition<2>::block_cyclic({10, 7}, {2, 2}, {3, 2});  // ScaLAPACK's MB = 3, NB = 2
   repartition deal(rows, square, to_cuts(dealt));
-  repartition collect(square, rows, from_cuts(dealt));  // which rows and columns a block holds, its shape does not tell
+  repartition collect(square, rows, from_cuts(dealt));  // a block's shape does not say which rows and columns it holds
   const auto blocks = deal(a);         // now a library that computes on block-cyclic matrices could have it
   const auto again = collect(blocks);  // rows in balance
   // [/cyclic]

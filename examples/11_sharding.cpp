@@ -1,4 +1,4 @@
-// Inferring how tensors lie on a mesh, at compile time, and planning how to move them on 1 worker.
+// Infers the sharding of tensors on a mesh at compile time and plans how to reshard them, on 1 worker.
 #include <cstdlib>
 #include <iostream>
 #include <partita/explain/propagation_text.hpp>
@@ -40,7 +40,7 @@ static_assert(steps.size() == 1 && steps[0].done == reshard_step::what::all_to_a
 // [/reshard]
 
 // [own]
-// every row of x is ranked against all others: rows pass, the columns a worker needs are all of them
+// one result for each row of x: rows may be sharded, but a worker needs all columns of its rows
 constexpr rule rank_rows = rule("rc->r").replicate("c").with(linearity::none).named("rank_rows");
 static_assert(propagate(m, rank_rows, {spec{m.layout("data", "model"), {64, 32}}}).operands[0] == m.layout("data", ""));
 

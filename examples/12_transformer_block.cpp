@@ -1,4 +1,4 @@
-// A two-layer transformer: two annotations, and all its shardings follow, explained and drawn on 1 worker.
+// A two-layer transformer: two annotations determine all its shardings, which are explained and drawn, on 1 worker.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   if (argc > 1) std::ofstream(argv[1]) << to_svg(done);  // or to_dot(done)
   // [/explain]
 
-  // the heads of all weights and activations are cut, and each layer sums once over them
+  // all weights and activations are sharded along the heads, and each layer needs one all-reduce over them
   bool right =
       done[out] == m.layout("", "model", "", "") && done[x] == m.layout("data", "", "") && done.reshards.size() == 2;
   for (const graph_reshard& move : done.reshards)

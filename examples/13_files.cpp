@@ -1,4 +1,4 @@
-// Saves a tensor that is spread over workers to one file that NumPy reads, and loads it redistributed, on 4 workers.
+// Saves a distributed tensor to one file that NumPy can read, and loads it onto another partition, on 4 workers.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   // [cuts]
   const auto rows = everyone.partition<4, 1>();
   const auto few = load_npy<float, 2>("w.npy", rows, to_cuts(cut::at({1, 1, 2, 2}), cut::balanced(8, 1)));
-  save_npy("w.npy", rows, global_extents, 2 * few, fortran_order);  // takes the place of the old file when it is whole
+  save_npy("w.npy", rows, global_extents, 2 * few, fortran_order);  // replaces the old file once complete
   // [/cuts]
   right = right && load_npy<float, 2>("w.npy", p_w) == xt::xtensor<float, 2>(2 * w);
 

@@ -1,4 +1,4 @@
-// Saves checkpoints while it computes, and goes on from the latest one on another partition, on 4 workers.
+// Saves checkpoints during computation and resumes from the latest one on another partition, on 4 workers.
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -6,8 +6,8 @@
 
 using namespace partita;
 
-/// Computes up to step `last` on p: each step adds 1 to every element of w, which begins as zeros. Begins at the latest
-/// checkpoint if there is one. Gives this worker's block, and tells where it began.
+/// Computes up to step `last` on p: each step adds 1 to every element of w, whose initial value is zero. Resumes from
+/// the latest checkpoint if there is one. Returns this worker's block, and reports the step at which it began.
 template <class Extents>
 xt::xtensor<double, 2> compute(const partition<Extents>& p, std::uint64_t last, std::uint64_t& begun_at) {
   const extents<6, 8> global_extents;

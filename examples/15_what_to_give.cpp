@@ -1,4 +1,4 @@
-// What may be given to a kernel: blocks by global index, arrays without a rank in their type, ranges, on 4 workers.
+// Arguments that kernels accept: blocks by global index, arrays of dynamic rank, ranges, raw memory, on 4 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/partita.hpp>

@@ -1,4 +1,4 @@
-// Heat in a plate, periodic along one side and cold along the other, computed while ghosts travel, on 4 workers.
+// Heat in a plate, periodic in one dimension: computes while ghost cells are exchanged, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   // [/step]
 
   const double decay = std::pow(2 * pi / rows, 2) + std::pow(pi / (columns + 1), 2);
-  const double left = std::exp(-decay * rate * steps);  // of the first amplitude, says the heat equation
+  const double left = std::exp(-decay * rate * steps);  // the fraction of the first amplitude that must remain
   bool right = cells.own.volume() == x.size();
   const auto check = [&](const auto& i) {
     right = right && std::abs(u[cells.at(i[0], i[1])] - left * at_first(i[0], i[1])) < 0.005 * left;

@@ -1,11 +1,11 @@
-// A convolution whose image, then whose channels, are cut, forward and adjoint, on 4 workers.
+// A convolution with partitioned images, then with partitioned channels, forward and adjoint, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <partita/partita.hpp>
 
 using namespace partita;
 
-/// A sum that every worker knows of the elements of all blocks.
+/// The sum of the elements of all blocks; every worker gets it.
 double total(const partition<extents<4>>& all, const xt::xtensor<double, 4>& block) {
   const xt::xtensor<double, 1> mine = xt::ones<double>({1}) * xt::sum(block)();
   return all_sum_reduce(all, dimensions<0>)(mine)(0);
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   convolution<double, 2> d(p_x, p_y, p_w, {.in_channels = 2, .out_channels = 4, .kernel = {3, 3}, .padding = {1, 1}});
   // [/channels]
   const xt::xtensor<double, 4> x_d = block_from(p_x, extents<3, 2, 10, 9>{}, pixel);
-  const auto y_d = d(x_d);  // weights begin by seed and index alone: both layers are one
+  const auto y_d = d(x_d);  // initial weights depend on seed and global index only: both layers have the same
   const auto dx_d = d.adjoint(y_d);
 
   const auto near = [](double a, double b) { return std::abs(a - b) < 1e-9; };

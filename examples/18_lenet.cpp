@@ -1,4 +1,4 @@
-// LeNet on real images of digits that are cut by batch and by rows, its linear layers by features, on 4 workers.
+// LeNet on images of digits: convolutions partitioned by batch and rows, linear layers by features, on 4 workers.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 using namespace partita;
 
 namespace {
-/// Images `first` to `last` as batch x channel x rows x columns, on worker 0; zero volume on the others.
+/// Images `first` to `last` as batch x channel x rows x columns on worker 0; a block of zero volume on the others.
 xt::xtensor<double, 4> images_of(const world& everyone, const std::string& data, std::size_t first, std::size_t last) {
   if (everyone.id() != 0) return zero_volume<double, 4>(last - first);
   const auto pixels = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");

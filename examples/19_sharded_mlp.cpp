@@ -1,4 +1,4 @@
-// One program text: a network in mini-batches with Adam, data and tensor parallel by its layouts alone, on 4 workers.
+// A network trained with Adam: only its layouts choose between data and tensor parallelism, on 4 workers.
 #include <cmath>
 #include <cstdio>
 #include <partita/partita.hpp>

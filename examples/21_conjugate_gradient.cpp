@@ -1,4 +1,4 @@
-// Solves a system of linear equations by conjugate gradients, the matrix cut in both directions, on 4 workers.
+// Solves linear equations by conjugate gradients, with the matrix in 2 x 2 blocks, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   }
   // [/solver]
 
-  // u has to balance the load in every link: A u - b, computed anew
+  // check: A u - b, computed again, has to be nearly zero for every unknown
   const xt::xtensor<double, 2> unbalanced = a(u) - block_from(p_u, extents<1, n>{}, load_at);
   const double off = std::sqrt(dot(unbalanced, unbalanced));
   if (everyone.id() == 0)

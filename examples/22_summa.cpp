@@ -1,4 +1,4 @@
-// Multiplies matrices that are cut in blocks, by broadcasts along rows and columns (SUMMA), on 6 workers.
+// Multiplies block-distributed matrices by broadcasts along rows and columns of workers (SUMMA), on 6 workers.
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -16,7 +16,7 @@ int c_at(std::size_t i, std::size_t j) {
   return sum;
 }
 
-/// c += a b, of three blocks.
+/// c += a b for three local blocks.
 template <class A, class B, class C>
 void add_product(const A& a, const B& b, C& c) {
   for (std::size_t i = 0; i < c.shape(0); ++i)
@@ -30,12 +30,12 @@ int main(int argc, char** argv) {
   // [summa]
   constexpr std::size_t down = 2, across = 3;
   auto p = everyone.partition<down, across>();
-  // both operands are cut in as many panels along the inner dimension, whatever the grid
+  // both operands are split into this many panels along the inner dimension, for any grid
   constexpr std::size_t panels = 4;
   xt::xtensor<int, 2> c = 0 * block_from<int>(p, extents<rows, columns>{}, c_at);
   std::size_t moved = 0;
   for (std::size_t k = 0; k < panels; ++k) {
-    auto a_column = p.subset<down, 1>(workers{k % across, across + k % across});  // who holds this panel of A
+    auto a_column = p.subset<down, 1>(workers{k % across, across + k % across});  // workers with this panel of A
     auto b_row = p.subset<1, across>(workers(k % down * across, k % down * across + across));  // … and of B
     const interval panel = balanced_part(inner, panels, k);
     const auto a_panel = block_from<int>(a_column, extents(rows, panel.size()),

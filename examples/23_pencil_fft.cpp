@@ -1,4 +1,4 @@
-// Transforms a 3-dimensional array by Fourier, each worker with whole lines of one dimension (FFTW), on 4 workers.
+// A three-dimensional Fourier transform with FFTW: repartitions make one dimension whole at a time, on 4 workers.
 #include <fftw3.h>
 
 #include <complex>
@@ -14,7 +14,8 @@ number x_at(std::size_t i, std::size_t j, std::size_t k) {
   return {static_cast<double>((3 * i + 5 * j + 7 * k) % 11), static_cast<double>((i * j + k) % 4)};
 }
 
-/// Transforms every line of dimension d, where it is: dimensions before d are looped over, those behind it are strides.
+/// Transforms every line along dimension d in place: a loop runs over the dimensions before d, FFTW's batch over those
+/// after d.
 void transform(xt::xtensor<number, 3>& x, std::size_t d) {
   if (x.size() == 0) return;
   std::size_t before = 1, behind = 1;
@@ -48,7 +49,7 @@ int main(int argc, char** argv) {
   transform(z, 0);  // z is this worker's block of the transform; second.adjoint and first.adjoint lead back
   // [/pencils]
 
-  // the same by one call of FFTW on the whole array
+  // for comparison: one call of FFTW on the whole array
   xt::xtensor<number, 3> whole({n0, n1, n2});
   for (std::size_t i = 0; i < n0; ++i)
     for (std::size_t j = 0; j < n1; ++j)

@@ -1,4 +1,4 @@
-// Computes while a tensor travels, and draws when each worker did what, on 4 workers.
+// Overlaps computation with a repartition and draws a time line of each worker, on 4 workers.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,7 +10,7 @@
 using namespace partita;
 using clock_type = std::chrono::steady_clock;
 
-/// Something to do that has nothing to do with what travels.
+/// A computation that does not depend on the tensor that is moved.
 double work(std::size_t times) {
   double sum = 0;
   for (std::size_t k = 1; k <= times; ++k) sum += std::sqrt(static_cast<double>(k));
@@ -31,14 +31,14 @@ int main(int argc, char** argv) {
   const auto since = [&] { return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count(); };
   xt::xtensor<double, 1> times = xt::zeros<double>({std::size_t{5}});
   // [overlap]
-  auto later = turn.start(x);  // all workers call it; what it takes is on its way when it returns
+  auto later = turn.start(x);  // collective: its messages are pending when it returns
   times(0) = since();
   const double sum = work(effort);
   times(1) = since();
-  const auto y = later.finish();  // each worker where it likes
+  const auto y = later.finish();  // local: a worker calls it when it needs y
   times(2) = since();
   // [/overlap]
-  const auto again = turn(x);  // the same one after the other, to compare
+  const auto again = turn(x);  // the same without overlap, for comparison
   times(3) = since();
   const double sum_again = work(effort);
   times(4) = since();
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
               << "then the same without overlap: = the whole movement, # compute. In all " << longest << " us.\n";
     for (std::size_t k = 0; k < 4; ++k) {
       std::string line;
-      for (std::size_t part = 0; part < 5; ++part)  // up to where each part ends
+      for (std::size_t part = 0; part < 5; ++part)  // draws each part up to its end
         line.resize(static_cast<std::size_t>(72.0 * all(5 * k + part) / longest), ">#<=#"[part]);
       std::cout << "  worker " << k << " |" << line << "|\n";
     }

@@ -1,4 +1,4 @@
-// A program that finds its own annotations: searched, explained, planned before it runs, on 1 worker.
+// Searches for the best sharding annotations of a program and explains them before it runs, on 1 worker.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   // [program]
   const mesh m{axis{"data", 4}, axis{"model", 8}};
   graph g(m);
-  const value x = g.input({512, 1024}, m.layout("data", ""), "x");  // said by us: the batch is cut by data
+  const value x = g.input({512, 1024}, m.layout("data", ""), "x");  // our annotation: the batch is sharded over data
   const value up_weight = g.parameter({1024, 4096}, "up_weight"),
               down_weight = g.parameter({4096, 1024}, "down_weight");
   const value up = g.apply(rules::matmul, {x, up_weight}, "up");

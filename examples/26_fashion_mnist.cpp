@@ -1,7 +1,9 @@
-// Real images in mini-batches: a network trained with AdamW, data and tensor parallel by its layouts, on 4 workers.
+// Trains on real images with AdamW, data and tensor parallel as its layouts say, on 4 workers.
 //
-// Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format, packed by gzip or not) where it is found,
-// else the digits; of a folder, what is in it: fashion_mnist [FOLDER [DATA MODEL [EPOCHS]]]
+// Usage: fashion_mnist [FOLDER [DATA MODEL [EPOCHS]]]
+//
+// Reads the images in FOLDER; without it, Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format,
+// packed by gzip or not) if it is installed, else the images of digits.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,8 @@
-// A transformer that learns a poem letter by letter; which axes cut it is three words of a plan, on 4 workers.
+// A transformer that learns a poem; a plan of three axis names decides how it is sharded, on 4 workers.
 //
-// With 8 workers or more the batch, the sequence and the heads are cut all at once: language_model [STEPS]
+// Usage: language_model [STEPS]
+//
+// With 8 workers or more the batch, the sequence and the heads are sharded at the same time.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -32,7 +34,7 @@ struct plan {
 // [/plan]
 
 // [program]
-/// What comes after each letter: scores of all letters. A plan says how values lie, and nothing else.
+/// Scores of all letters as the next one after each letter. The plan decides only how values are sharded.
 const auto network = [](const mesh& m, const plan& p, const auto& letters_read, const auto& w) {
   const sharding rows = m.layout(p.data, p.sequence, ""), all_keys = m.layout(p.data, p.model, "", "");
   auto x = constrain(add(constrain(lookup(w[0], letters_read), rows), w[1], broadcast_dimensions<1, 2>), rows);
@@ -56,7 +58,7 @@ const auto surprise = [](const auto& scores, const auto& next) {
 // [/program]
 
 // [layouts]
-/// Features are whole; heads and inner features are cut as the plan says, and so is the list of letters.
+/// Initial weights. Heads, inner features and the list of letters are sharded as the plan says; features are not.
 std::array<tensor, weights> initial(const world& everyone, const mesh& m, const plan& p) {
   std::array<tensor, weights> w;
   std::size_t made = 0;
@@ -87,10 +89,10 @@ std::size_t letter(std::size_t at) {
   const char c = poem[at % poem.size()];
   return c == ' ' ? 0 : std::size_t(c - 'a') + 1;
 }
-/// Where a sequence of a step begins: anywhere in the poem, the same on all workers and for all plans.
+/// The position in the poem at which a sequence of a step begins; the same on all workers and for all plans.
 std::size_t start(std::size_t step, std::size_t sequence) { return (step * 71 + sequence * 83) % poem.size(); }
 
-/// The losses of all steps.
+/// Returns the losses of all steps.
 std::vector<double> train(const world& everyone, const mesh& m, const plan& p, std::size_t steps) {
   auto w = initial(everyone, m, p);
   auto optimiser = std::apply(

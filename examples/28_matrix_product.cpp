@@ -1,4 +1,4 @@
-// A distributed product: one annotation changes, and with it what moves, which is reported beforehand, on 4 workers.
+// A distributed product: one changed annotation changes the communication, which is printed first, on 4 workers.
 #include <cstdlib>
 #include <iostream>
 #include <partita/explain/completion_text.hpp>

@@ -1,4 +1,4 @@
-// Waves in a box, computed while ghosts travel, and how much of the exchange that hides, on 4 workers.
+// Waves in a box: computes while ghost cells are exchanged and measures how much time that hides, on 4 workers.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,7 +13,7 @@ using namespace partita;
 
 constexpr double courant = 0.4, pi = std::numbers::pi;
 
-/// Of a call, from when all workers are there.
+/// The seconds that a call takes, measured after a barrier.
 template <class Call>
 double seconds(Call call) {
   boost::mpi::communicator().barrier();
@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
   world everyone;
   const std::size_t side = argc > 1 ? std::stoul(argv[1]) : 48, steps = 60;
   const double step = 2 * pi / static_cast<double>(side);  // a wave of one period along each dimension
-  const double frequency = 2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // of the leapfrog scheme
-  const auto standing = [&](double time) {                                                // its exact solution
+  const double frequency = 2 * std::asin(courant * std::sqrt(3.0) * std::sin(step / 2));  // in the leapfrog scheme
+  const auto standing = [&](double time) {  // the exact solution of the scheme
     return [=](std::size_t i, std::size_t j, std::size_t k) {
       const double along = step * static_cast<double>(i);
       return std::cos(along) * std::cos(step * static_cast<double>(j)) * std::sin(step * static_cast<double>(k)) *
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   // [/step]
   const auto one_after_another = [&] { h.refresh(now), compute(cells.own); };
   double alone = 0, hidden = 0,
-         shown = 0;  // seconds of the cells alone, with the exchange beside them, and before them
+         shown = 0;  // seconds of the cells without an exchange, with an overlapped exchange, and with a blocking one
   for (std::size_t k = 0; k < steps; ++k) {
     const auto kept = before;
     alone += seconds([&] { compute(cells.own); });

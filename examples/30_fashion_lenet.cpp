@@ -1,7 +1,9 @@
-// LeNet in mini-batches, cut by batch, rows and channels, the same on one worker and on many, on 4 workers.
+// LeNet partitioned by batch, rows and channels; the results equal those of one worker, on 4 workers.
 //
-// Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format, packed by gzip or not) where it is found,
-// else the digits; of a folder, what is in it: fashion_lenet [FOLDER [EPOCHS]]
+// Usage: fashion_lenet [FOLDER [EPOCHS]]
+//
+// Reads the images in FOLDER; without it, Fashion-MNIST (Debian: dataset-fashion-mnist; four files in idx format,
+// packed by gzip or not) if it is installed, else the images of digits.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -17,11 +19,11 @@ using namespace partita;
 
 namespace {
 
-/// Which workers hold what: images cut by batch and rows, then by rows and channels, then vectors by features.
+/// The partitions of the network: images by batch and rows, later by rows and channels, and vectors by features.
 struct places {
   partition<dynamic_extents<4>> images, rows, channels, kernels;
   partition<dynamic_extents<2>> vectors, columns;
-  explicit places(const world& all) : places(all, all.size() < 4 ? 1 : 2) {}  // of fewer than 4 workers one does it all
+  explicit places(const world& all) : places(all, all.size() < 4 ? 1 : 2) {}  // fewer than 4: worker 0 alone
  private:
   places(const world& all, std::size_t n)
       : images(all.partition(dynamic_extents<4>(n, 1, n, 1))),
@@ -32,12 +34,12 @@ struct places {
         columns(all.partition(dynamic_extents<2>(n * n, 1))) {}
 };
 
-/// The losses of the first steps, and the share of test images that are classified correctly.
+/// The losses of the first steps, and the fraction of test images that are classified correctly.
 struct outcome {
   std::vector<double> losses{};
   double share = 0;
 };
-/// In all epochs, or `most` steps.
+/// Trains for all epochs, but for at most `most` steps (0: no limit).
 outcome train(const world& everyone, const image_set& data, std::size_t epochs, std::size_t most) {
   const places on(everyone);
   const std::size_t side = data.side, last = side / 4, n = data.train.size(), batch = 100;

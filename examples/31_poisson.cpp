@@ -1,4 +1,4 @@
-// Solves Poisson's equation in a periodic box by Fourier transforms of pencils (FFTW), there and back, on 4 workers.
+// Solves Poisson's equation in a periodic box by pencil Fourier transforms, forward and inverse, on 4 workers.
 #include <fftw3.h>
 
 #include <cmath>
@@ -12,14 +12,15 @@ using namespace partita;
 using number = std::complex<double>;
 using field = xt::xtensor<number, 3>;
 
-/// A solution that is known, and minus its Laplacian; no Fourier series of it ends.
+/// A known solution, and minus its Laplacian. Their Fourier series are infinite.
 double u_at(double x, double y, double z) { return std::exp(std::sin(x) + std::cos(y)) * std::cos(z); }
 double f_at(double x, double y, double z) {
   const double bent = std::cos(x) * std::cos(x) - std::sin(x) + std::sin(y) * std::sin(y) - std::cos(y) - 1;
   return -bent * u_at(x, y, z);
 }
 
-/// Transforms every line of dimension d, where it is: dimensions before d are looped over, those behind it are strides.
+/// Transforms every line along dimension d in place: a loop runs over the dimensions before d, FFTW's batch over those
+/// after d.
 void transform(field& x, std::size_t d, int direction) {
   if (x.size() == 0) return;
   std::size_t before = 1, behind = 1;
@@ -35,7 +36,7 @@ void transform(field& x, std::size_t d, int direction) {
   }
 }
 
-/// How far the solution on n x n x n points is from the known one, anywhere.
+/// The largest error of the solution on n x n x n points.
 double error_on(const world& everyone, std::size_t n) {
   const double h = 2 * std::numbers::pi / static_cast<double>(n);
   const extents box(n, n, n);
@@ -53,7 +54,7 @@ double error_on(const world& everyone, std::size_t n) {
   field waves = second(g);
   transform(waves, 0, FFTW_FORWARD);
 
-  // minus the Laplacian multiplies wave (a, b, c) by a^2 + b^2 + c^2: divided by it, whoever holds the wave
+  // minus the Laplacian multiplies wave (a, b, c) by a^2 + b^2 + c^2: the worker that holds the wave divides by it
   const auto square = [n](std::size_t i) {
     const double k = static_cast<double>(i < n - i ? i : n - i);
     return k * k;
@@ -65,7 +66,7 @@ double error_on(const world& everyone, std::size_t n) {
   });
 
   transform(waves, 0, FFTW_BACKWARD);
-  g = second.adjoint(waves);  // the way back of each movement is its adjoint
+  g = second.adjoint(waves);  // the adjoint of a repartition moves every element back
   transform(g, 1, FFTW_BACKWARD);
   field u = first.adjoint(g);
   transform(u, 2, FFTW_BACKWARD);

@@ -1,4 +1,4 @@
-// Finds how far a matrix stretches a vector at most, by power iteration with its adjoint, on 6 workers.
+// Computes the largest singular value of a matrix by power iteration with its adjoint, on 6 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iomanip>
@@ -14,7 +14,7 @@ double a_at(std::size_t i, std::size_t j) {
 }
 double start_at(std::size_t, std::size_t j) { return 1.0 + 0.01 * static_cast<double>(j); }
 
-/// The same by one worker, many more steps: what the answer has to be.
+/// The reference result: the same iteration on one worker, with many more steps.
 double largest_on_one() {
   std::vector<double> x(columns, 1.0), y(rows);
   double length = 0;

@@ -1,4 +1,4 @@
-// Multiplies matrices on layers of workers that each do a part of the steps (the 2.5-D product), on 8 workers.
+// Multiplies matrices by the 2.5-D algorithm, in which each layer of workers does a part of the steps, on 8 workers.
 #include <cmath>
 #include <cstdlib>
 #include <iomanip>
@@ -16,7 +16,7 @@ int c_at(std::size_t i, std::size_t j) {
   return sum;
 }
 
-/// c += a b, of three blocks.
+/// c += a b for three local blocks.
 template <class A, class B, class C>
 void add_product(const A& a, const B& b, C& c) {
   for (std::size_t i = 0; i < c.shape(0); ++i)
@@ -24,9 +24,10 @@ void add_product(const A& a, const B& b, C& c) {
       for (std::size_t j = 0; j < c.shape(1); ++j) c(i, j) += a(i, k) * b(k, j);
 }
 
-/// What a worker receives, in parts of n^2, of two n x n matrices cut over a square of p / c workers, on c layers.
+/// How many elements a worker receives, as a fraction of n^2, when two n x n matrices are multiplied on c layers. Each
+/// layer is a square grid of p / c workers.
 double received(double p, double c) {
-  const double side = std::sqrt(p / c), copies = c > 1 ? 3 * c / p : 0;  // a block of A, B and C from layer to layer
+  const double side = std::sqrt(p / c), copies = c > 1 ? 3 * c / p : 0;  // A, B and C move between the layers
   return copies + 2 / (side * c);
 }
 

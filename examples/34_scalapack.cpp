@@ -1,4 +1,4 @@
-// Hands matrices to ScaLAPACK and takes them back: a system is solved, a product compared with our own, on 4 workers.
+// Passes matrices to ScaLAPACK and back: solves a system, and compares a product with our SUMMA, on 4 workers.
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -48,12 +48,12 @@ double a_at(std::size_t i, std::size_t j) {
 }
 double b_at(std::size_t i, std::size_t j) { return std::cos(static_cast<double>(i + 2 * j)); }
 
-/// A x = b, with the rows of A and of b on four workers; how far A x is from b.
+/// Solves A x = b, with the rows of A and of b on four workers, and returns the error of A x.
 double solve(const world& everyone, int context, std::size_t n) {
   // [solve]
   auto rows = everyone.partition<4, 1>();
   auto square = everyone.partition<2, 2>();
-  const auto a = block_from(rows, extents(n, n), a_at);  // a program's own cut: rows in balance
+  const auto a = block_from(rows, extents(n, n), a_at);  // the program's own distribution: balanced rows
   const auto b = block_from(rows, extents(n, std::size_t{1}), b_at);
 
   dealt_matrix a_dealt(square, context, n, n), b_dealt(square, context, n, 1);
@@ -68,7 +68,7 @@ double solve(const world& everyone, int context, std::size_t n) {
   // [/solve]
   if (info != 0) return HUGE_VAL;
 
-  // A x anew: every worker takes all of x for its rows of A
+  // computes A x again: every worker gets all of x for its rows of A
   const auto everywhere = broadcast(everyone.partition<1>(), everyone.partition<4>());
   const auto whole = everywhere(repartition(rows, everyone.partition<1, 1>())(x));
   double off = 0;
@@ -80,7 +80,7 @@ double solve(const world& everyone, int context, std::size_t n) {
   return all_reduce(everyone.partition<4>(), dimensions<0>, maximum)(as_rank<1>({off}))(0);
 }
 
-/// c += a b, of blocks that lie by rows: to BLAS, which reads columns, c^T += b^T a^T.
+/// c += a b for row-major blocks. BLAS reads them as column-major, that is as c^T += b^T a^T.
 template <class A, class B>
 void add_product(const A& a, const B& b, xt::xtensor<double, 2>& c) {
   const int rows = int(c.shape(0)), columns = int(c.shape(1)), inner = int(a.shape(1));
@@ -92,11 +92,11 @@ struct seconds {
   double ours = 0, theirs = 0, off = 0;
 };
 
-/// C = A B by SUMMA, each block one panel, and by pdgemm.
+/// Computes C = A B by SUMMA with one panel per block, and by pdgemm.
 seconds multiply_both(const world& everyone, int context, std::size_t n) {
   using clock = std::chrono::steady_clock;
   auto square = everyone.partition<2, 2>();
-  all_reduce slowest(everyone.partition<4>(), dimensions<0>, maximum);  // also: all begin together
+  all_reduce slowest(everyone.partition<4>(), dimensions<0>, maximum);  // also serves as a barrier
   const auto timed = [&](auto&& run) {
     slowest(as_rank<1>({0.0}));
     const auto start = clock::now();

@@ -1,4 +1,4 @@
-// Plans how a tensor gets from one layout to another, then carries the plan out step by step, on 8 workers.
+// Plans a reshard from one layout to another, then executes the plan step by step, on 8 workers.
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
@@ -10,7 +10,7 @@ using namespace partita;
 constexpr std::size_t rows = 16, columns = 24;
 double x_at(std::size_t i, std::size_t j) { return static_cast<double>(100 * i + j); }
 
-/// Whether this worker's block is what the layout says, element by element.
+/// Whether every element of this worker's block is the one that the layout puts there.
 bool in_place(const sharded_tensor<double>& x) {
   bool right = true;
   x.for_each_local([&](const auto& i, const double& v) { right = right && v == x_at(i[0], i[1]); });

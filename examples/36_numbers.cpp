@@ -1,4 +1,4 @@
-// Particles bounce in a box that is cut over the workers: numbers of all workers steer them, on 6 workers.
+// Particles in a partitioned box: sums, maxima and scans over all workers control the steps, on 6 workers.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   const std::size_t of_the_middle = p.worker(cuts.owner({rows / 2, columns / 2}));  // the worker of one cell
   // [/arrangement]
 
-  // each worker begins with another number of particles, those in its own block
+  // each worker begins with the particles in its own block, so their numbers differ
   const auto block = cuts.block(p.index());
   std::vector<particle> mine;
   for (std::size_t i = block.start[0]; i < block.stop[0]; ++i)
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
         mine.push_back({static_cast<double>(i), static_cast<double>(j), 1.0 + static_cast<double>(i % 5)});
 
   // [numbers]
-  const std::size_t total = sum_over(everyone, mine.size());        // of all workers, known to all
+  const std::size_t total = sum_over(everyone, mine.size());        // over all workers; each of them gets it
   const std::size_t first = exclusive_scan(everyone, mine.size());  // the number of this worker's first particle
   std::size_t steps = 0;
   for (bool settled = false; !settled; ++steps) {

@@ -1,4 +1,4 @@
-// Heat between a cold and a hot wall, by a class that keeps its halo exchange as a member, on 6 workers.
+// Heat between a cold and a hot wall, computed by a class with a halo exchange as a member, on 6 workers.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -35,7 +35,7 @@ class diffusion {
   }
   // [/class]
 
-  /// How far a cell is at most from the straight line between the walls, where it ends.
+  /// The largest distance of a cell from the final state, which is a straight line between the walls.
   double off() const {
     double most = 0;
     const auto compare = [&](const auto& i) {

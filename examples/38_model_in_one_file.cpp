@@ -1,4 +1,4 @@
-// A model is a struct of tensors, saved by one call and loaded on another mesh, on 4 workers.
+// Saves a struct of sharded tensors by one call and loads it on another mesh, on 4 workers.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -11,13 +11,13 @@ using namespace partita;
 constexpr mesh four{axis{"data", 2}, axis{"model", 2}};
 
 // [model]
-/// Its tensors lie on a mesh as their layouts say.
+/// Each tensor is distributed over a mesh as its layout says.
 struct model {
   sharded_tensor<double> w, b;
   auto tensors() { return std::tie(w, b); }
 };
 
-/// The same text computes on arrays, on tensors and in traced programs.
+/// The same code computes on arrays, on sharded tensors and in traced programs.
 const auto forward = [](const auto& x, const auto& w, const auto& b) {
   const auto rows = reshape<four.layout("data", "")>(x, {8, 12});  // images as rows
   return clip(add(matmul(rows, w), b), 0, 6);

@@ -1,4 +1,4 @@
-// Train a network, both layers cut over a grid of workers, on real images of digits: on 4 workers.
+// Trains a network of two linear layers, both partitioned over a grid, on images of digits, on 4 workers.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -14,9 +14,9 @@
 using namespace partita;
 
 namespace {
-constexpr std::size_t train = 1440;  // rows 0..1439 train, the rest test: a split by file order
+constexpr std::size_t train = 1440;  // rows 0..1439 of the file are for training, the rest for testing
 
-/// The images `first` to `last` as rows of 64 pixels in [0, 1], on worker 0; zero volume on the others.
+/// The images `first` to `last` as rows of 64 pixels in [0, 1] on worker 0; a block of zero volume on the others.
 xt::xtensor<double, 2> images_of(const world& everyone, const std::string& data, std::size_t first, std::size_t last) {
   if (everyone.id() != 0) return zero_volume<double, 2>(last - first);
   const auto pixels = xt::load_npy<std::uint8_t>(data + "/digits_images_u8.npy");
@@ -31,17 +31,17 @@ int main(int argc, char** argv) {
   const std::string data = argc > 1 ? argv[1] : DIGITS_DATA;
   world everyone;
 
-  // the weights lie on f_out x f_in workers: 2 x 2 on four, as square as it goes on others
+  // the weights are on f_out x f_in workers, a grid as square as possible: 2 x 2 on four workers
   std::size_t f_out = 1;
   for (std::size_t f = 1; f * f <= everyone.size(); ++f)
     if (everyone.size() % f == 0) f_out = f;
   const std::size_t f_in = everyone.size() / f_out;
   auto one = everyone.partition<1, 1>();
-  auto p_x = everyone.partition(extents<1, dynamic>(f_in));   // what goes into a layer
-  auto p_h = everyone.partition(extents<1, dynamic>(f_out));  // what comes out of it
+  auto p_x = everyone.partition(extents<1, dynamic>(f_in));   // the inputs of a layer
+  auto p_h = everyone.partition(extents<1, dynamic>(f_out));  // the outputs of a layer
   auto p_w = everyone.partition(extents<dynamic, dynamic>(f_out, f_in));
 
-  // loss and gradient live where the scores are
+  // the loss and its gradient are computed on the workers that hold the scores
   linear<double> hidden(p_x, p_h, p_w, {.in_features = 64, .out_features = 48});
   linear<double> scores(p_x, p_h, p_w, {.in_features = 48, .out_features = 10});
   initialise(hidden, [](auto i, auto j) { return std::sin(1.0 + double(64 * i + j)) * std::sqrt(2.0 / 64); });

@@ -1,4 +1,4 @@
-// Images that examples train on: Fashion-MNIST where it is found, else the digits beside the examples.
+// Reads the images that examples train on: Fashion-MNIST if it is installed, else the digits in the examples folder.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct image_set {
   images train{}, test{};
   std::size_t side = 28;
   double brightest = 255;
-  bool small = false;  ///< the digits
+  bool small = false;  ///< whether these are the digits
 };
 
-/// The bytes of a file, or of its packed form beside it; empty if there is neither.
+/// The bytes of a file, or the unpacked bytes of the gzip file beside it; empty if neither exists.
 inline std::vector<std::uint8_t> bytes_of(const std::string& file) {
   std::vector<std::uint8_t> all;
   if (std::ifstream plain(file, std::ios::binary); plain) {
@@ -43,7 +43,8 @@ inline std::vector<std::uint8_t> bytes_of(const std::string& file) {
   }
   return all;
 }
-/// What follows the header of an idx file: a magic number, and as many extents as its last byte says.
+/// The elements of an idx file, without its header. The header is a magic number, whose last byte is the number of
+/// extents, and the extents.
 inline std::vector<std::uint8_t> elements_of(const std::string& file) {
   std::vector<std::uint8_t> all = bytes_of(file);
   const std::size_t header = all.size() < 4 ? 0 : 4 + 4 * std::size_t{all[3]};
@@ -66,7 +67,7 @@ inline image_set digits_of(const std::string& folder) {
   };
   return {"digits", cut(0, train), cut(train, labels.size()), 8, 16, true};
 }
-/// What is in a folder; of none, what Debian's dataset-fashion-mnist has installed, or the digits.
+/// The images in a folder; without a folder, those of Debian's dataset-fashion-mnist if installed, else the digits.
 inline image_set images_in(const std::string& given) {
   const std::string folder = given.empty() ? "/usr/share/datasets/fashion-mnist" : given;
   for (const char* end : {"", ".gz"})
