@@ -1,5 +1,6 @@
-// How long a plan takes on a cluster that is not there: its messages, one after another, through the processors and the
-// network cards of one node at a time, so that a million workers need no more memory than one node's.
+// A model of a cluster: estimates how long an exchange plan takes on many nodes without running it. It simulates the
+// messages of one node at a time, through the cores of its workers and through its NIC, so a million workers need no
+// more memory than one node does.
 #pragma once
 
 #include <algorithm>
@@ -10,38 +11,40 @@
 
 namespace partita {
 
-/// What nodes are made of. Workers are numbered node by node.
+/// The parameters of the model. Workers are numbered node by node.
 struct cluster_facts {
   std::size_t workers_on_node = 64;
-  double message = 0.8e-6;         ///< seconds of a worker for each message
-  double copied_byte = 1 / 4e9;    ///< seconds of a worker for each byte that it packs or unpacks
-  double latency = 1.5e-6;         ///< seconds from card to card
-  double card_message = 1 / 15e6;  ///< seconds of a node's card for each message
-  double card_byte = 1 / 25e9;     ///< and for each byte
-  double meeting = 0.25e-6;        ///< seconds until a worker of a node sees a flag of another one there
+  double message = 0.8e-6;         ///< seconds that a worker spends on each message
+  double copied_byte = 1 / 4e9;    ///< seconds that a worker spends on each byte that it packs or unpacks
+  double latency = 1.5e-6;         ///< seconds from NIC to NIC
+  double card_message = 1 / 15e6;  ///< seconds that the NIC of a node spends on each message
+  double card_byte = 1 / 25e9;     ///< and on each byte
+  double meeting = 0.25e-6;        ///< seconds until a worker sees a flag that another worker of its node has set
 };
 
-/// What one node does in an exchange.
+/// The result of the model for one node. `seconds` is the time until the last byte has arrived; `bound` is the time that the
+/// NIC needs for the bytes alone. Messages and bytes are those to other nodes.
 struct node_exchange {
-  double seconds = 0,
-         bound = 0;  ///< until its last byte is where it has to be; what its NIC takes for the bytes alone
-  std::size_t messages = 0, bytes = 0;  ///< to other nodes
+  double seconds = 0, bound = 0;
+  std::size_t messages = 0, bytes = 0;
 
   friend bool operator==(const node_exchange&, const node_exchange&) = default;
 };
 
 namespace detail {
 
-/// What one worker of a node exchanges with another worker: one message, or its part of one.
+/// The bytes between worker `local` of the simulated node and another worker: one message, or a part of a joined one.
 struct pair_bytes {
   std::size_t local, other, bytes;
 };
 
-/// One direction of a node's exchange: when its NIC gets which message, and how many bytes it has.
+/// One direction of a node's exchange, simulated in three steps. Pairs of workers whose messages go to the same node
+/// may be joined into few messages; each worker packs its bytes and posts the messages that are not joined; the owners
+/// of the joined messages post those. The NIC then sends all messages in the order in which they were posted.
 class card_queue {
  public:
   card_queue(const cluster_facts& facts, std::size_t node) : facts_(facts), node_(node), now_(facts.workers_on_node) {}
-  /// The messages of a pair of workers, those of each worker of the node one after another.
+  /// Adds the message of a pair of workers. The messages of one local worker must be added one after another.
   void add(const pair_bytes& one) { all_.push_back(one); }
 
   node_exchange run() {
@@ -50,7 +53,8 @@ class card_queue {
       if (node_of(p) != node_) leaving.push_back(p);
     std::stable_sort(leaving.begin(), leaving.end(),
                      [&](const auto& a, const auto& b) { return node_of(a) < node_of(b); });
-    std::vector<std::size_t> joined;  // by other node, where there are any
+    // for each other node: into how many messages the traffic to it is joined; 0 if it is not joined
+    std::vector<std::size_t> joined;
     for (std::size_t first = 0, next = 0; first < leaving.size(); first = next) {
       while (next < leaving.size() && node_of(leaving[next]) == node_of(leaving[first])) ++next;
       const std::size_t lanes = lanes_of(leaving.data() + first, leaving.data() + next);
@@ -88,7 +92,7 @@ class card_queue {
     t.receivers = static_cast<std::size_t>(std::unique(others.begin(), others.end()) - others.begin());
     return t.joined();
   }
-  /// The pairs from k on that share a message: up to their part of all bytes.
+  /// Assigns pairs from k on to one joined message, until it has its share of all bytes.
   void share(const std::vector<pair_bytes>& leaving, std::size_t& k, std::size_t end, std::size_t lane,
              std::size_t lanes) {
     std::size_t left = 0;
@@ -102,7 +106,8 @@ class card_queue {
     m.owner = m.workers[node_traffic::owner(m.workers.size(), node_of(leaving[k - 1]), lane)];
     messages_.push_back(std::move(m));
   }
-  /// Every worker meets each owner once, and an owner posts when all have written.
+  /// Every worker sets one flag for each owner in whose messages it has a part. An owner posts when it has seen the
+  /// flags of all of them.
   void post_joined() {
     const std::size_t n = facts_.workers_on_node;
     std::vector<char> meets(n * n, 0);
@@ -133,7 +138,7 @@ class card_queue {
 
   cluster_facts facts_;
   std::size_t node_;
-  std::vector<double> now_;  // of each worker
+  std::vector<double> now_;  // the current time of each worker
   std::vector<pair_bytes> all_;
   std::vector<joined_message> messages_;
   std::vector<std::pair<double, std::size_t>> queue_;
@@ -141,8 +146,8 @@ class card_queue {
 
 }  // namespace detail
 
-/// Simulates one node of an exchange: `plan_of(worker)` is the exchange plan of a worker. What it receives is taken to
-/// come as what it sends goes, so it is reported as well. Cost: that of the node's plans and sorts of its messages.
+/// Simulates one node of an exchange: `plan_of(worker)` is the exchange plan of a worker. Receives are modelled like
+/// sends, and the slower direction counts. Cost: making the node's plans, and sorting its messages.
 template <class PlanOf>
 node_exchange simulate_node(const cluster_facts& facts, std::size_t node, std::size_t workers,
                             std::size_t element_bytes, PlanOf plan_of) {
@@ -151,7 +156,7 @@ node_exchange simulate_node(const cluster_facts& facts, std::size_t node, std::s
   for (std::size_t worker = first; worker < workers && worker < first + facts.workers_on_node; ++worker) {
     const auto plan = plan_of(worker);
     const auto fill = [&](detail::card_queue& card, const auto& transfers) {
-      for (std::size_t k = 0; k < transfers.size();) {  // the boxes of a pair travel together
+      for (std::size_t k = 0; k < transfers.size();) {  // all boxes of a pair are one message
         const std::size_t other = transfers[k].worker;
         std::size_t elements = 0;
         for (; k < transfers.size() && transfers[k].worker == other; ++k) elements += transfers[k].where.volume();
@@ -167,7 +172,8 @@ node_exchange simulate_node(const cluster_facts& facts, std::size_t node, std::s
   return sent;
 }
 
-/// The slowest of some nodes, evenly spread over all of them: where all workers do alike, of all.
+/// The slowest of `looked_at` nodes, evenly spaced among all nodes. If all workers do the same, it is the slowest of
+/// all.
 template <class PlanOf>
 node_exchange simulate_nodes(const cluster_facts& facts, std::size_t workers, std::size_t element_bytes, PlanOf plan_of,
                              std::size_t looked_at = 16) {

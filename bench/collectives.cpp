@@ -1,6 +1,6 @@
-// Broadcast, sum-reduce and all-sum-reduce against MPI_Bcast, MPI_Reduce and MPI_Allreduce of the same bytes on the
-// same workers, and against a memcpy of them by each worker, in turn within one run. Workers make the same calls here,
-// so the agreement before each call is left out (checks::local).
+// Compares broadcast, sum-reduce and all-sum-reduce with MPI_Bcast, MPI_Reduce and MPI_Allreduce of the same bytes on
+// the same workers, and with a memcpy by each worker. The variants alternate within one run. All workers are known to
+// make the same calls, so the agreement before each call is switched off (checks::local).
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/sum_reduce.hpp>
@@ -19,15 +19,15 @@ namespace {
 
 using namespace partita;
 
-/// Seconds of the clock that all workers of a node share.
+/// The time in seconds by a clock that all workers of a node share.
 double now() {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Seconds from the moment at which all workers begin until the last of them is through. They begin at an agreed time,
-/// because workers leave a barrier one after the other, some microseconds apart. What they got is read afterwards.
+/// Seconds from the common start until the last worker has finished. All workers start at an agreed time, because they
+/// leave a barrier some microseconds apart. `use` reads the result after the time was taken.
 template <class F, class Use>
 double timed(MPI_Comm everyone, bool crowded, F f, Use use) {
   MPI_Barrier(everyone);
@@ -42,7 +42,7 @@ double timed(MPI_Comm everyone, bool crowded, F f, Use use) {
   return slowest;
 }
 
-/// Brings a result into the cache of its owner.
+/// Reads a result once, which brings it into the cache of its worker.
 template <class Block>
 void read_through(const Block& block) {
   float sum = 0;
@@ -51,8 +51,8 @@ void read_through(const Block& block) {
   static_cast<void>(kept);
 }
 
-/// `renew` writes the sources anew before each call: as in real use they lie in the cache of their owner and nowhere
-/// else.
+/// Times the three variants in turn. `renew` writes the sources again before each call, so that they are only in the
+/// cache of their owner, as in real use.
 template <class Ours, class Theirs, class Copy, class Renew>
 void compare(const world& everyone, bench::rows& out, std::size_t rounds, bench::regime_meter& meter,
              const char* kernel, const char* peer, std::size_t bytes, Renew renew, Ours ours, Theirs theirs,
@@ -72,7 +72,7 @@ void compare(const world& everyone, bench::rows& out, std::size_t rounds, bench:
     const auto once = [&](std::size_t way, auto call) {
       renew(k + way);
       const double t = timed(c, crowded, call, [](const auto& y) { read_through(y); });
-      if (k >= 3) taken[way].push_back(t);  // before that pools fill and pages are touched
+      if (k >= 3) taken[way].push_back(t);  // the first three calls fill pools and fault pages in
     };
     once(1, ours);
     once(2, theirs);

@@ -1,5 +1,6 @@
-// A convolution that is cut by rows against its local product alone, forward and backward. The local product by columns
-// against oneDNN where that is installed: its kernel alone, and the product that layers take with -Donednn=enabled.
+// Compares a convolution that is partitioned by rows with its local product alone, forward and backward. Where oneDNN
+// is installed, it also compares the local product by im2col with oneDNN: with its kernel alone, and with the product
+// that layers use with -Donednn=enabled.
 #include <partita/nn/convolution.hpp>
 #ifdef BENCH_ONEDNN
 #include <partita/nn/detail/onednn_convolver.hpp>
@@ -19,7 +20,7 @@ struct shape_of_layer {
   const char* name;
   std::size_t batch, in, out, side, kernel, stride, padding;
 };
-/// 64 channels of 64 x 64, and what ResNet-18 is made of.
+/// A layer of 64 channels of 64 x 64, and the layers of ResNet-18.
 constexpr shape_of_layer layers[] = {{"64 x 64 x 64, 3 x 3", 4, 64, 64, 64, 3, 1, 1},
                                      {"ResNet first, 7 x 7 stride 2", 2, 3, 64, 224, 7, 2, 3},
                                      {"ResNet 56, 3 x 3", 2, 64, 64, 56, 3, 1, 1},
@@ -27,7 +28,7 @@ constexpr shape_of_layer layers[] = {{"64 x 64 x 64, 3 x 3", 4, 64, 64, 64, 3, 1
                                      {"ResNet 14, 3 x 3", 8, 256, 256, 14, 3, 1, 1}};
 
 #ifdef BENCH_ONEDNN
-/// The same product by oneDNN, its weights and x laid out as it likes them before the clock starts.
+/// The same product by oneDNN. Weights and x are converted to the layouts that it prefers before the clock starts.
 class by_onednn {
  public:
   by_onednn(const detail::local_convolution<2>& s, const float* x, const float* w, std::size_t stride) {
@@ -89,7 +90,7 @@ bool measure(const world& everyone, bench::rows& out, const shape_of_layer& l, i
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<float>((k * 7 + everyone.id()) % 13) - 6;
   const xt::xtensor<float, 4> y = layer(x);
 
-  // the same windows, already filled
+  // a local product of the same shape, whose input needs neither exchange nor padding
   detail::local_convolution<2> s;
   s.batch = l.batch, s.in = s.in_of_group = l.in, s.out = s.out_of_group = l.out;
   s.places = {y.shape()[2], y.shape()[3]}, s.kernel = {l.kernel, l.kernel}, s.stride = {l.stride, l.stride};

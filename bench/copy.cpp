@@ -1,4 +1,4 @@
-// How long the copies of blocks take, as a ratio to a memcpy of the same bytes that is timed in turn with them.
+// Times the copies of blocks, as a ratio to a memcpy of the same bytes that alternates with them.
 #include <partita/array/copy.hpp>
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ namespace {
 
 using partita::stores;
 
-/// Pages of zeros, large ones where the system gives them, touched before any timing.
+/// Memory of zeros, in huge pages where the system has them, faulted in before any timing.
 class buffer {
  public:
   explicit buffer(std::size_t bytes)
@@ -42,7 +42,7 @@ struct result {
 bench::rows* out = nullptr;
 int rounds = 0;
 
-/// Medians of both, timed alternately; small cases are repeated inside one sample.
+/// The medians of our copy and of memcpy, timed alternately. Small cases are repeated inside one sample.
 template <class Ours>
 result compare(std::size_t bytes, char* to, const char* from, Ours ours) {
   const std::size_t inner = std::max<std::size_t>(1, (std::size_t{4} << 20) / bytes);

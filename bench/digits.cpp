@@ -1,5 +1,5 @@
-// An epoch of the digits network (64-48-10, float32, 1440 rows) against the same network by hand on MPI and CBLAS: in
-// one run and in turn, on workers that cut the input features of both layers.
+// Compares an epoch of the digits network (64-48-10, float32, 1440 rows) with the same network written by hand on MPI
+// and CBLAS. Both alternate in one run; the input features of both layers are partitioned over the workers.
 #include "linear_by_hand.hpp"
 #include "machine.hpp"
 
@@ -32,7 +32,7 @@ double second_weight(std::size_t i, std::size_t j) {
   return std::sin(2.0 + static_cast<double>(hidden * i + j)) * std::sqrt(2.0 / hidden);
 }
 
-/// The network by hand: both layers cut along their input features, what lies between them on worker 0.
+/// The network by hand: both layers are partitioned along their input features; worker 0 holds what is between them.
 class by_hand {
  public:
   explicit by_hand(int workers)
@@ -86,7 +86,7 @@ class by_hand {
   }
 
  private:
-  /// The loss of a row, and its gradient for the mean over all rows.
+  /// Returns the loss of a row, and writes its gradient for the mean over all rows.
   static float softmax(const float* score, float* gradient, int wanted) {
     const float most = *std::max_element(score, score + classes);
     float sum = 0;

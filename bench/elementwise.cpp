@@ -1,4 +1,4 @@
-// Element-wise operations under array broadcasting: ours, the bare xtensor expression it stands for, and loops by hand.
+// Times element-wise operations with array broadcasting: ours, the equivalent xtensor expression, and loops by hand.
 #include <partita/array/elementwise.hpp>
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ bench::rows* table = nullptr;
 std::string group;  // element type and extents
 
 struct measurement {
-  int repetitions;  ///< so many samples
-  int calls;        ///< in each, so that a call of less than a microsecond is not lost in the clock
+  int repetitions;  ///< how many samples
+  int calls;  ///< how many calls in each sample, since the clock cannot resolve one call of less than a microsecond
 };
 
 template <class F>
@@ -22,7 +22,7 @@ double once(F& f, int calls) {
   return (bench::seconds() - start) / calls;
 }
 
-/// The three are timed in turn, so that a disturbance of the machine meets all of them.
+/// Times the three variants in turn, so that a disturbance of the machine affects all of them.
 template <class Ours, class Bare, class Hand>
 void compare(const char* name, measurement m, Ours ours, Bare bare, Hand hand) {
   std::vector<double> samples[3];

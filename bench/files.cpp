@@ -1,8 +1,8 @@
-// One file of a tensor written and read by all workers, beside dd, collective MPI-IO and parallel HDF5, on N workers.
+// Times how all workers write and read one file of a tensor, beside dd, collective MPI-IO and HDF5, on N workers.
 //
-// Medians over the rounds, the ways in turn within each, beginning with another one each time: what the disk still has
-// to do for one way slows the next. Every way writes a new file and waits for the disk; what is read was written just
-// before, so it is in the page cache.
+// Reports medians over the rounds. Each round runs all variants, in a rotated order, because work that the disk still
+// has to do for one variant slows the next one. Every variant writes a new file and waits for the disk. The files that
+// are read were written just before, so they are in the page cache.
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>
 #include <partita/io/save_checkpoint.hpp>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace partita;
 
-/// The same bytes by MPI-IO as its own collective calls do it: blocks of a row-major matrix, by a file view.
+/// The same bytes by the collective calls of MPI-IO: blocks of a row-major matrix, through a file view.
 class mpi_io {
  public:
   mpi_io(const world& everyone, const std::string& path, const std::array<std::size_t, 2>& extents, const box<2>& block)
@@ -65,7 +65,7 @@ class mpi_io {
 };
 
 #ifdef BENCH_HDF5
-/// The same bytes by parallel HDF5, by its own collective calls: each worker selects its block as a hyperslab.
+/// The same bytes by the collective calls of parallel HDF5: each worker selects its block as a hyperslab.
 class parallel_hdf5 {
  public:
   parallel_hdf5(const world& everyone, const std::string& path, const std::array<std::size_t, 2>& extents,
@@ -89,7 +89,7 @@ class parallel_hdf5 {
     if (H5Dwrite(w, H5T_NATIVE_FLOAT, in_memory_, in_file_, moving_, data) < 0)
       throw std::runtime_error("cannot write " + path_);
     H5Dclose(w), H5Fclose(file);
-    detail::posix_file same;  // as MPI_File_sync does
+    detail::posix_file same;  // flushes as MPI_File_sync does
     if (same.open(path_, O_WRONLY) != 0 || same.sync() != 0) throw std::runtime_error("cannot flush " + path_);
   }
   void read(float* data) {
@@ -159,7 +159,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     everyone.communicator().barrier();
   };
   const auto nothing = [] {};
-  const file_options moved{.run_bytes = std::size_t{1} << 40U};  // read by rows, and brought to the columns
+  const file_options moved{.run_bytes = std::size_t{1} << 40U};  // reads rows, then redistributes them to columns
   std::uint64_t step = 0;
   way ways[] = {
       {"write: dd, one process", clean, [&] { by_one(dd + " conv=fdatasync"); }},
@@ -188,7 +188,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
       {"read:  checkpoint, columns, moved", nothing,
        [&] { load_checkpoint(folder + "/run", everyone).load<float, 2>("w", p_columns, moved); }},
   };
-  std::vector<std::size_t> groups;  // a way that writes, and those that read what it wrote
+  std::vector<std::size_t> groups;  // each group is a variant that writes, and the variants after it that read its file
   for (std::size_t k = 0; k < std::size(ways); ++k)
     if (ways[k].name[0] == 'w') groups.push_back(k);
   for (int round = 0; round < rounds; ++round)

@@ -1,6 +1,6 @@
-// Filling the ghosts of a block in place, against MPI_Neighbor_alltoallw on subarray types, hand-written MPI_Isend and
-// MPI_Irecv with packing, and PETSc's DMDA: widths 1 and 2, corners included, in one alternating run. And a stencil
-// step whose ghosts travel meanwhile, against the step without any exchange.
+// Compares the in-place exchange of ghost cells with MPI_Neighbor_alltoallw on subarray types, with hand-written
+// MPI_Isend and MPI_Irecv with packing, and with PETSc's DMDA: widths 1 and 2, corners included, alternating in one
+// run. It also compares a stencil step that overlaps the exchange with the step without any exchange.
 #include <partita/kernel/halo_exchange.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace partita;
 
-/// One neighbour's box in the block with ghosts.
+/// The box of one neighbour in the block with ghosts.
 template <std::size_t Rank>
 struct face {
   int worker;
@@ -26,7 +26,7 @@ struct face {
   std::array<std::size_t, Rank> shape;
 };
 
-/// What the peers work from: the boxes that leave a block with ghosts and those that come, one for each neighbour.
+/// The input of the peers: for each neighbour, the boxes of a block with ghosts that are sent and received.
 template <std::size_t Rank>
 struct neighbourhood {
   std::array<std::size_t, Rank> shape;
@@ -42,7 +42,7 @@ struct neighbourhood {
   }
 };
 
-/// One collective call of neighbours.
+/// Exchanges ghosts by one neighbourhood collective.
 template <std::size_t Rank>
 class by_alltoallw {
  public:
@@ -83,7 +83,7 @@ class by_alltoallw {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// What a careful programmer writes: rows packed by memcpy, receives posted first.
+/// Exchanges ghosts as a careful programmer does: posts receives first, and packs rows by memcpy.
 template <std::size_t Rank>
 class by_hand {
  public:
@@ -134,7 +134,7 @@ class by_hand {
   std::vector<MPI_Request> requests_;
 };
 
-/// 4 workers are 2 x 2.
+/// The extents of the grid of workers: 2 x 2 for 4 workers in two dimensions.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> parts_of(std::size_t workers) {
   std::array<std::size_t, Rank> parts{};
@@ -184,12 +184,12 @@ bool measure(const world& everyone, bench::rows& out, std::size_t side, std::siz
   }
 #ifdef BENCH_PETSC
   for (int k = -3; k < std::min(iterations, 30);
-       ++k) {  // by itself: it copies the block, too, out of everybody's cache
+       ++k) {  // not alternating with the others: it also copies the block and so evicts their caches
     const double d = bench::timed([&] { array.global_to_local(); });
     if (k >= 0) petsc.push_back(d);
   }
 #endif
-  for (auto* block : {u.data(), v.data(), w.data()})  // every ghost comes from a cell that has changed
+  for (auto* block : {u.data(), v.data(), w.data()})  // changes all cells, so that every ghost has to change
     for (std::size_t k = 0; k < u.size(); ++k) block[k] += 1;
   h.refresh(u), neighbours(v.data()), hand(w.data());
   bool right = u == v && v == w;
@@ -212,7 +212,7 @@ bool measure(const world& everyone, bench::rows& out, std::size_t side, std::siz
   return right;
 }
 
-/// One step of the heat equation in the cells of a box, as a loop over rows that the compiler makes vectors of.
+/// One step of the heat equation in the cells of a box, as a loop over rows that the compiler vectorises.
 void heat(const halo_cells<2>& cells, const box<2>& where, const double* u, double* next, std::size_t row) {
   if (where.empty()) return;
   const auto [i, j] = cells.at(where.start[0], where.start[1]);
@@ -225,7 +225,7 @@ void heat(const halo_cells<2>& cells, const box<2>& where, const double* u, doub
   }
 }
 
-/// A 5-point step: the cells alone, with their ghosts fetched meanwhile, and with the ghosts fetched before.
+/// Times a 5-point step: without an exchange, with an overlapped exchange, and with a blocking exchange before it.
 void measure_step(const world& everyone, bench::rows& out, std::size_t side, int iterations) {
   const auto p = everyone.partition(dynamic_extents<2>(parts_of<2>(everyone.size())));
   const halo_exchange h(p, {.before = {1, 1}, .after = {1, 1}}, boundary::zero);

@@ -1,4 +1,4 @@
-// PETSc as a peer of halo exchange: the ghosts of a DMDA, cut as our blocks are.
+// PETSc as a peer of halo exchange: a DMDA with the same blocks and ghosts as ours.
 #pragma once
 
 #include <petscdmda.h>
@@ -8,11 +8,12 @@
 
 namespace bench {
 
-/// A distributed array of doubles with ghosts of one width on all sides and corners, none beyond the borders.
+/// A distributed array of doubles with ghosts of one width on all sides and corners, but none outside the domain.
 template <std::size_t Rank>
 class by_dmda {
  public:
-  /// `sizes` are the sizes of the blocks along each dimension, and their product of counts is the number of workers.
+  /// `sizes` has the sizes of the blocks along each dimension. The product of the numbers of blocks is the number of
+  /// workers.
   by_dmda(const std::array<std::vector<std::size_t>, Rank>& sizes, std::size_t width) {
     PetscBool started = PETSC_FALSE;
     PetscInitialized(&started);
@@ -20,7 +21,7 @@ class by_dmda {
       PetscOptionsSetValue(nullptr, "-no_signal_handler", "");
       PetscInitializeNoArguments();
     }
-    std::array<std::vector<PetscInt>, 3> along;  // PETSc's first dimension is the one that lies dense in memory
+    std::array<std::vector<PetscInt>, 3> along;  // PETSc's first dimension is the one that is contiguous in memory
     std::array<PetscInt, 3> n{1, 1, 1}, parts{1, 1, 1};
     for (std::size_t d = 0; d < Rank; ++d) {
       for (const std::size_t k : sizes[Rank - 1 - d])
@@ -47,17 +48,17 @@ class by_dmda {
     DMDestroy(&array_);
   }
 
-  /// From the vector without ghosts to the block with ghosts, as PETSc's programs do: the block itself is copied, too.
+  /// Copies the vector without ghosts to the block with ghosts and fills the ghosts, as PETSc's programs usually do.
   void global_to_local() {
     DMGlobalToLocalBegin(array_, global_, INSERT_VALUES, local_);
     DMGlobalToLocalEnd(array_, global_, INSERT_VALUES, local_);
   }
-  /// The ghosts of a block that has them already.
+  /// Updates the ghosts in a block with ghosts.
   void local_to_local() {
     DMLocalToLocalBegin(array_, local_, INSERT_VALUES, local_);
     DMLocalToLocalEnd(array_, local_, INSERT_VALUES, local_);
   }
-  /// Calls f(data) for this worker's block with ghosts, or without.
+  /// Calls f(data) for this worker's block, with or without ghosts.
   template <class F>
   void with_local(F f) {
     with(local_, f);

@@ -1,4 +1,4 @@
-// The command line of all benchmarks, and the rows that they print: JSON with --json, else text.
+// The command line of all benchmarks, and the rows of results that they print: JSON with --json, else text.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ inline double least(const std::vector<double>& samples) {
   return *std::min_element(samples.begin(), samples.end());
 }
 
-/// What stands after an option: nothing, one number of at least 1, two of them, a list with commas, a number with
-/// decimals, or any word.
+/// The argument of an option: none, one number of at least 1, two of them, a comma-separated list, a decimal number, or
+/// any word.
 enum class argument { none, count, pair, list, decimal, word };
 
 /// An option of a benchmark: --name VALUE.
@@ -43,11 +43,11 @@ struct option {
   const char* name;
   argument takes;
   const char* help;
-  std::string usual{};  ///< its value where it is not given; empty: none
-  std::string quick{};  ///< its value with --quick; empty: as usual
+  std::string usual{};  ///< its default value; empty: none
+  std::string quick{};  ///< its default value with --quick; empty: the same as `usual`
 };
 
-/// For how many workers a benchmark is made. Those that run without MPI have {1, 1}.
+/// The numbers of workers that a benchmark supports. Benchmarks without MPI have {1, 1}.
 struct worker_range {
   std::size_t least = 1, most = ~std::size_t{0};
 
@@ -57,19 +57,19 @@ struct worker_range {
   }
 };
 
-/// A command line that cannot be read: exit status 2, and this message once.
+/// An invalid command line: the message is printed once, and the exit status is 2.
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// --help, --json, --quick and the options that a benchmark names. Anything else is an error.
+/// The parsed command line: --help, --json, --quick and the options of the benchmark. Anything else is an error.
 class command_line {
  public:
   command_line(const char* name, const char* about, worker_range range, std::initializer_list<option> options)
       : name_(name), about_(about), range_(range), options_(options) {}
 
-  /// The exit status where the program ends here: 0 after --help, 2 for a line that cannot be read or a number of
-  /// workers that does not fit. Only a worker that `prints` writes.
+  /// Parses the arguments. Returns an exit status if the program should end: 0 after --help, 2 for an invalid line or
+  /// an unsupported number of workers. Only a worker with `prints` writes.
   std::optional<int> read(int argc, char** argv, std::size_t workers = 1, bool prints = true) {
     try {
       for (int k = 1; k < argc; ++k) {
@@ -94,7 +94,7 @@ class command_line {
   const char* name() const { return name_; }
   bool json() const { return json_; }
   bool quick() const { return quick_; }
-  /// Whether it was given, or has a usual value.
+  /// Whether the option was given or has a default value.
   bool has(std::string_view option) const { return !value_of(option).empty(); }
   std::string word(std::string_view option) const { return value_of(option); }
   std::size_t count(std::string_view option) const { return counts(option).at(0); }
@@ -182,32 +182,32 @@ class command_line {
 /// One row, in the order in which its fields are printed.
 using row = nlohmann::ordered_json;
 
-/// The rows of a benchmark. A row without samples, or with a number that is not finite, is an error and not printed.
+/// The rows of a benchmark. A row without samples or with a non-finite number is an error and is not printed.
 class rows {
  public:
   rows(const command_line& line, std::size_t workers = 1, bool prints = true)
       : bench_(line.name()), json_(line.json()), workers_(workers), prints_(prints) {}
 
-  /// What was measured `samples` times.
+  /// Adds a row that was measured `samples` times.
   void add(const std::string& name, row fields, std::size_t samples) {
     if (samples == 0) throw std::runtime_error("the case '" + name + "' has no samples");
     fields["samples"] = samples;
     print(name, std::move(fields));
   }
-  /// What a model says, or a number about other rows.
+  /// Adds a row that was computed by a model or from other rows.
   void add_derived(const std::string& name, row fields) { print(name, std::move(fields)); }
-  /// One way to do a case: its median and least seconds, and what else there is to say.
+  /// Adds one variant of a case: its median and minimum seconds, and further fields.
   void add_peer(const std::string& name, const std::string& peer, const std::vector<double>& samples,
                 const row& more = row::object()) {
     row fields{{"peer", peer}, {"seconds_median", median(samples)}, {"seconds_min", least(samples)}};
     fields.update(more);
     add(name, std::move(fields), samples.size());
   }
-  /// What a reader has to know, which is no row: printed where rows are text.
+  /// A remark for the reader, printed only in text output.
   void note(const std::string& words) const {
     if (prints_ && !json_) std::printf("%s\n", words.c_str());
   }
-  /// The exit status: 1 where something is wrong, or nothing was measured.
+  /// The exit status: 1 if a result is wrong or nothing was measured.
   int status(bool right = true) const {
     if (prints_ && count_ == 0) std::fprintf(stderr, "%s: nothing was measured\n", bench_.c_str());
     if (prints_ && !right) std::fprintf(stderr, "%s: a result is wrong\n", bench_.c_str());
@@ -255,7 +255,7 @@ class rows {
   std::size_t count_ = 0;
 };
 
-/// A folder of this run alone, which is removed when the run ends, also by an exception.
+/// A folder for this run only. It is removed when the run ends, also by an exception.
 struct temporary_folder {
   std::filesystem::path path;
 
@@ -272,7 +272,7 @@ struct temporary_folder {
   }
 };
 
-/// A benchmark of one process: body(line, rows) returns whether all results are right.
+/// Runs a benchmark of one process: body(line, rows) returns whether all results are right.
 template <class Body>
 int run_alone(int argc, char** argv, command_line line, Body body) {
   if (const auto status = line.read(argc, argv)) return *status;

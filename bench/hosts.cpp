@@ -1,5 +1,5 @@
-// How long every kernel takes between hosts, beside MPI's own call for the same: alternating, medians, a line of JSON
-// for each. To be run by test/support/cluster.py, on as many workers of each host.
+// Times every kernel between hosts, alternating with the MPI call for the same, and prints the medians as lines of
+// JSON. test/support/cluster.py runs it, with the same number of workers on each host.
 #include <unistd.h>
 #include <algorithm>
 #include <partita/kernel/all_gather.hpp>
@@ -21,11 +21,11 @@ namespace {
 using namespace partita;
 using matrix = xt::xtensor<double, 2>;
 
-/// Of the machine, of which all hosts are part; MPI_Wtime counts from the start of each process.
+/// The time by the clock of the machine that runs all hosts. MPI_Wtime is not used: it may begin at a process's start.
 double now() { return bench::seconds(); }
 
-/// The hosts are one machine, so that all workers read one clock: a call begins everywhere at the same time, and takes
-/// until the last of them has its result.
+/// The seconds until the last worker has its result. All hosts run on one machine and read one clock, so the call can
+/// start at the same time on all workers.
 template <class F>
 double seconds(F f) {
   double start = now() + 0.003;
@@ -41,8 +41,8 @@ double seconds(F f) {
   return all;
 }
 
-/// What the model of cluster_model.hpp says of a repartition of rows to columns over the link that this job has
-/// measured. Messages that leave at once travel beside the agreement; others follow it, are announced and asked for.
+/// The estimate of cluster_model.hpp for a repartition from rows to columns over the link that this job has measured.
+/// Short (eager) messages overlap with the agreement. Longer ones follow it and need a rendezvous.
 double modelled(const world& everyone, int hosts, std::size_t rows, std::size_t columns) {
   const std::size_t P = everyone.size(), nodes = static_cast<std::size_t>(hosts);
   const auto& link = detail::own_node::of(everyone.communicator()).link();
@@ -128,7 +128,7 @@ class table {
  private:
   template <class Ours, class Theirs>
   void row(const char* name, Ours ours, Theirs theirs, double model = 0) const {
-    for (int k = 0; k < 3; ++k) ours(), theirs();  // structures, connections, the choice of a form
+    for (int k = 0; k < 3; ++k) ours(), theirs();  // warm-up: plans, connections, the choice of an algorithm
     std::vector<double> first, second;
     double spent = 0;
     constexpr std::size_t least = 5, most = 21;

@@ -1,5 +1,5 @@
-// How long a linear layer takes, forward and with its adjoint, against the same local products alone, the layer written
-// by hand on MPI and CBLAS, and ScaLAPACK's psgemm: in one run and in turn. W is cut over as many workers as there are.
+// Compares a linear layer, forward and with its adjoint, with its local products alone, with the layer written by hand
+// on MPI and CBLAS, and with ScaLAPACK's psgemm, alternating in one run. W is partitioned over all workers.
 #include "linear_by_hand.hpp"
 #include "machine.hpp"
 
@@ -29,13 +29,13 @@ struct {
 } chosen;
 
 #if defined(BENCH_SCALAPACK)
-/// y = x W^T by psgemm. A row-major matrix is its transpose to ScaLAPACK: y^T = W x^T on f_in x f_out workers, each
-/// with one block of each matrix, the batch cut as well.
+/// y = x W^T by psgemm. ScaLAPACK reads a row-major matrix as its transpose, so it computes y^T = W x^T on f_in x f_out
+/// workers. Each of them holds one block of each matrix; the batch is partitioned as well.
 class scalapack {
  public:
   scalapack(int f_out, int f_in, int batch, int features) : batch_(batch), features_(features) {
     Cblacs_get(0, 0, &context_);
-    Cblacs_gridinit(&context_, "Column", f_in, f_out);  // worker i f_in + j at (j, i), as the layer's W
+    Cblacs_gridinit(&context_, "Column", f_in, f_out);  // worker i f_in + j is at (j, i), as for the layer's W
     const auto up = [](int a, int b) { return (a + b - 1) / b; };
     const auto describe = [&](int rows, int columns, int* d) {
       const int of_this[9] = {1, context_, rows, columns, up(rows, f_in), up(columns, f_out), 0, 0, up(rows, f_in)};
@@ -52,7 +52,7 @@ class scalapack {
     psgemm_("T", "N", &features_, &batch_, &features_, &one_f, w_.data(), &one, &one, of_w_, x_.data(), &one, &one,
             of_x_, &zero_f, y_.data(), &one, &one, of_y_);
   }
-  /// dW^T = x^T dy and dx^T = W^T dy^T, with y in the place of dy.
+  /// Computes dW^T = x^T dy and dx^T = W^T dy^T, using y as dy.
   void adjoint() {
     const float one_f = 1, zero_f = 0;
     const int one = 1;
@@ -72,7 +72,7 @@ class scalapack {
 };
 #endif
 
-/// One way to compute a layer: only forward, or with its adjoint.
+/// One implementation of the layer: the forward call alone, and with its adjoint.
 struct variant {
   std::string name;
   std::function<void()> run;

@@ -1,16 +1,16 @@
-// The distributed linear layer as one writes it on MPI and CBLAS: what linear<float> is measured against.
+// A distributed linear layer written by hand on MPI and CBLAS, as the peer of linear<float>.
 #pragma once
 
 #include <mpi.h>
 #include <algorithm>
 #include <cstddef>
-#include <partita/array/gemm.hpp>  // declares cblas_sgemm, in a way that <cblas.h> cannot stand beside
+#include <partita/array/gemm.hpp>  // declares cblas_sgemm, in conflict with <cblas.h>
 #include <vector>
 
 namespace bench {
 
-/// y = x W^T + b, W cut over f_out x f_in workers: x on the workers of row 0, y on those of column 0. Features must
-/// divide evenly.
+/// y = x W^T + b with W partitioned over f_out x f_in workers: x is on the workers of row 0, y on those of column 0.
+/// The numbers of features must be divisible by the extents of the grid.
 class linear_by_hand {
  public:
   linear_by_hand(int f_out, int f_in, int batch, int in_features, int out_features, bool bias = false)
@@ -33,7 +33,7 @@ class linear_by_hand {
     MPI_Comm_free(&column_);
   }
 
-  /// The local products alone, as BLAS is called for large batches.
+  /// The local product alone, by one call of BLAS.
   void product(float onto = 0) {
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, batch_, out_, in_, 1, x.data(), in_, w.data(), in_, onto,
                 y.data(), out_);
@@ -44,7 +44,7 @@ class linear_by_hand {
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, batch_, in_, out_, 1, dy.data(), out_, w.data(), in_, 0,
                 dx.data(), in_);
   }
-  /// From x on row 0 to y on column 0.
+  /// Computes y on column 0 from x on row 0.
   void forward() {
     MPI_Bcast(x.data(), static_cast<int>(x.size()), MPI_FLOAT, 0, column_);
     if (!b.empty())
@@ -52,7 +52,7 @@ class linear_by_hand {
     product(b.empty() ? 0 : 1);
     sum(y, first_column_, row_);
   }
-  /// From dy on column 0 to dx on row 0.
+  /// Computes dx on row 0 from dy on column 0.
   void adjoint() {
     MPI_Bcast(dy.data(), static_cast<int>(dy.size()), MPI_FLOAT, 0, row_);
     adjoint_products();

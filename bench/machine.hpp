@@ -1,4 +1,4 @@
-// What every benchmark over workers needs: a main function, a common clock, samples, the regime of the machine.
+// Common parts of all MPI benchmarks: a main function, a common clock, samples, the regime of the machine.
 #pragma once
 
 #include <mpi.h>
@@ -27,14 +27,14 @@ inline int workers() {
   return n;
 }
 
-/// Whether something is right on all workers.
+/// Whether `here` is true on all workers.
 inline bool right_everywhere(bool here) {
   int own = here ? 1 : 0, all = 0;
   MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return all != 0;
 }
 
-/// A benchmark over workers: body(line, rows) returns whether this worker's results are right. Worker 0 prints.
+/// Runs an MPI benchmark: body(line, rows) returns whether this worker's results are right. Worker 0 prints.
 template <class Body>
 int run_on_workers(int argc, char** argv, command_line line, Body body) {
   struct session {
@@ -49,7 +49,7 @@ int run_on_workers(int argc, char** argv, command_line line, Body body) {
     rows out(line, n, worker() == 0);
     const bool right = right_everywhere(body(std::as_const(line), out));
     return out.status(right);
-  } catch (const usage_error& e) {  // thrown by all workers: it follows from the command line and their number
+  } catch (const usage_error& e) {  // thrown by all workers, since they have the same command line
     return worker() == 0 ? line.print_error(e) : 2;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s: worker %d: %s\n", line.name(), worker(), e.what());
@@ -58,8 +58,8 @@ int run_on_workers(int argc, char** argv, command_line line, Body body) {
   }
 }
 
-/// What one call took: from the first start to the last end over all workers, by the clock that one machine's processes
-/// share, and how far apart they started.
+/// The time of one call, from the first start to the last end over all workers, and how far apart they started. The
+/// processes of one machine share the clock.
 struct sample {
   double seconds, apart;
 };
@@ -80,15 +80,15 @@ double timed(Call call) {
   return sampled(call).seconds;
 }
 
-/// How often another program has run on this worker's core in its stead.
+/// How often this worker has lost its core to another process (involuntary context switches).
 inline long interruptions() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_nivcsw;
 }
 
-/// How far two cores are from each other: a hypervisor moves virtual cores between caches within seconds, and a ratio
-/// of samples from both sides of such a move means nothing.
+/// The distance between two cores. A hypervisor moves virtual cores between caches within seconds, and a ratio of
+/// samples from before and after such a move means nothing.
 enum class regime { near, far, oversubscribed };
 inline const char* name_of(regime r) {
   return r == regime::near ? "near" : r == regime::far ? "far" : "oversubscribed";
@@ -110,7 +110,8 @@ class regime_meter {
   }
   ~regime_meter() { MPI_Win_free(&window_); }
 
-  /// One way of a flag between workers 0 and 1, in seconds, the best of some tries; the same number on all workers.
+  /// The one-way latency in seconds of a flag between workers 0 and 1, the best of some tries. All workers get the same
+  /// number.
   double latency() {
     double result = 1;
     const int rounds = 20;
@@ -142,11 +143,11 @@ class regime_meter {
   long count_ = 0;
 };
 
-/// The regimes that were met in the course of a measurement.
+/// Counts the regimes that were seen during a measurement.
 class regimes_met {
  public:
   void add(regime r) { ++times_[static_cast<std::size_t>(r)]; }
-  /// The name of the most frequent one.
+  /// The name of the most frequent regime.
   const char* most() const { return name_of(static_cast<regime>(std::max_element(times_, times_ + 3) - times_)); }
 
  private:

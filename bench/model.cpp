@@ -1,4 +1,4 @@
-// How long repartitions of up to a million workers would take, by the model of cluster_model.hpp; needs no MPI.
+// Estimates how long repartitions on up to a million workers take, by the model of cluster_model.hpp, without MPI.
 #include <partita/plan/repartition_plan.hpp>
 #include "cluster_model.hpp"
 #include "harness.hpp"

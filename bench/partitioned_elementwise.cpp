@@ -1,5 +1,5 @@
-// Adding a row to a matrix that is spread over workers: where the row is in place, on one worker, and cut in another
-// way.
+// Times how a row is added to a distributed matrix: when the row already has a matching partition, when one worker
+// holds it, and when it has a different partition.
 #include <partita/kernel/partitioned_elementwise.hpp>
 #include <vector>
 
@@ -21,8 +21,8 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   const world everyone(checks::local);
   const int rounds = line.rounds();
   const std::size_t p = everyone.size(), n = p * line.count("rows"), m = line.count("columns");
-  const auto wide = on(everyone.partition(extents(1, p)), extents(n, m));  // columns are cut
-  const auto tall = on(everyone.partition(extents(p, 1)), extents(n, m));  // rows are cut
+  const auto wide = on(everyone.partition(extents(1, p)), extents(n, m));  // partitioned by columns
+  const auto tall = on(everyone.partition(extents(p, 1)), extents(n, m));  // partitioned by rows
   const auto cut = on(everyone.partition(extents(p)), extents(m));
   const auto whole = on(everyone.partition<1>(), extents(m));
   const auto block = [](const auto& placed) { return xt::eval(xt::ones<float>(placed.block_shape())); };

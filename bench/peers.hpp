@@ -1,5 +1,5 @@
-// The other ways to repartition that ours is measured against, each set up once for a case and then called again and
-// again: raw MPI schemes, and what Debian packages of the libraries that do it.
+// The peers of our repartition: schemes in plain MPI, and the libraries for it that Debian packages. Each peer is set
+// up once for a case and then called repeatedly.
 #pragma once
 
 #include <mpi.h>
@@ -24,13 +24,13 @@ inline std::size_t volume(const shape& s) {
   return v;
 }
 
-/// One tensor of floats, balanced over a grid of workers before and over another after.
+/// One tensor of floats that moves from the balanced blocks of one grid of workers to those of another.
 struct problem {
   shape extents, from, to;
-  bool transposed = false;  ///< dimensions 0 and 1 change places on the way; `to` is the grid of the result
+  bool transposed = false;  ///< whether dimensions 0 and 1 are swapped; `to` is the grid of the result
 };
 
-/// A box as [start, stop) along each dimension.
+/// A box of indices, [start, stop) along each dimension.
 struct span {
   shape start, stop;
   shape size() const {
@@ -61,7 +61,7 @@ inline span common(const span& a, const span& b) {
   return c;
 }
 
-/// What moves between this worker and worker k: the box, and its sides as MPI types.
+/// The data that moves between this worker and worker k: the box, and the MPI datatypes that select it on both sides.
 struct meeting {
   int worker;
   std::size_t elements;
@@ -92,7 +92,8 @@ inline std::vector<meeting> meetings(const problem& p, const shape& own_grid, co
 
 using call = std::function<void(const float* x, float* y)>;
 
-/// The same bytes between the same workers, from contiguous to contiguous memory: what MPI alone costs. Moves no block.
+/// Sends the same bytes between the same workers, but from and to contiguous memory: the cost of MPI alone. No block is
+/// repartitioned.
 inline call raw_contiguous(const problem& p, int me, int n) {
   auto sends = meetings(p, p.from, p.to, me, n), receives = meetings(p, p.to, p.from, me, n);
   return [=](const float* x, float* y) {
@@ -124,7 +125,7 @@ inline call raw_contiguous(const problem& p, int me, int n) {
   };
 }
 
-/// Derived types straight from and to the blocks, point to point.
+/// Point-to-point messages with derived datatypes, directly from and to the blocks.
 inline call raw_types(const problem& p, int me, int n) {
   auto sends = meetings(p, p.from, p.to, me, n), receives = meetings(p, p.to, p.from, me, n);
   return [=](const float* x, float* y) {
@@ -135,7 +136,7 @@ inline call raw_types(const problem& p, int me, int n) {
   };
 }
 
-/// COSTA's scheme in plain MPI: pack, send, receive, unpack, one message for each pair.
+/// COSTA's scheme in plain MPI: pack, send, receive, unpack, with one message for each pair of workers.
 inline call raw_packed(const problem& p, int me, int n) {
   auto sends = meetings(p, p.from, p.to, me, n), receives = meetings(p, p.to, p.from, me, n);
   std::size_t out = 0, in = 0;
@@ -204,7 +205,7 @@ void Cblacs_gridmap(int*, int*, int, int, int);
 void Cpsgemr2d(int, int, float*, int, int, int*, float*, int, int, int*, int);
 }
 
-/// It knows matrices in whole blocks of one size, on all workers.
+/// Whether ScaLAPACK can do it: it supports matrices in complete blocks of one size, on all workers.
 inline bool scalapack_can(const problem& p, int n) {
   if (p.transposed || p.extents.size() != 2) return false;
   for (const shape& grid : {p.from, p.to})
@@ -219,7 +220,7 @@ inline call scalapack(const problem& p, int me, int n) {
     int context = 0;
     Cblacs_get(0, 0, &context);
     std::vector<int> map(volume(grid));
-    for (std::size_t i = 0; i < grid[0]; ++i)  // place (j, i) of the transposed grid, column-major
+    for (std::size_t i = 0; i < grid[0]; ++i)  // the worker at (j, i) of the transposed grid, column-major
       for (std::size_t j = 0; j < grid[1]; ++j) map[i * grid[1] + j] = static_cast<int>(i * grid[1] + j);
     Cblacs_gridmap(&context, map.data(), static_cast<int>(grid[1]), static_cast<int>(grid[1]),
                    static_cast<int>(grid[0]));
@@ -243,7 +244,7 @@ inline call scalapack(const problem& p, int me, int n) {
 #endif
 
 #if defined(BENCH_FFTW)
-/// FFTW's transpose of row slabs, planned by measuring, which writes into both blocks.
+/// FFTW's transpose of row slabs, with a plan made by FFTW_MEASURE, which overwrites both blocks.
 inline call fftw(const problem& p, float* x, float* y) {
   fftwf_mpi_init();
   const fftwf_plan plan = fftwf_mpi_plan_transpose(

@@ -1,4 +1,4 @@
-// PETSc as a peer: a VecScatter from the numbering of one arrangement of blocks to that of another.
+// PETSc as a peer of repartition: a VecScatter between the numberings of two arrangements of blocks.
 #pragma once
 
 #include <petscvec.h>
@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// PETSc's scalars are doubles here: each carries two neighbouring floats, so that it moves the same bytes as
-/// everybody.
+/// Whether PETSc can do it. Its scalars are doubles here: each carries two neighbouring floats, so that it moves the
+/// same bytes as the other peers.
 inline bool petsc_can(const problem& p) {
   const std::size_t last = p.extents.size() - 1;
   for (const shape& grid : {p.from, p.to})
@@ -16,8 +16,7 @@ inline bool petsc_can(const problem& p) {
   return !p.transposed;
 }
 
-/// Sets up a VecScatter between two arrays. Every pair of y is named by its place in x: an integer for each, O(local
-/// pairs).
+/// Sets up a VecScatter between two arrays. For each local pair of floats of y it lists the position of the pair in x.
 inline call petsc(const problem& p, float* x, float* y, int me, int n) {
   PetscBool started = PETSC_FALSE;
   PetscInitialized(&started);

@@ -1,5 +1,5 @@
-// How long a repartition takes, against a memcpy of the same bytes and against the other ways to do it, all in one run
-// and in turn, on 2 or on 4 workers.
+// Compares a repartition with a memcpy of the same bytes and with other implementations of it, alternating in one run,
+// on 2 or on 4 workers.
 #include "machine.hpp"
 #include "peers.hpp"
 #if defined(BENCH_PETSC)
@@ -26,14 +26,14 @@ struct {
   std::size_t samples = 0, most_bytes = 0;
 } chosen;
 
-/// One way to do it: what is called for each tensor of the case, and where the result then lies.
+/// One implementation: a function for each tensor of the case, which returns the address of its result.
 struct variant {
   std::string name;
-  bool moves = true;  ///< memcpy and the raw exchange of contiguous bytes do not repartition anything
+  bool moves = true;  ///< false for memcpy and for the raw exchange of contiguous bytes, which do not repartition
   std::vector<std::function<const float*()>> run{};
 };
 
-/// The blocks of one tensor as the heap gives them, touched before any timing.
+/// The blocks of one tensor in heap memory, faulted in before any timing.
 struct blocks {
   bench::shape x_shape, y_shape;
   std::size_t x_size, y_size, most;
@@ -56,7 +56,7 @@ struct blocks {
   }
 };
 
-/// Reads a result once, as whoever asked for it would.
+/// Reads a result once, as its user would.
 float sum_of(const float* p, std::size_t n) {
   float s[16] = {};
   std::size_t k = 0;
@@ -74,13 +74,13 @@ std::array<std::size_t, Rank> array_of(const bench::shape& s) {
   return all;
 }
 
-/// The heap memory of a block as the xtensor it is to a caller.
+/// The heap memory of a block as an xtensor.
 template <std::size_t Rank>
 auto tensor_on(std::vector<float>& memory, const bench::shape& s) {
   return xt::adapt(memory.data(), bench::volume(s), xt::no_ownership(), array_of<Rank>(s));
 }
 
-/// Our kernel between the grids of a problem, as a program makes it.
+/// Our kernel between the two grids of a problem.
 template <std::size_t Rank, class... Policies>
 auto ours(const world& everyone, const bench::problem& p, Policies... policies) {
   const auto on = [&](const bench::shape& grid) {
@@ -91,7 +91,7 @@ auto ours(const world& everyone, const bench::problem& p, Policies... policies) 
                                                                                                   policies...);
 }
 
-/// y = r(x): a fresh result from the pool each time.
+/// y = r(x), with a new result from the pool in each call.
 template <std::size_t Rank, class Kernel>
 std::function<const float*()> pooled(const Kernel& r, blocks& b) {
   using result = decltype((*r)(tensor_on<Rank>(b.x, b.x_shape)));
@@ -102,7 +102,7 @@ std::function<const float*()> pooled(const Kernel& r, blocks& b) {
     return static_cast<const float*>((*y)->data());
   };
 }
-/// r.into(x, y), where y is the caller's own memory.
+/// r.into(x, y), where y is memory of the caller.
 template <std::size_t Rank, class Kernel>
 std::function<const float*()> into_the_heap(const Kernel& r, blocks& b) {
   return [r, &b] {
@@ -111,8 +111,8 @@ std::function<const float*()> into_the_heap(const Kernel& r, blocks& b) {
   };
 }
 
-/// Every way to do it for tensors that share their grids; a case of more than one tensor calls each way for all in
-/// turn.
+/// All implementations for tensors that share their grids. In a case of several tensors, each implementation moves all
+/// of them one after another.
 template <std::size_t Rank, class... Policies>
 std::vector<variant> all_ways(const world& everyone, const std::vector<bench::problem>& problems,
                               std::vector<blocks>& all, Policies... policies) {
@@ -183,7 +183,7 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
     ways = all_ways<Rank>(everyone, problems, all);
   }
 
-  // Every way must give what ours gives, element by element, before anything is timed.
+  // Before anything is timed, every implementation must give the same result as ours, element by element.
   for (std::size_t k = 0; k < all.size(); ++k) {
     blocks& b = all[k];
     b.rewrite(0);
@@ -200,8 +200,8 @@ void measure(const std::string& title, const std::vector<bench::problem>& proble
 
   std::vector<std::vector<double>> times[3];
   for (auto& t : times) t.resize(ways.size());
-  // A sample says nothing about us if another program ran on a worker's core meanwhile, or kept it from starting with
-  // the others. Where workers share cores, no sample is free of that.
+  // A sample is discarded if another program ran on a worker's core meanwhile or delayed its start. If workers share
+  // cores, this happens in every sample.
   const std::size_t inner = all[0].most * sizeof(float) < (std::size_t{1} << 20) ? 20 : 1;
   volatile float sink = 0;
   if (chosen.samples != 0) samples = static_cast<int>(chosen.samples);

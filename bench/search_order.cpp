@@ -1,6 +1,6 @@
-// Whether search orders annotations as they run: the ten best estimates for the network of
-// examples/26_fashion_mnist.cpp on 2 x 2, each trained for some steps, in turn. The model's numbers are measured first,
-// on all 4 workers at once.
+// Compares the order of the estimates of `search` with measured times: the ten best annotations for the network of
+// examples/26_fashion_mnist.cpp on 2 x 2 workers, each trained for some steps, in turn. The parameters of the model are
+// measured first, on all 4 workers at once.
 #include "machine.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace partita;
 constexpr std::size_t pixels = 784, hidden = 256, classes = 10;
 constexpr mesh m{axis{"a", 2}, axis{"b", 2}};
 
-/// The network as search sees it: a step with its gradients and AdamW.
+/// The network as a graph for search: a training step with its gradients and AdamW.
 struct program {
   graph g{m};
   value x, w1, b1, w2, b2;
@@ -33,7 +33,7 @@ struct program {
     bias.with.axes = {1};
     const value h = g.apply(rules::relu, {g.apply(bias, {g.apply(rules::matmul, {x, w1}), b1})});
     const value scores = g.apply(bias, {g.apply(rules::matmul, {h, w2}), b2});
-    // the loss reads all scores of a row twice, and is one number
+    // the loss reads all scores of a row twice and produces one number
     const value top = g.apply(rules::reduction(owed_reduction::max, {1}, true), {scores});
     operation subtract = rules::add;
     const value moved = g.apply(subtract, {scores, top});
@@ -51,7 +51,7 @@ std::vector<sharding> all_layouts() {
   return all;
 }
 
-/// What this machine does in a second, measured with all workers at work, as they are in a step.
+/// The speeds of this machine, measured while all workers compute, as they do in a step.
 step_model measured(const world& everyone) {
   step_model model{{}, 1, 1, sizeof(double), 2};
   const sharding whole = m.layout("", "");
@@ -71,7 +71,7 @@ step_model measured(const world& everyone) {
   model.memory_bytes = 3.0 * pixels * hidden * sizeof(double) / took([&] { add(large, large); });
   for (const std::size_t a : {0U, 1U}) {
     const sharding cut = whole.cut(0, axis_list(a));
-    // after a product, as in a step: who is ready first waits until the others have been given their cores
+    // a reshard right after a product, as in a step: the first worker to finish waits until the others get their cores
     const auto gather = [&](std::size_t rows) {
       const auto parts = made(cut, rows, hidden);
       const double bytes = double(plan_reshard(m, cut, whole, {rows, hidden}, {}, sizeof(double)).bytes());
@@ -91,7 +91,7 @@ struct candidate {
   std::function<void()> step{};
   std::vector<double> samples{};
 };
-/// All by estimate, the best first; of those that are estimated alike, one.
+/// All candidates, the best estimate first; only one of those with equal estimates.
 std::vector<candidate> in_order(std::size_t batch, const step_model& model) {
   std::vector<candidate> all;
   const program p(batch);
@@ -110,14 +110,14 @@ std::vector<candidate> in_order(std::size_t batch, const step_model& model) {
   all.erase(std::unique(all.begin(), all.end(), alike), all.end());
   return all;
 }
-/// So many of them, evenly from the first to the last.
+/// `n` of the candidates, evenly spaced from the first to the last.
 std::vector<candidate> spread_over(const std::vector<candidate>& all, std::size_t n) {
   std::vector<candidate> some;
   for (std::size_t k = 0; k < n; ++k) some.push_back(all[k * (all.size() - 1) / (n - 1)]);
   return some;
 }
 
-/// A step of what was found, executed.
+/// An executable training step with the annotations of a candidate.
 std::function<void()> made(const world& everyone, const candidate& c, std::size_t batch) {
   struct state {
     traced_function run;
@@ -152,8 +152,8 @@ std::function<void()> made(const world& everyone, const candidate& c, std::size_
   };
 }
 
-/// The place of each in ascending order; those within `tie` of the first of a run of equals share the mean of their
-/// places.
+/// The rank of each number in ascending order. Numbers within `tie` of the first of a run count as equal and share the
+/// mean of their ranks.
 std::vector<double> ranks(const std::vector<double>& of, double tie) {
   std::vector<std::size_t> order(of.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -167,7 +167,8 @@ std::vector<double> ranks(const std::vector<double>& of, double tie) {
   }
   return all;
 }
-/// Pearson's correlation of two lists of places: Spearman's, also of ties. 0 where all are one tie.
+/// Pearson's correlation of two lists of ranks, which is Spearman's correlation, also with ties. 0 if all ranks of a
+/// list are equal.
 double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
   const double middle = double(a.size() - 1) / 2;
   double both = 0, of_a = 0, of_b = 0;
@@ -181,7 +182,7 @@ double correlation_of(const std::vector<double>& a, const std::vector<double>& b
 void report(bench::rows& out, const std::vector<candidate>& found, const char* which) {
   std::vector<double> estimated, medians;
   for (const candidate& c : found) estimated.push_back(c.estimated), medians.push_back(bench::median(c.samples));
-  constexpr double tie = 0.02;  // chosen: medians of one way differ so much from run to run
+  constexpr double tie = 0.02;  // chosen: the median of one candidate differs that much from run to run
   const double correlation = correlation_of(ranks(estimated, tie), ranks(medians, tie)),
                strict = correlation_of(ranks(estimated, 0), ranks(medians, 0));
   for (const candidate& c : found) {
@@ -199,7 +200,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
   if (batch % m.size() != 0) throw bench::usage_error("requires a --batch that 4 divides");
   step_model model = measured(everyone);
   static_assert(std::is_trivially_copyable_v<step_model>);
-  MPI_Bcast(&model, sizeof model, MPI_BYTE, 0, MPI_COMM_WORLD);  // all choose the same ten
+  MPI_Bcast(&model, sizeof model, MPI_BYTE, 0, MPI_COMM_WORLD);  // so that all workers choose the same ten candidates
   const std::vector<candidate> all = in_order(batch, model);
   std::vector<candidate> best(all.begin(), all.begin() + 10), some = spread_over(all, 10);
   for (std::vector<candidate>* const ones : {&best, &some}) {

@@ -1,5 +1,5 @@
-// What sharded tensors cost: an add of 256 elements against its loop, matmul against linear, and a train step of
-// examples/26_fashion_mnist.cpp against the same by hand on MPI and CBLAS, in one run and in turn.
+// The cost of sharded tensors: compares an add of 256 elements with its loop, matmul with linear, and a training step
+// of examples/26_fashion_mnist.cpp with the same step by hand on MPI and CBLAS, alternating in one run.
 #include "machine.hpp"
 #include "trained_by_hand.hpp"
 
@@ -19,7 +19,7 @@ struct variant {
   std::vector<double> samples{};
 };
 
-/// Runs the variants in turn, `calls` of each at a time, and reports them beside the first.
+/// Runs the variants in turn, `calls` calls of each at a time, and reports each with its ratio to the first.
 void compare(bench::rows& out, const char* what, std::vector<variant> variants, int rounds, int calls) {
   for (int round = -2; round < rounds; ++round)
     for (variant& v : variants) {
@@ -33,7 +33,7 @@ void compare(bench::rows& out, const char* what, std::vector<variant> variants, 
     out.add_peer(what, v.name, v.samples, {{"ratio", bench::median(v.samples) / first}});
 }
 
-/// Every worker by itself: what an operation takes beside its loop.
+/// The overhead of an operation compared with its loop, on every worker without communication.
 void dispatch(const world& everyone, bench::rows& out, bool quick) {
   constexpr mesh m{axis{"data", 1}};
   const xt::xtensor<float, 1> ones = xt::ones<float>({std::size_t{256}});
@@ -80,7 +80,7 @@ void products(const world& everyone, bench::rows& out, int rounds, std::size_t b
           rounds, features < 512 ? 20 : 1);
 }
 
-/// Example (a): 784-256-10, AdamW, weights cut over model, state over data.
+/// The example's network, 784-256-10 with AdamW: weights are sharded over model, the optimiser's state over data.
 bool training(const world& everyone, bench::rows& out, std::size_t d, std::size_t t, std::size_t batch, int steps) {
   constexpr std::size_t pixels = 784, hidden = 256, classes = 10;
   const mesh m{axis{"data", d}, axis{"model", t}};

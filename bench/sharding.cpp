@@ -1,4 +1,4 @@
-// What inferring shardings costs: one operation, a whole program, a reshard plan, and a static_assert.
+// The cost of sharding inference: for one operation, a whole program, a reshard plan, and a static_assert.
 #include <partita/plan/search.hpp>
 #include <partita/rule/sharding/rules.hpp>
 
@@ -20,7 +20,7 @@ bench::rows* out = nullptr;
 std::size_t rounds = 0;
 bool quick = false;
 
-/// Median and least seconds of one call; `calls` of them are timed together, `times` times.
+/// Prints the median and minimum seconds of one call. Each sample times `calls` calls together.
 template <class Call>
 void measure(const char* name, std::size_t calls, double bound, Call call, std::size_t most = 21) {
   const std::size_t times = std::min(rounds, most);
@@ -38,8 +38,8 @@ void measure(const char* name, std::size_t calls, double bound, Call call, std::
 
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 
-/// A stack of feed-forward layers with residuals, four operations each; the annotations are at the beginning and in the
-/// middle.
+/// A stack of feed-forward layers with residuals, with four operations each. The input and the first weight of each
+/// layer have annotations.
 graph layers(std::size_t operations) {
   graph g(m);
   value x = g.input({64, 256});
@@ -53,7 +53,7 @@ graph layers(std::size_t operations) {
   return g;
 }
 
-/// One file with so many static_asserts over different shapes and shardings.
+/// Seconds to compile one file with `asserts` static_asserts over different shapes and shardings.
 double compiled(const std::string& command, std::size_t asserts) {
   const bench::temporary_folder folder(std::filesystem::temp_directory_path(), "partita_bench_sharding");
   const std::string file = folder.path / "sharding_static_assert.cpp";
@@ -78,7 +78,7 @@ double compiled(const std::string& command, std::size_t asserts) {
 }
 
 bool measure_all(const std::string& compiler, std::size_t operations) {
-  std::size_t kept = 0;  // what is computed is used
+  std::size_t kept = 0;  // uses the results, so that the compiler keeps them
 
   const rule product = "bmk,kn->bmn";
   std::vector<spec> operands{spec{m.layout("data", "", ""), {8, 128, 64}}, spec{m.layout("", "model"), {64, 256}}};

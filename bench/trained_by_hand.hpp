@@ -1,12 +1,11 @@
-// A network of two layers trained with AdamW as one writes it on MPI and CBLAS: what sharded tensors are measured
-// against.
+// A network of two layers trained with AdamW, written by hand on MPI and CBLAS, as the peer of sharded tensors.
 #pragma once
 
 #include <mpi.h>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <partita/array/gemm.hpp>  // declares cblas_dgemm, in a way that <cblas.h> cannot stand beside
+#include <partita/array/gemm.hpp>  // declares cblas_dgemm, in conflict with <cblas.h>
 #include <vector>
 
 namespace bench {
@@ -15,9 +14,9 @@ struct network_sizes {
   std::size_t data, model, batch, pixels, hidden, classes;
 };
 
-/// Images are cut over data, the hidden features over model; gradients are summed and cut over data, where the state of
-/// AdamW lies, and parameters gathered from there. Gradients are clipped by their global norm. What is cut must divide
-/// evenly, or is padded.
+/// Images are partitioned over data, hidden features over model. Gradients are reduce-scattered over data, each worker
+/// updates its part of the parameters and of AdamW's state, and parameters are gathered. Gradients are clipped by their
+/// global norm. Partitioned dimensions must be divisible, or are padded.
 class trained_by_hand {
  public:
   template <class Pixel, class First, class Second, class Label>
@@ -54,7 +53,7 @@ class trained_by_hand {
     for (std::size_t p = 0; p < 4; ++p) {
       MPI_Reduce_scatter_block(w_[p].dw.data(), w_[p].part.data(), static_cast<int>(w_[p].part.size()), MPI_DOUBLE,
                                MPI_SUM, along_data_);
-      if (p < 3 || first_column_)  // of the last parameter every column has the same
+      if (p < 3 || first_column_)  // all columns have the same last parameter, so it counts once
         for (const double g : w_[p].part) squares += g * g;
     }
     MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -79,7 +78,7 @@ class trained_by_hand {
   }
 
  private:
-  /// Padded so that data divides it.
+  /// A parameter and its state, padded to a multiple of the size of data.
   struct parameter {
     std::vector<double> w, dw, part, m, v;
     parameter() = default;
@@ -94,7 +93,7 @@ class trained_by_hand {
                 number(ta == CblasTrans ? rows : summed), b, number(tb == CblasTrans ? summed : columns), 0, c,
                 number(columns));
   }
-  /// The loss; the gradients of what this worker has are in dw.
+  /// Returns the loss, and leaves this worker's gradients in dw.
   double gradients() {
     const std::size_t classes = n_.classes;
     multiply(CblasNoTrans, CblasNoTrans, rows_, part_, n_.pixels, x_.data(), w_[0].w.data(), h_.data());

@@ -1,5 +1,6 @@
-// PRK's transpose, B += A^T and A += 1, over rows of a square matrix: the loop of the Parallel Research Kernels
-// (MPI1/Transpose/transpose.c, tiles of 32) against the natural code, `b += turn(a)`, and against `into`.
+// PRK's transpose, B += A^T and A += 1, of a square matrix that is distributed by rows: compares the loop of the
+// Parallel Research Kernels (MPI1/Transpose/transpose.c, tiles of 32) with the natural code, `b += turn(a)`, and with
+// `into`.
 #include <partita/kernel/repartition.hpp>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 using namespace partita;
 using matrix = xt::xtensor<double, 2>;
 
-/// What every iteration does: A loses nothing, so that B can be told at the end.
+/// The loop of PRK. A grows by 1 in each iteration, so the final B is known and can be checked.
 class prk {
  public:
   explicit prk(std::size_t order)
@@ -76,7 +77,7 @@ bool measure(const bench::command_line& line, bench::rows& out) {
     const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));
     const repartition turn(p, p, permute<1, 0>);
     prk theirs(order);
-    // a column of PRK's, which is stored first, is a row here
+    // PRK stores a matrix by columns; one of its columns is a row here
     matrix a({rows, order}), b = xt::zeros<double>({rows, order}), a_2, b_2 = b, c = b;
     for (std::size_t j = 0; j < rows; ++j)
       for (std::size_t i = 0; i < order; ++i) a(j, i) = static_cast<double>(order * (j + everyone.id() * rows) + i);

@@ -1,7 +1,7 @@
-# For test/run, to be sourced: libraries of other versions or builds than the system's, unpacked beside the build and not
-# installed. Not a program.
+# Functions for test/run, to be sourced. They provide libraries in versions or builds that the system does not have,
+# unpacked beside the build and not installed.
 
-# from_suite FOLDER TYPE SUITE: makes `apt_elsewhere` an apt-get that knows only that suite of the system's own archive.
+# from_suite FOLDER TYPE SUITE: defines `apt_elsewhere` as an apt-get that uses only that suite of the system's archive.
 from_suite() {
   local folder=$1 type=$2 suite=$3 keyring=/usr/share/keyrings/debian-archive-keyring.gpg uri
   uri=$(apt-get indextargets --format '$(SITE)' 'Origin: Debian' 'Component: main' 2>/dev/null | grep -v security | head -1)
@@ -14,7 +14,7 @@ from_suite() {
   quietly apt-get "${apt_options[@]}" update
 }
 
-# newest_xtensor FOLDER: leaves Debian's newest xtensor headers in FOLDER/root/usr/include.
+# newest_xtensor FOLDER: unpacks Debian's newest xtensor headers into FOLDER/root/usr/include.
 newest_xtensor() {
   local folder=$1
   [ ! -d "$folder/root/usr/include/xtensor" ] || return 0
@@ -24,7 +24,7 @@ newest_xtensor() {
   for package in "$folder"/*.deb; do dpkg -x "$package" "$folder/root"; done
 }
 
-# boost_mpi_for_mpich FOLDER: leaves Boost.MPI, compiled against MPICH, in FOLDER/lib, beside Boost's other libraries.
+# boost_mpi_for_mpich FOLDER: compiles Boost.MPI against MPICH into FOLDER/lib, beside Boost's other libraries.
 boost_mpi_for_mpich() {
   local folder=$1 libraries library file
   [ ! -e "$folder/lib/libboost_unit_test_framework.so" ] || return 0

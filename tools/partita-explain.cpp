@@ -1,4 +1,4 @@
-// partita-explain: is a movement legal and why, who does what, what does it cost? Neither MPI nor workers are needed.
+// partita-explain: reports whether a call is legal and why, what each worker does, and what it costs, without MPI.
 #include <iostream>
 #include <partita/core/version.hpp>
 #include <sstream>
@@ -54,7 +54,7 @@ int explained(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ostringstream said;  // where a value turns out to be wrong half way, the sentence about it stands alone
+  std::ostringstream said;  // buffered, so that after an error only the error message is printed
   std::streambuf* const terminal = std::cout.rdbuf(said.rdbuf());
   int code = 0;
   std::string problem;

@@ -1,9 +1,9 @@
-# For the run scripts, to be sourced: installs what is missing, and sets up a build. Not a program.
+# Functions for the run scripts, to be sourced. They install missing packages and set up a build.
 
 say() { printf '%s\n' "$*"; }
 stop() { printf '%s\n' "$*" >&2; exit 1; }
 
-# Runs a command silently; if it fails, says so and shows what it wrote.
+# Runs a command silently; if it fails, reports that and prints its output.
 quietly() { quietly_with_input "$@" </dev/null; }
 quietly_with_input() {
   local log status=0
@@ -34,13 +34,13 @@ need() {
   installed_something=true
 }
 
-# What it takes to compile a program that uses the library.
+# Installs the packages that are needed to compile a program that uses the library.
 need_for_building() {
   need g++ pkg-config meson ninja-build python3 libopenmpi-dev openmpi-bin libboost-mpi-dev libboost-test-dev \
     libxtensor-dev libxtensor-blas-dev libopenblas-dev nlohmann-json3-dev librandom123-dev
 }
 
-# set_up DIRECTORY OPTION...: a build directory with these Meson options, made or adapted.
+# set_up DIRECTORY OPTION...: creates or reconfigures a build directory with these Meson options.
 set_up() {
   local directory=$1
   shift
@@ -52,7 +52,7 @@ set_up() {
   fi
 }
 
-# Open MPI: more workers than cores, none bound to a core, and root may start them, as containers do.
+# Settings of Open MPI: allow more workers than cores, bind no worker to a core, and allow root to run (in containers).
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 export OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}

@@ -1,4 +1,4 @@
-// What stands on the command line: partitions, extents, shardings, and options with their values.
+// Parses the command line: partitions, extents, shardings, and options with their values.
 #pragma once
 
 #include <charconv>
@@ -16,7 +16,7 @@
 
 namespace tool {
 
-/// A command line that cannot be read: this sentence alone is shown, the exit code is 2.
+/// An invalid command line: only this message is printed, and the exit code is 2.
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -39,14 +39,14 @@ inline std::size_t number(std::string_view digits) {
   return value;
 }
 
-/// 12x34x5.
+/// Parses extents such as 12x34x5.
 inline partita::shape_list extents(std::string_view written) {
   partita::shape_list all;
   for (const std::string& one : split(written, 'x')) all.push_back(number(one));
   return all;
 }
 
-/// A partition as it is written: 1x3, or 1x3@4 if its workers begin at 4.
+/// A partition on the command line: 1x3, or 1x3@4 if its first worker is 4.
 struct place {
   partita::shape_list shape;
   std::size_t first = 0;
@@ -58,7 +58,7 @@ struct place {
     if (parts.size() == 2) first = number(parts[1]);
     if (shape.size() > 4) throw usage_error("partitions of up to 4 dimensions can be explained");
   }
-  /// Every extent above 1 multiplied by the same number.
+  /// The same partition with every extent above 1 multiplied by `factor`.
   place times(std::size_t factor) const {
     place larger = *this;
     for (std::size_t d = 0; d < shape.size(); ++d)
@@ -83,7 +83,7 @@ struct place {
   }
 };
 
-/// Calls f with the rank as a constant.
+/// Calls f with the rank as a compile-time constant.
 template <class F>
 auto with_rank(std::size_t rank, F f) {
   switch (rank) {
@@ -98,7 +98,7 @@ auto with_rank(std::size_t rank, F f) {
   }
 }
 
-/// The options that each subject understands: those with a value, and those without.
+/// The arguments of one subject: its options with a value, its options without, and the rest.
 class arguments {
  public:
   arguments(int argc, char** argv, std::vector<std::string_view> with_value, std::vector<std::string_view> flags) {
@@ -122,7 +122,7 @@ class arguments {
     if (words_.size() != n) throw usage_error(what);
   }
   bool has(const char* option) const { return options_.contains(option); }
-  /// The value given last.
+  /// The value of an option; the last one if it was given several times.
   std::string value(const char* option, const char* otherwise) const {
     return has(option) ? options_.at(option).back() : otherwise;
   }
@@ -132,7 +132,7 @@ class arguments {
   std::size_t count(const char* option, std::size_t otherwise) const {
     return has(option) ? number(options_.at(option).back()) : otherwise;
   }
-  /// Writes the picture where --svg asks for it.
+  /// Writes the picture to the file that --svg names.
   void save(const partita::long_text& svg) const {
     if (!has("--svg")) return;
     const std::string name = value("--svg", "");

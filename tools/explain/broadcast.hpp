@@ -1,4 +1,4 @@
-// broadcast and sum_reduce: is it legal and why, who pairs with whom, what it costs.
+// broadcast and sum_reduce: prints whether the call is legal and why, which workers pair, and what it costs.
 #pragma once
 
 #include <partita/explain/refused_broadcast_picture.hpp>
@@ -11,7 +11,7 @@
 
 namespace tool {
 
-/// Both shapes as the rule compares them, and what it says of each dimension.
+/// Prints both shapes as the rule compares them, and its result for each dimension.
 inline void print_comparison(const place& small, const place& large, bool small_turned, bool large_turned,
                              const char* small_name, const char* large_name) {
   const std::size_t rank = large.shape.size();
@@ -30,14 +30,14 @@ inline void print_comparison(const place& small, const place& large, bool small_
   all.print();
 }
 
-/// The steps of the tree in which the largest group is served, from its root.
+/// The number of steps of a tree broadcast in a group of this size.
 inline std::size_t rounds(std::size_t members) {
   std::size_t below = 0;
   partita::binomial_tree{members}.for_below(0, [&](std::size_t) { ++below; });
   return below;
 }
 
-/// Draws the call as it was given: from p_x to p_y, with its policies.
+/// The picture of the call from p_x to p_y with its policies.
 template <template <class, class> class Picture, class P, class Q>
 void draw(const arguments& given, const P& p_x, const Q& p_y) {
   using partita::transpose_dest, partita::transpose_src;
@@ -105,7 +105,7 @@ inline int explain_broadcast(int argc, char** argv, bool reduction) {
   return with_rank(small.shape.size(), [&](auto s) {
     return with_rank(large.shape.size(), [&](auto l) {
       constexpr std::size_t S = decltype(s)::value, L = decltype(l)::value;
-      small.grid<S>(), large.grid<L>();  // or their complaint
+      small.grid<S>(), large.grid<L>();  // or throws their error message
       const auto a = small.array<S>();
       const auto b = large.array<L>();
       const auto verdict = judge_worker_broadcast(a, b, small_turned, large_turned, reduction);

@@ -1,4 +1,4 @@
-// The linear layer: which partitions fit, who holds which weights, what each algorithm costs.
+// The linear layer: prints which partitions fit, which worker holds which weights, and what each algorithm costs.
 #pragma once
 
 #include <partita/explain/linear_picture.hpp>
@@ -47,7 +47,7 @@ inline void print_weights(const partita::linear_problem& of, const place& p_x, c
   print_rest(rows * columns);
 }
 
-/// By which routes blocks of x and y travel: x is copied and its gradient summed, y is summed and its gradient copied.
+/// The algorithms for x and y: x is broadcast and its gradient summed; y is summed and its gradient broadcast.
 inline std::string routes(partita::linear_algorithm how, const partita::linear_problem& of, const place& p_w) {
   using namespace partita;
   if (how != weight_stationary) return how == column_parallel ? "x directly" : "y directly";
@@ -91,7 +91,7 @@ inline int explain_linear(int argc, char** argv) {
     });
   });
   if (code != 0) return code;
-  p_w.grid<2>();  // or its complaint
+  p_w.grid<2>();  // or throws its error message
   print_weights(problem, p_x, p_y, p_w, how == weight_stationary);
   const linear_problem& of = problem;
   const std::array<std::size_t, 2> shape = p_w.array<2>();

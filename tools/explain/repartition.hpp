@@ -1,4 +1,4 @@
-// repartition: which worker sends and receives what, how much crosses between nodes, what it costs.
+// repartition: prints what each worker sends and receives, how much crosses between nodes, and what it costs.
 #pragma once
 
 #include <partita/explain/repartition_picture.hpp>
@@ -15,7 +15,7 @@ inline std::string amount(std::size_t elements, std::size_t messages) {
   return messages == 0 ? "-" : std::to_string(elements) + " in " + std::to_string(messages);
 }
 
-/// Elements and messages that stay on a node and that cross between nodes, where workers fill one node after another.
+/// Counts the elements and messages that stay on a node and those between nodes. Workers fill one node after another.
 template <class Picture>
 void print_nodes(const Picture& moved, std::size_t nodes, std::size_t element) {
   std::size_t bound = 0, stay = 0, own = 0, elements = 0, pairs = 0, messages = 0, joined = 0;
@@ -48,7 +48,7 @@ void print_nodes(const Picture& moved, std::size_t nodes, std::size_t element) {
   std::cout << "\n";
 }
 
-/// About how many boxes two balanced cuts have in common.
+/// About how many non-empty intersections the blocks of two balanced partitions have.
 inline double overlaps(const place& from, const place& to) {
   double all = 1;
   for (std::size_t d = 0; d < from.shape.size(); ++d) all *= static_cast<double>(from.shape[d] + to.shape[d] - 1);
@@ -114,7 +114,7 @@ inline int explain_repartition(int argc, char** argv) {
   const place from(given.words()[0]), to(given.words()[1]);
   const shape_list tensor = given.has("--tensor")
                                 ? extents(given.value("--tensor", ""))
-                                : [&] {  // three indices for each part of the finer cut
+                                : [&] {  // three indices for each part of the finer partition
                                     shape_list all;
                                     for (std::size_t d = 0; d < from.shape.size(); ++d)
                                       all.push_back(3 * std::max(from.shape[d], d < to.shape.size() ? to.shape[d] : 1));

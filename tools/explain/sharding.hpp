@@ -1,4 +1,5 @@
-// A sharding rule: how operands and results lie, what moves for it and why; alone, what cutting each letter costs.
+// A sharding rule: prints the shardings of operands and results and the communication that they need, with reasons.
+// Without operands it prints what sharding each letter costs.
 #pragma once
 
 #include <partita/explain/propagation_picture.hpp>
@@ -9,7 +10,7 @@
 
 namespace tool {
 
-/// data=2,model=4; sizes multiplied by `factor` where they are above 1.
+/// Parses a mesh such as data=2,model=4; multiplies sizes above 1 by `factor`.
 inline partita::mesh mesh_from(const std::string& written, std::size_t factor) {
   partita::mesh m;
   for (const std::string& one : split(written, ',')) {
@@ -21,7 +22,8 @@ inline partita::mesh mesh_from(const std::string& written, std::size_t factor) {
   return m;
 }
 
-/// 8x128x64, whose sharding is not known, or 8x128x64@data,,model: an entry for each dimension.
+/// Parses a tensor: 8x128x64, whose sharding is to be inferred, or 8x128x64@data,,model with an entry for each
+/// dimension.
 inline partita::spec spec_from(const partita::mesh& m, const std::string& written, std::size_t factor) {
   const std::size_t at = written.find('@');
   partita::shape_list shape = extents(written.substr(0, at));
@@ -43,7 +45,7 @@ inline std::string said(const partita::sharding& s) {
   return words.c_str();
 }
 
-/// What cutting each letter of a rule means: one mesh axis, all operands that have the letter are cut along it.
+/// Prints what sharding each letter of a rule means: all operands with the letter are sharded over one mesh axis.
 inline void print_letters(const partita::rule& r, std::size_t size) {
   using namespace partita;
   const auto cut_by = [&](std::size_t f, const mesh& m) {
@@ -100,7 +102,8 @@ inline void print_letters(const partita::rule& r, std::size_t size) {
   }
 }
 
-/// The operation of the command line on a mesh and on tensors whose extents are multiplied by `factor`.
+/// Propagates shardings through the operation of the command line, with all extents of its tensors multiplied by
+/// `factor`.
 inline partita::propagation_picture propagated(const arguments& given, const partita::rule& r, const partita::mesh& m,
                                                std::size_t factor) {
   using namespace partita;
@@ -117,7 +120,7 @@ inline partita::propagation_picture propagated(const arguments& given, const par
   return {r, operands, results, propagate(m, r, spec_list(operands), spec_list(results), towards, by)};
 }
 
-/// What moves on one mesh, in a few words: "all_gather model of operand 0".
+/// The communication on one mesh as a short text: "all_gather model of operand 0".
 inline std::string strategy(const partita::propagation_picture& of, bool before) {
   partita::long_text all;
   for (const partita::tensor_move& move : of.moves)
@@ -133,7 +136,8 @@ inline double moved(const partita::propagation_picture& of, bool before) {
   return static_cast<double>(all);
 }
 
-/// A row for each size of the mesh. The strategy may change from row to row: each row says what moves in it.
+/// Prints a row for each size of the mesh. The strategy may change from row to row, so each row names its
+/// communication.
 inline void print_growth(const arguments& given, const partita::rule& r, const std::string& axes) {
   using namespace partita;
   std::cout << "\ncost as mesh and tensors grow together, bytes received by a worker\n";

@@ -1,4 +1,4 @@
-// Tables and units, as a person reads them.
+// Formats tables and units for a reader.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace tool {
 
-/// Rows of words under a heading; the columns are as wide as their widest word.
+/// Rows of text under a heading; each column is as wide as its widest entry.
 class table {
  public:
   explicit table(std::vector<std::string> heading) : rows_{std::move(heading)} {}
@@ -41,7 +41,7 @@ std::string written(const List& extents) {
   return all;
 }
 
-/// Three digits and a unit.
+/// A number with three digits and a unit.
 inline std::string with_unit(double value, const std::vector<std::pair<double, const char*>>& units) {
   std::size_t u = 0;
   while (u + 1 < units.size() && value >= 0.9995 * units[u + 1].first) ++u;
@@ -54,14 +54,14 @@ inline std::string bytes(double n) {
 }
 inline std::string seconds(double s) { return s == 0 ? "0" : with_unit(s, {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}}); }
 
-/// The network that seconds are given for.
+/// The network for which seconds are estimated.
 inline constexpr partita::linear_machine network{};
 inline void print_model() {
   std::cout << "  (seconds for " << seconds(network.seconds_per_message) << " a message and "
             << bytes(network.bytes_per_second) << "/s; the extents above 1 are all multiplied by one number)\n";
 }
 
-/// How many times the extents above 1 are multiplied so that about `wanted` workers come out; at least once.
+/// The factor for all extents above 1 that results in about `wanted` workers; at least 1.
 inline std::size_t factor_for(const partita::shape_list& shape, std::size_t wanted) {
   double places = 1;
   int free = 0;
@@ -73,7 +73,7 @@ inline std::size_t factor_for(const partita::shape_list& shape, std::size_t want
   const double factor = std::round(std::pow(static_cast<double>(wanted) / places, 1.0 / free));
   return factor < 1 ? 1 : static_cast<std::size_t>(factor);
 }
-/// 10, 100, …, 10^6 workers; calls f(factor) for each factor once.
+/// Calls f(factor) once for each factor that results in about 10, 100, …, 10^6 workers.
 template <class F>
 void for_scales(const partita::shape_list& shape, F f) {
   std::size_t last = 0;
@@ -84,7 +84,7 @@ void for_scales(const partita::shape_list& shape, F f) {
   }
 }
 
-/// Which rows of a cost table are reached by other means than the row above: they must not be compared without that.
+/// Marks the rows of a cost table whose strategy differs from the row above, since their costs are not comparable.
 class strategy_changes {
  public:
   void add(const std::string& workers, const std::string& strategy) {
@@ -102,7 +102,7 @@ class strategy_changes {
   std::vector<std::string> all_;
 };
 
-/// "3 more rows" where a table was cut.
+/// The note "3 more rows" below a shortened table.
 inline constexpr std::size_t most_rows = 16;
 inline void print_rest(std::size_t rows) {
   if (rows > most_rows) std::cout << "  ... and " << rows - most_rows << " more\n";
