@@ -22,8 +22,8 @@ struct cluster_facts {
   double meeting = 0.25e-6;        ///< seconds until a worker sees a flag that another worker of its node has set
 };
 
-/// The result of the model for one node. `seconds` is the time until the last byte has arrived; `bound` is the time that the
-/// NIC needs for the bytes alone. Messages and bytes are those to other nodes.
+/// The result of the model for one node. `seconds` is the time until the last byte has arrived; `bound` is the time
+/// that the NIC needs for the bytes alone. Messages and bytes are those to other nodes.
 struct node_exchange {
   double seconds = 0, bound = 0;
   std::size_t messages = 0, bytes = 0;

@@ -1,4 +1,4 @@
-// All-gather and reduce-scatter are each other's adjoints, along any dimensions of a partition and for any cut.
+// All-gather and reduce-scatter are adjoint to each other, along any dimensions of a partition and for any block sizes.
 #include <partita/kernel/all_gather.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
@@ -23,7 +23,8 @@ const std::vector<table_row> table = {
     {"a grid of all", {{3, 2}, {0, 1, 2, 3, 4, 5}}},
 };
 
-/// The block at a place of a tensor whose cuts are uneven, the first of each dimension empty for every other tensor.
+/// The extents of the block at a place of the partition. Block sizes are uneven; for every second tensor the first
+/// block along each dimension is empty.
 shape<2> part_at(const partita::index<2>& i, std::size_t tensor) {
   return {2 * i[0] + tensor % 2, 3 - i[1] % 2 + tensor % 3};
 }
@@ -41,7 +42,7 @@ void expect_mutual_adjoints(const world& everyone, const table_row& r, Dimension
     const auto part = [&](std::size_t worker) {
       return active(worker) ? integers<double, 2>(part_at(at(worker), tensor), worker) : zero_volume<double, 2>(worker);
     };
-    // what is gathered has a shape that all of a group know: that of the sequential result
+    // all members of a group know the shape of the gathered tensor: that of the sequential result
     std::vector<xt::xtensor<double, 2>> parts;
     for (std::size_t k = 0; k < everyone.size(); ++k) parts.push_back(part(k));
     const auto wholes = g_1(parts);
@@ -51,11 +52,11 @@ void expect_mutual_adjoints(const world& everyone, const table_row& r, Dimension
                  : zero_volume<double, 2>(worker);
     };
     expect_all_laws(everyone, g, g_1, p.active(), part, p.active(), whole);
-    const auto y = s(whole(me));  // cut balanced
+    const auto y = s(whole(me));  // its result has balanced blocks
     expect_adjoint(everyone, s, p.active(), whole(me), p.active(),
                    integers<double, 2>(shape<2>{y.shape()[0], y.shape()[1]}, me + 4));
     const xt::xtensor<double, 2> balanced_part = y;
-    g(balanced_part);  // g's adjoint is that of its last call
+    g(balanced_part);  // the adjoint of g refers to its last call
     expect_adjoint_of_adjoint(g, s, balanced_part, whole(me));
     expect_adjoint_of_adjoint(s, g, whole(me), balanced_part);
     expect_linear([&](const auto& block) { return s(block); }, whole(me), me + 23);

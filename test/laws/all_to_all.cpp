@@ -1,4 +1,4 @@
-// All-to-all obeys every law, for any cut of the source, and its adjoint is the all-to-all the other way.
+// All-to-all obeys every law for any blocks of the source, and its adjoint is the all-to-all in the opposite direction.
 #include <partita/kernel/all_to_all.hpp>
 
 #include "law.hpp"
@@ -15,7 +15,7 @@ const std::vector<row<2, 2>> table = {
     {"not all workers", {{1, 2}, {2, 1}}, {{2, 1}, {1, 2}}},
 };
 
-/// A block of the balanced cut of 7 x 5 over a place.
+/// A worker's block of a 7 x 5 tensor in balanced blocks.
 xt::xtensor<double, 2> block(const world& everyone, const place<2>& at, std::size_t worker, std::size_t number) {
   const auto p = at.on(everyone);
   const std::size_t place = p.grid().place(worker);

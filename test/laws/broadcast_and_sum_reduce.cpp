@@ -1,4 +1,4 @@
-// Broadcast and sum-reduce are each other's adjoints, on partitions of all kinds and with every policy.
+// Broadcast and sum-reduce are adjoint to each other, on partitions of all kinds and with every policy.
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/sum_reduce.hpp>
 
@@ -30,12 +30,12 @@ const rows<1, 3> extended_on_the_left = {
     {"a row of three under two", {{3}, {0, 1, 2}}, {{1, 2, 3}, {5, 4, 3, 2, 1, 0}}},
 };
 
-/// The extents of the block of a group: uneven, and now and then empty.
+/// The extents of the block of a group: uneven, and sometimes empty.
 shape<2> block_of_group(std::size_t number) {
   return {1 + number % 3, number % 4 == 3 ? std::size_t{0} : 4 - number % 2};
 }
 
-/// Both kernels between the partitions of a row, as they are with these policies.
+/// Checks both kernels between the partitions of a row, with these policies.
 template <std::size_t S, std::size_t L, class Broadcast, class SumReduce, class Sequential, class SequentialSum>
 void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Broadcast& b, const SumReduce& s,
                             const Sequential& b_1, const SequentialSum& s_1) {
@@ -58,7 +58,7 @@ void expect_mutual_adjoints(const world& everyone, const row<S, L>& r, const Bro
   BOOST_TEST((s.plan() == s_1.plan(me)));
 }
 
-/// The same with policies that mean for the sum what they mean for the broadcast, on all rows of a table.
+/// The same on all rows of a table, for policies with the same meaning for sum_reduce and broadcast.
 template <std::size_t S, std::size_t L, class... Policy>
 void expect_mutual_adjoints(const rows<S, L>& table, Policy... policies) {
   const world everyone(test::workers());

@@ -1,4 +1,4 @@
-// Operators made of operators are operators: what they give, their adjoints, and what they cannot be made of.
+// Composed operators: their results, their adjoints, and the combinations that are errors.
 #include <partita/array/elementwise.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace law;
 
-/// A program's own operator: doubles a block.
+/// A user-defined operator: doubles a block.
 struct twice {
   template <class X>
   auto operator()(const X& x) const {
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_SUITE(composition)
 
 BOOST_AUTO_TEST_CASE(applies_one_operator_after_the_other_and_the_adjoints_in_the_opposite_order) {
   const kernels k;
-  const auto chain = compose(k.collect, twice{}, k.spread);  // to all, doubled: all_sum_reduce by hand
+  const auto chain = compose(k.collect, twice{}, k.spread);  // sums, doubles and broadcasts
   const auto x = integers<double, 1>({6}, k.me), dy = integers<double, 1>({6}, k.me + 4);
   const auto y = k.total(x), dx = k.total(dy);
   BOOST_TEST(same(chain(x), xt::xtensor<double, 1>(2 * y)));
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(applies_one_operator_after_the_other_and_the_adjoints_in_th
   expect_adjoint(k.everyone, chain, true, x, true, dy);
   BOOST_TEST(adjoint_test(k.everyone, chain, x, dy).exact());
   BOOST_TEST(same(compose(k.total)(x), y));
-  BOOST_TEST(same(compose(compose(k.collect, twice{}), k.spread)(x), chain(x)));  // it does not matter what is first
+  BOOST_TEST(same(compose(compose(k.collect, twice{}), k.spread)(x), chain(x)));  // composition is associative
 }
 
 BOOST_AUTO_TEST_CASE(learns_what_it_learns_once) {
@@ -118,7 +118,8 @@ BOOST_AUTO_TEST_CASE(adds_the_results_of_two_operators_and_of_their_adjoints) {
   expect_adjoint(k.everyone, both, true, x, true, dy);
   const auto sum_of_views = add(broadcast(k.root, k.row, shared_view), k.spread);
   BOOST_TEST(same(sum_of_views(k.at_root(3)), xt::xtensor<double, 1>(2 * integers<double, 1>({6}, 3))));
-  BOOST_TEST(same(xt::xtensor<double, 1>(add(x, x)), xt::xtensor<double, 1>(2 * x)));  // of arrays it is what it was
+  // on arrays, add is still element-wise
+  BOOST_TEST(same(xt::xtensor<double, 1>(add(x, x)), xt::xtensor<double, 1>(2 * x)));
 }
 
 BOOST_AUTO_TEST_CASE(refuses_results_of_different_shapes_on_all_workers) {
@@ -136,7 +137,7 @@ BOOST_AUTO_TEST_CASE(has_an_adjoint_if_all_its_operators_have_one) {
   static_assert(!has_an_adjoint<decltype(add(std::declval<kernels>().total, std::declval<kernels>().most))>);
   const kernels k;
   const auto x = integers<double, 1>({6}, k.me);
-  const auto largest_total = compose(k.total, k.most);  // forward it can be applied
+  const auto largest_total = compose(k.total, k.most);  // the forward call is allowed
   BOOST_TEST(same(largest_total(x), k.total(x)));
 }
 

@@ -1,5 +1,4 @@
-// The kernels move every element type that MPI has a datatype for, and blocks of every rank from 0 to 8,
-// and of 16, the most.
+// The kernels move every element type that has an MPI datatype, and blocks of the ranks 0 to 8 and 16, the largest.
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -13,7 +12,7 @@
 
 namespace {
 
-/// An element type of a program: a position and a label.
+/// A user-defined element type: a position and a label.
 struct particle {
   double position = 0;
   int label = 0;
@@ -27,7 +26,7 @@ struct particle {
   }
 };
 
-/// One that MPI knows nothing of: it moves as bytes.
+/// An element type without an MPI datatype: it is sent as bytes.
 struct pixel {
   std::uint8_t red = 0, green = 0, blue = 0;
   pixel() = default;
@@ -38,10 +37,10 @@ struct pixel {
 }  // namespace
 
 // [element]
-BOOST_IS_MPI_DATATYPE(particle)  // of Boost.MPI, by a serialize() of its own
+BOOST_IS_MPI_DATATYPE(particle)  // of Boost.MPI, which uses its serialize()
 
 template <>
-inline constexpr bool partita::moves_as_bytes<pixel> = true;  // trivially copyable: nothing else is needed
+inline constexpr bool partita::moves_as_bytes<pixel> = true;  // it is trivially copyable, so nothing else is needed
 // [/element]
 
 namespace {
@@ -53,7 +52,8 @@ using numbers = boost::mpl::list<signed char, unsigned char, short, unsigned sho
                                  std::complex<double>, std::complex<long double>>;
 using others = boost::mpl::list<bool, char, wchar_t, char16_t, std::byte, particle, pixel>;
 
-/// From the last worker to all, rank by rank; what a worker of neither kind gives is not looked at.
+/// Broadcasts from the last worker to all, for one rank after another. The blocks of workers outside the source are
+/// ignored.
 template <class T, std::size_t Rank>
 void expect_moved(const world& everyone) {
   const std::size_t last = everyone.size() - 1;
@@ -83,7 +83,7 @@ void expect_summed(const world& everyone) {
   BOOST_TEST(same(all_sum_reduce(all, dimensions<0>)(x), sum));
 }
 
-/// The part of a tensor whose elements are functions of their global index.
+/// One part of a tensor whose elements are functions of their global index.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> part_of_a_tensor(const shape<Rank>& extents, const box<Rank>& where) {
   auto part = uninitialised<T, Rank>(where.shape());
@@ -95,7 +95,7 @@ xt::xtensor<T, Rank> part_of_a_tensor(const shape<Rank>& extents, const box<Rank
   return part;
 }
 
-/// A tensor cut along its last dimension, then along its first.
+/// Repartitions a tensor from blocks along its last dimension to blocks along its first.
 template <class T, std::size_t Rank>
 void expect_repartitioned(const world& everyone) {
   shape<Rank> last_cut{}, first_cut{}, tensor{};

@@ -1,5 +1,5 @@
-// The laws of halo exchange: what one process computes, the adjoint exactly, linear, the same in views and when begun
-// and ended apart.
+// The laws of halo exchange: it equals the sequential result, its adjoint is exact, it is linear, and views and
+// non-blocking calls give the same.
 #include <partita/kernel/halo_exchange.hpp>
 
 #include "law.hpp"

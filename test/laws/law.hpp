@@ -1,5 +1,5 @@
-// The laws that every kernel obeys, each written once, and what they are stated with: integer-valued blocks that every
-// worker knows of all others, and equality without tolerance. A kernel joins by being handed to `expect_all_laws`.
+// The laws that every kernel obeys, each written once. They use integer-valued blocks, which every worker can compute
+// for all workers, and equality without tolerance. A kernel is tested by passing it to `expect_all_laws`.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,7 @@ using namespace partita;
 template <std::size_t Rank>
 using shape = std::array<std::size_t, Rank>;
 
-/// The k-th element of a block that is distinguished by a number: small, so that sums of products are exact in every
-/// type.
+/// The k-th element of the block with a given number. It is small, so that sums of products are exact in every type.
 template <class T>
 T element(std::size_t k, std::size_t number) {
   const std::size_t mixed = 7 * k + 5 * number + k / 5;
@@ -41,7 +40,7 @@ xt::xtensor<T, Rank> integers(const shape<Rank>& extents, std::size_t number) {
   return block;
 }
 
-/// Equal in shape and in every element.
+/// Whether two blocks have equal shapes and equal elements.
 template <class A, class B>
 bool same(const A& a, const B& b) {
   if (!std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end())) return false;
@@ -51,7 +50,7 @@ bool same(const A& a, const B& b) {
   return true;
 }
 
-/// Where a partition stands: its extents, and its workers in order.
+/// A description of a partition: its extents, and its workers in order.
 template <std::size_t Rank>
 struct place {
   shape<Rank> extents;
@@ -61,7 +60,7 @@ struct place {
   auto on(const world& everyone) const { return everyone.partition(dynamic_extents<Rank>(extents), workers(ids)); }
 };
 
-/// One row of a table: two partitions, by name.
+/// One row of a table: a name and two partitions.
 template <std::size_t Source, std::size_t Destination>
 struct row {
   const char* name;
@@ -71,7 +70,7 @@ struct row {
   bool fits(const world& everyone) const { return from.bound() <= everyone.size() && to.bound() <= everyone.size(); }
 };
 
-/// Runs a law on every row that the workers are enough for; at least one row must be.
+/// Runs a law on every row for which there are enough workers; there must be at least one such row.
 template <class Rows, class Law>
 void for_each_row(const world& everyone, const Rows& rows, Law hold) {
   std::size_t held = 0;
@@ -83,8 +82,8 @@ void for_each_row(const world& everyone, const Rows& rows, Law hold) {
   BOOST_TEST(held > 0U);
 }
 
-/// F x and F* y on these workers are what the sequential executor computes for all of them, and <F x, y> == <x, F* y>.
-/// x and y are made by functions of the worker id.
+/// Checks that F x and F* y equal the results of the sequential executor, and that <F x, y> == <x, F* y>. x and y are
+/// made by functions of the worker id.
 template <class Kernel, class Sequential, class MakeX, class MakeY>
 void expect_as_in_one_process(const world& everyone, const Kernel& kernel, Sequential sequential, MakeX x_of,
                               MakeY y_of) {
@@ -99,7 +98,7 @@ void expect_as_in_one_process(const world& everyone, const Kernel& kernel, Seque
   BOOST_TEST(same(dx, sequential.adjoint(dy)[me]));
 }
 
-/// <F x, y> == <x, F* y>, exactly. Where a worker is inactive on one side, both products see zero volume there.
+/// Checks <F x, y> == <x, F* y> exactly. A worker that is inactive on one side adds a block of zero volume there.
 template <class Kernel, class X, class Y>
 void expect_adjoint(const world& everyone, const Kernel& kernel, bool gives, const X& x, bool takes, const Y& dy) {
   using T = element_of<X>;
@@ -114,14 +113,14 @@ void expect_adjoint(const world& everyone, const Kernel& kernel, bool gives, con
   BOOST_TEST((sums[0] == sums[1]));
 }
 
-/// a x + b z, element by element.
+/// Computes a x + b z, element by element.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> combined(T a, const xt::xtensor<T, Rank>& x, T b, const xt::xtensor<T, Rank>& z) {
   xt::xtensor<T, Rank> sum = x;
   for (std::size_t k = 0; k < sum.size(); ++k) sum.data()[k] = static_cast<T>(a * x.data()[k] + b * z.data()[k]);
   return sum;
 }
-/// Another block of the same shape.
+/// A different block of the same shape.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> another(const xt::xtensor<T, Rank>& x, std::size_t number) {
   shape<Rank> extents{};
@@ -129,7 +128,7 @@ xt::xtensor<T, Rank> another(const xt::xtensor<T, Rank>& x, std::size_t number) 
   return integers<T, Rank>(extents, number);
 }
 
-/// F(a x + b z) == a F x + b F z.
+/// Checks F(a x + b z) == a F x + b F z.
 template <class F, class T, std::size_t Rank>
 void expect_linear(F f, const xt::xtensor<T, Rank>& x, std::size_t number) {
   const auto z = another(x, number);
@@ -137,7 +136,7 @@ void expect_linear(F f, const xt::xtensor<T, Rank>& x, std::size_t number) {
   BOOST_TEST(same(f(combined(T(2), x, T(3), z)), combined(T(2), of_x, T(3), of_z)));
 }
 
-/// A view of every second element of a tensor with a rim around it; what is around it keeps its value.
+/// A view of every second element of a larger tensor. The elements outside the view must keep their values.
 template <class T, std::size_t Rank>
 class framed {
  public:
@@ -163,7 +162,7 @@ class framed {
   xt::xtensor<T, Rank> tensor_;
 };
 
-/// Filling a view gives what the call gives, and nothing beside it.
+/// Checks that filling a view gives the result of the call and changes nothing outside the view.
 template <class Fill, class Y>
 void expect_same_in_view(Fill fill, const Y& y) {
   constexpr std::size_t rank = rank_of<Y>;
@@ -175,9 +174,9 @@ void expect_same_in_view(Fill fill, const Y& y) {
   BOOST_TEST(wanted.only_the_view_was_written());
 }
 
-/// Every law for a kernel and its sequential executor; x_of and y_of make the blocks of a worker, `gives` and `takes`
-/// say whether this one is active on the side of x and of y. What a kernel has no way for is left out: views, and
-/// non-blocking calls.
+/// Checks every law for a kernel and its sequential executor. x_of and y_of make the blocks of a worker; `gives` and
+/// `takes` say whether this worker is active on the side of x and of y. Views and non-blocking calls are skipped for a
+/// kernel that does not have them.
 template <class Kernel, class Sequential, class MakeX, class MakeY>
 void expect_all_laws(const world& everyone, const Kernel& k, const Sequential& k_1, bool gives, MakeX x_of, bool takes,
                      MakeY y_of) {
@@ -191,14 +190,14 @@ void expect_all_laws(const world& everyone, const Kernel& k, const Sequential& k
   if constexpr (requires { k.into(x, framed<element_of<decltype(x)>, rank_of<decltype(x)>>({}).view()); })
     expect_same_in_view([&](auto&& view) { k.into(x, view); }, y);
   if constexpr (requires { k.start(x); }) BOOST_TEST(same(k.start(x).finish(), y));
-  const auto dx = k.adjoint(dy);  // of the forward call just made
+  const auto dx = k.adjoint(dy);  // refers to the forward call above
   if constexpr (requires { k.adjoint_into(dy, framed<element_of<decltype(dy)>, rank_of<decltype(dy)>>({}).view()); })
     expect_same_in_view([&](auto&& view) { k.adjoint_into(dy, view); }, dx);
   if constexpr (requires { k.start_adjoint(dy); }) BOOST_TEST(same(k.start_adjoint(dy).finish(), dx));
   expect_linear([&](const auto& block) { return k.adjoint(block); }, dy, me + 91);
 }
 
-/// The adjoint of the adjoint: `back` is the kernel that F's adjoint names, and F is the one that its adjoint names.
+/// Checks the adjoint of the adjoint: F's adjoint equals the kernel `back`, and the adjoint of `back` equals F.
 template <class Kernel, class Back, class X, class Y>
 void expect_adjoint_of_adjoint(const Kernel& k, const Back& back, const X& x, const Y& dy) {
   const auto y = k(x);

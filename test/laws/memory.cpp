@@ -1,5 +1,5 @@
-// Whatever memory a block has, the kernels read its values; `into` fills a caller's view and nothing beside it; and
-// block shapes may change from call to call, on some workers alone.
+// Kernels accept blocks in any memory layout; `into` fills a caller's view and nothing outside it; and block shapes may
+// change from call to call, even on some workers only.
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/repartition.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace law;
 
-/// The four kernels between the last worker and all, or along all.
+/// Four kernels: between the last worker and all workers, or over all workers.
 struct kernels {
   world everyone{test::workers()};
   std::size_t n = everyone.size();
@@ -23,7 +23,7 @@ struct kernels {
   all_sum_reduce<extents<dynamic, 1>> all{rows, dimensions<0>};
   repartition<extents<dynamic, 1>, extents<1, dynamic>> move{rows, columns};
 
-  /// Every kernel gives the same for this expression as for a plain tensor of its values.
+  /// Checks that every kernel gives the same result for this expression as for a plain tensor of its values.
   template <class X>
   void expect_same_values(const X& x) const {
     const xt::xtensor<element_of<X>, 2> plain = x;
@@ -104,18 +104,18 @@ BOOST_AUTO_TEST_CASE(a_view_of_another_shape_is_refused_on_all_workers) {
   xt::xtensor<int, 2> wrong({height, k.root.active() ? width + 1 : width});
   BOOST_CHECK_THROW(k.spread.into(x, wrong), shape_error);
   BOOST_CHECK_THROW(k.all.into(x, wrong), shape_error);
-  BOOST_TEST(same(k.all(x), k.all.adjoint(x)));  // and the next call is a call like any other
+  BOOST_TEST(same(k.all(x), k.all.adjoint(x)));  // and the next call works
 }
 
 BOOST_AUTO_TEST_CASE(shapes_change_between_calls_on_some_workers_alone) {
   const kernels k;
   const std::size_t me = k.everyone.id();
   for (std::size_t turn = 0; turn < 12; ++turn) {
-    // the source changes every second call, the others' placeholders at another pace
+    // the source's shape changes in every second call, the shapes of the other workers in every fourth
     const shape<2> sent{1 + (turn / 2) % 3, 2 + (turn / 4) % 2};
     const auto x = k.root.active() ? integers<int, 2>(sent, turn) : zero_volume<int, 2>(turn % (me + 2));
     BOOST_TEST(same(k.spread(x), integers<int, 2>(sent, turn)));
-    // rows of a tensor whose height moves from one worker to the other
+    // the numbers of rows move from worker to worker
     const std::size_t own = (turn + me) % 3;
     std::size_t rows = 0, start = 0;
     for (std::size_t w = 0; w < k.n; ++w) {

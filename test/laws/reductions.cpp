@@ -1,5 +1,5 @@
-// Reductions against what a loop over the workers gives: all of them, in place of all workers and of lines of a grid,
-// in shared memory, between nodes and by messages alone, at once and begun; and the laws of those that are linear.
+// Compares all reductions with a loop over the workers: over all workers and over lines of a grid, in shared memory,
+// between nodes and by messages alone, blocking and non-blocking. Linear reductions must also obey the laws.
 #include <algorithm>
 #include <boost/mpl/list.hpp>
 #include <limits>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// A program's own element, and its own reduction: the largest value and the first worker that has it.
+/// A user-defined element with a user-defined reduction: the largest value and the first worker that has it.
 struct place_of_value {
   float value = 0;
   int worker = 0;
@@ -46,7 +46,7 @@ using namespace law;
 
 constexpr std::size_t sizes[] = {0, 1, 7, 5000, 70001};
 
-/// Element i of a worker: small, of both signs where the type has them, and never 0 twice in a row.
+/// Element i of a worker: small, of both signs if the type is signed, and never 0 twice in a row.
 template <class T>
 T value(std::size_t i, std::size_t worker) {
   const std::size_t mixed = 7 * i + 5 * worker + i * worker % 11;
@@ -61,7 +61,7 @@ xt::xtensor<T, 1> values(std::size_t n, std::size_t worker) {
   for (std::size_t i = 0; i < n; ++i) x(i) = value<T>(i, worker);
   return x;
 }
-/// What a loop over these workers gives.
+/// The result of a loop over these workers.
 template <class T, class Fold>
 xt::xtensor<T, 1> folded(std::size_t n, const std::vector<std::size_t>& members, Fold fold) {
   auto y = values<T>(n, members[0]);
@@ -70,7 +70,7 @@ xt::xtensor<T, 1> folded(std::size_t n, const std::vector<std::size_t>& members,
   return y;
 }
 
-/// A reduction of all workers and of the lines of a grid of them gives `fold`, everywhere that a result goes.
+/// Checks that a reduction over all workers, and over lines of a grid, gives `fold` on every worker with a result.
 template <class T, class Named, class Fold>
 void expect_reduction(Named reduction, Fold fold) {
   const world everyone(test::workers());
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(with_mean_divide_by_the_workers_that_gave_a_block) {
   const std::size_t P = everyone.size(), me = everyone.id();
   const auto row = everyone.partition(extents(P));
   const auto root = everyone.partition<1>(workers{P - 1});
-  const auto others = everyone.partition(extents(P > 1 ? P - 1 : 1));  // the root is not one of them, if there are more
+  const auto others = everyone.partition(extents(P > 1 ? P - 1 : 1));  // without the root, if there is another worker
   const auto count = static_cast<double>(others.size());
   for (const std::size_t n : sizes) {
     const auto x = integers<double, 1>({n}, me);
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(that_are_linear_have_their_adjoints) {
   const std::size_t P = everyone.size(), me = everyone.id();
   const auto row = everyone.partition(extents(P));
   const auto root = everyone.partition<1>(workers{P / 2});
-  const auto factor = static_cast<double>(P);  // so that means of integers are integers
+  const auto factor = static_cast<double>(P);  // makes means of integers integers
   const xt::xtensor<double, 2> x = factor * integers<double, 2>({3, 4}, me),
                                dy = factor * integers<double, 2>({3, 4}, me + 9);
   const auto at_root = root.active() ? dy : zero_volume<double, 2>(3);

@@ -1,4 +1,4 @@
-// Repartition moves every element to where its global index belongs, and its adjoint brings it back.
+// Repartition moves every element to the worker that its global index belongs to, and its adjoint moves it back.
 #include <partita/kernel/relabelled.hpp>
 #include <partita/kernel/repartition.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace law;
 
-/// A row of the table, and the cut that the tensor has on the source: sizes along each dimension.
+/// A row of the table, and the sizes of the source's blocks along each dimension.
 struct table_row {
   const char* name;
   place<2> from, to;
@@ -37,7 +37,7 @@ const std::vector<table_row> table = {
     {"idle workers on both sides", {{1, 2}, {1, 5}}, {{2, 1}, {3, 1}}, {{{4}, {6, 1}}}},
 };
 
-/// The block that a worker of the source gives: its elements are functions of their global index.
+/// The block of a worker of the source. Elements are functions of their global index.
 template <class T>
 xt::xtensor<T, 2> given(const table_row& r, const world& everyone, std::size_t worker) {
   const auto p = r.from.on(everyone);
@@ -57,7 +57,7 @@ xt::xtensor<T, 2> given(const table_row& r, const world& everyone, std::size_t w
   return block;
 }
 
-/// The block of the balanced cut of the tensor over a place.
+/// A worker's block of the tensor in balanced blocks.
 template <class T>
 xt::xtensor<T, 2> balanced(const shape<2>& extents, const place<2>& at, const world& everyone, std::size_t worker,
                            std::size_t number) {

@@ -1,5 +1,5 @@
-// Kernels in groups of workers that are made at run time: by lists, by colours, by the axes of a mesh; on blocks of any
-// rank, against what a loop over the members gives.
+// Compares kernels in groups of workers with loops over the members. Groups are made at run time from lists, colours
+// and mesh axes; blocks have any rank.
 #include <partita/comm/mesh_groups.hpp>
 #include <partita/kernel/all_reduce.hpp>
 #include <partita/kernel/broadcast.hpp>
@@ -58,7 +58,8 @@ BOOST_AUTO_TEST_SUITE(kernels_in_groups_of_workers)
 BOOST_AUTO_TEST_CASE(give_what_a_loop_over_the_members_gives_for_blocks_of_any_rank) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size();
-  std::vector<std::vector<std::size_t>> lists(P > 3 ? 2 : 1);  // falling, and the last but one in no group
+  // in descending order; the last worker but one is in no group
+  std::vector<std::vector<std::size_t>> lists(P > 3 ? 2 : 1);
   for (std::size_t k = P; k-- > 0;)
     if (P < 3 || k != P - 2) lists[k % lists.size()].push_back(k);
   const worker_groups listed(lists);
@@ -82,7 +83,7 @@ BOOST_AUTO_TEST_CASE(are_those_of_workers_that_differ_along_mesh_axes) {
   expect_in_groups<2>(everyone, along_data);
   expect_in_groups<1>(everyone, groups_along(m, "model"));
   const auto p = everyone.partition(extents<dynamic, dynamic>(lines, P / lines));
-  const auto x = integers<double, 3>({2, 1, 5}, everyone.id());  // of another rank than the partition
+  const auto x = integers<double, 3>({2, 1, 5}, everyone.id());  // its rank differs from that of the partition
   BOOST_TEST(same(all_reduce(everyone, along_data, maximum)(x), all_reduce(p, dimensions<0>, maximum)(x)));
   BOOST_TEST(same(all_reduce(everyone, along_both, sum)(x), all_reduce(p, dimension_list{0, 1}, sum)(x)));
 }

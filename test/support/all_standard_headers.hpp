@@ -1,6 +1,6 @@
-// Every header of C, POSIX and the C++ standard library that this system has. Left out: <stdnoreturn.h>, a macro for a
-// word that C++ headers use in attributes; <stdatomic.h>, which is C++ only since C++23; <ccomplex>, <codecvt> and
-// <strstream>, which are deprecated; <execution>, which needs a library to link.
+// Includes every header of C, POSIX and the C++ standard library that this system has, except for: <stdnoreturn.h>,
+// whose macro breaks attributes in C++ headers; <stdatomic.h>, which is C++ only since C++23; <ccomplex>, <codecvt> and
+// <strstream>, which are deprecated; and <execution>, which needs a library to link.
 #pragma once
 
 // clang-format off

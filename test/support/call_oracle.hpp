@@ -1,6 +1,6 @@
-// What every kernel has to give, written anew from the documents as plain loops over a simulated world: blocks are
-// functions of the worker and of the call, so every worker works out its own result alone. Nothing of the library is
-// included here, so that no mistake can be on both sides.
+// Reference results of every kernel, written from the documents as plain loops over a simulated world. Blocks are
+// functions of the worker and of the call, so every worker computes its own reference result without communication.
+// Nothing of the library is included here, so no mistake can be on both sides.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::uint64_t mixed(std::uint64_t first, std::uint64_t second, More... more) {
   return mixed(mixed(first + 0x9e3779b97f4a7c15ULL) ^ second, more...);
 }
 
-/// The seed for other calls where the workers pretend to share no memory or to live on several nodes, alike on all.
+/// A seed that differs between runs with and without shared memory or pretended nodes; it is the same on all workers.
 inline std::uint64_t seed_here(std::uint64_t seed) {
   for (const char* name : {"PARTITA_SHARED", "PARTITA_SHARED_FREE", "PARTITA_NODES"}) {
     const char* const value = std::getenv(name);
@@ -36,7 +36,7 @@ inline std::uint64_t seed_here(std::uint64_t seed) {
   return seed;
 }
 
-/// Numbers by counter: the k-th draw depends on the seed and on k alone, so equal seeds draw alike on all workers.
+/// Counter-based random numbers: the k-th draw depends only on the seed and k, so all workers draw the same numbers.
 class random {
  public:
   explicit random(std::uint64_t seed) : seed_(seed) {}
@@ -44,7 +44,7 @@ class random {
   std::size_t between(std::size_t first, std::size_t last) { return first + below(last - first + 1); }
   bool once_in(std::size_t n) { return below(n) == 0; }
   std::uint64_t number() { return mixed(seed_, ++drawn_); }
-  /// `count` of the numbers 0 … n - 1, each once, in any order.
+  /// `count` different numbers out of 0 … n - 1, in random order.
   list some_of(std::size_t n, std::size_t count) {
     list all(n);
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -52,7 +52,7 @@ class random {
     all.resize(count);
     return all;
   }
-  /// As many extents, whose product is `most` at the largest.
+  /// `rank` extents whose product is at most `most`.
   list grid(std::size_t rank, std::size_t most) {
     list shape(rank, 1);
     const list order = some_of(rank, rank);
@@ -67,7 +67,7 @@ class random {
   std::uint64_t seed_, drawn_ = 0;
 };
 
-/// Element k of the block of a worker in a call: an integer so small that all sums are exact.
+/// Element k of the block of a worker in a call: a small integer, so that all sums are exact.
 template <class T>
 T value(std::uint64_t call, std::size_t worker, std::size_t k) {
   const std::uint64_t h = mixed(call * 64 + worker) + k * 0x9e3779b97f4a7c15ULL;
@@ -98,7 +98,7 @@ struct block {
   std::vector<T> data;
 
   explicit block(list extents) : shape(std::move(extents)), data(volume(shape), T{}) {}
-  /// What a worker gives in a call.
+  /// The block that a worker passes to a call.
   block(list extents, std::uint64_t call, std::size_t worker) : block(std::move(extents)) {
     for (std::size_t k = 0; k < data.size(); ++k) data[k] = value<T>(call, worker, k);
   }
@@ -107,7 +107,7 @@ struct block {
   }
 };
 
-/// What an inactive worker gets for a block of this shape.
+/// The result of an inactive worker, for a block of this rank.
 template <class T>
 block<T> nothing(const list& given, bool keep_batch, std::size_t batch = 0) {
   list none(given.size(), 0);
@@ -115,7 +115,7 @@ block<T> nothing(const list& given, bool keep_batch, std::size_t batch = 0) {
   return block<T>(none);
 }
 
-/// Workers in a Cartesian arrangement, in C order.
+/// Workers in a Cartesian grid, in C order.
 struct arrangement {
   list shape, ids;
 
@@ -129,13 +129,13 @@ struct arrangement {
 
 // ---- worker broadcast and its sum ------------------------------------------------------------------------------
 
-/// Which worker of the small arrangement pairs with which of the large one. A transposition reverses the shape, then
-/// the small shape is extended on the left with ones; workers keep their order.
+/// The pairs of workers of a small and a large grid. A transposition first reverses the shape, then the small shape is
+/// extended on the left with ones; the workers keep their order.
 struct pairing {
   arrangement small, large;
   bool small_reversed = false, large_reversed = false;
 
-  /// Of the dimensions of `large`, as they are written there: which are cut alike in `small`?
+  /// For each dimension of `large`, as it is written there: whether `small` has the same extent.
   std::vector<bool> alike() const {
     list s = small.shape, l = large.shape;
     if (small_reversed) std::reverse(s.begin(), s.end());
@@ -145,7 +145,7 @@ struct pairing {
     for (std::size_t d = 0; d < l.size(); ++d) same[large_reversed ? l.size() - 1 - d : d] = s[d] == l[d];
     return same;
   }
-  /// The place of the small worker that the large one pairs with.
+  /// The place of the small worker that pairs with a large one.
   std::size_t partner(std::size_t large_worker) const {
     const auto same = alike();
     const list i = large.index(large_worker);
@@ -177,7 +177,7 @@ struct pairing {
 
 struct grouping {
   arrangement on;
-  std::vector<bool> along;  ///< the dimensions in which the workers of a group differ
+  std::vector<bool> along;  ///< dimensions along which the workers of a group differ
 
   list members(std::size_t me) const {
     const list mine = on.index(me);
@@ -190,7 +190,7 @@ struct grouping {
     }
     return all;
   }
-  /// The first of the group: all of a group name the same.
+  /// The first member of the group, which identifies the group.
   std::size_t group(std::size_t me) const { return members(me)[0]; }
 
   template <class T, class Give>
@@ -201,7 +201,7 @@ struct grouping {
     for (std::size_t k = 1; k < all.size(); ++k) sum.add(give(all[k]));
     return sum;
   }
-  /// Where the block of a worker begins in the tensor that the blocks of its group make, and that tensor's extents.
+  /// The first index of a worker's block in the tensor that is gathered from its group, and the extents of that tensor.
   template <class Shape>
   void lay_out(Shape shape_of, std::size_t worker, list& start, list& whole) const {
     const list i = on.index(worker);
@@ -235,7 +235,7 @@ struct grouping {
     }
     return y;
   }
-  /// The part of the sum of the group's blocks that lies where this worker's part, of shape_of, lies.
+  /// This worker's part of the sum of the group's blocks; shape_of gives the shapes of the parts.
   template <class T, class Give, class Shape>
   block<T> part_of_sum(Give give, Shape shape_of, std::size_t me) const {
     if (!on.has(me)) return give(me);
@@ -254,10 +254,10 @@ struct grouping {
 
 // ---- tensors that are cut ----------------------------------------------------------------------------------------
 
-/// The indices of one dimension that each part holds, in the order in which it holds them.
+/// For one dimension: the indices that each part holds, in the order of its memory.
 using parts = std::vector<list>;
 
-/// The first n mod p of p parts hold one index more.
+/// Balanced parts: the first n mod p of the p parts hold one index more.
 inline parts balanced(std::size_t n, std::size_t p) {
   parts all(p);
   std::size_t next = 0;
@@ -272,17 +272,17 @@ inline parts of_sizes(const list& sizes) {
     for (std::size_t size = sizes[k]; size > 0; --size) all[k].push_back(next++);
   return all;
 }
-/// Blocks of b indices are dealt to the parts in turn.
+/// Block-cyclic parts: blocks of b indices go to the parts in turn.
 inline parts dealt(std::size_t n, std::size_t p, std::size_t b) {
   parts all(p);
   for (std::size_t i = 0; i < n; ++i) all[i / b % p].push_back(i);
   return all;
 }
 
-/// A tensor whose elements are functions of their index, cut over an arrangement.
+/// A tensor whose elements are functions of their index, partitioned over a grid of workers.
 struct cut_tensor {
   arrangement on;
-  std::vector<parts> cuts;  ///< for each dimension
+  std::vector<parts> cuts;  ///< one for each dimension
 
   list shape(std::size_t worker) const {
     const list i = on.index(worker);
@@ -290,7 +290,7 @@ struct cut_tensor {
     for (std::size_t d = 0; d < i.size(); ++d) sizes.push_back(cuts[d][i[d]].size());
     return sizes;
   }
-  /// Dimension d of this tensor is dimension axes[d] of that whose extents are given.
+  /// The block of a permuted tensor: its dimension d is dimension axes[d] of the tensor with the given extents.
   template <class T>
   block<T> of(std::size_t worker, std::uint64_t call, const list& extents, const list& axes) const {
     const list place = on.index(worker);

@@ -10,7 +10,7 @@ inline void write_closing_line(std::ostream& out, std::size_t passed, std::size_
   out << passed << " passed, " << failed << " failed, " << skipped << " skipped" << std::endl;
 }
 
-/// The exit status that goes with it: 77, which Meson calls skipped, if no case ran; 1 if one failed.
+/// The exit status of the program: 77, which Meson reports as skipped, if no case ran; 1 if one failed.
 inline int status_of(std::size_t passed, std::size_t failed, std::size_t skipped) {
   if (failed > 0) return 1;
   if (passed > 0) return 0;

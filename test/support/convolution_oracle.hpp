@@ -1,4 +1,4 @@
-// Convolution by its definition alone: loops over every output and every tap of the whole tensors.
+// Reference convolution by its definition: loops over every output and every tap of the whole tensors.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct whole_convolution {
       y[2 + f] = (x[2 + f] + 2 * o.padding[f] - o.dilation[f] * (o.kernel[f] - 1) - 1) / o.stride[f] + 1;
     return y;
   }
-  /// Calls f(element of y, element of W, element of x) for all products that there are.
+  /// Calls f(element of y, element of W, element of x) for every product of the convolution.
   template <class F>
   void for_products(const shape& x, F f) const {
     const shape y = result(x), taps = o.weight_shape();
@@ -57,7 +57,7 @@ struct whole_convolution {
     for_products(shape_of(x), [&](auto k, auto t, auto i) { y.data()[k] += w.data()[t] * x.data()[i]; });
     return y;
   }
-  /// dx, and dw, db by reference.
+  /// Returns dx, and writes dw and db.
   tensor adjoint(const tensor& x, const tensor& dy, tensor& dw, xt::xtensor<double, 1>& db) const {
     tensor dx = xt::zeros<double>(shape_of(x));
     dw = xt::zeros<double>(o.weight_shape());
@@ -80,7 +80,7 @@ xt::xtensor<double, Rank> small_integers(const std::array<std::size_t, Rank>& sh
   return t;
 }
 
-/// The part of a tensor in a box.
+/// The part of a tensor inside a box.
 template <std::size_t Rank>
 xt::xtensor<double, Rank> part(const xt::xtensor<double, Rank>& whole, const partita::box<Rank>& b) {
   auto own = partita::uninitialised<double, Rank>(b.shape());

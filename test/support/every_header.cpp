@@ -1,2 +1,3 @@
-// Whatever a header of the library needs is on the command line of this file: structure/ compiles headers with it.
+// The compile command of this file has everything that a header of the library needs: structure/ compiles headers with
+// it.
 int every_header() { return 0; }

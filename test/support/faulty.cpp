@@ -1,4 +1,4 @@
-// A job in which one worker goes wrong, driven by faults.py: how it ends, when, and what is said is looked at there.
+// A job in which one worker fails. It is run by faults.py, which checks how and when the job ends and what it prints.
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>

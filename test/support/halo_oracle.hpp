@@ -1,4 +1,4 @@
-// What a ghost cell holds, by the definitions alone: a cell of the tensor, or none.
+// Reference halo exchange by its definition: the cell of the tensor that each ghost cell copies, if there is one.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace test {
 template <std::size_t Rank>
 using cell = std::array<std::ptrdiff_t, Rank>;
 
-/// The cell of a tensor that a cell is a copy of; none beyond a border of zeros or of a constant.
+/// The cell of the tensor that a cell copies; none outside a border of zeros or of a constant.
 template <std::size_t Rank>
 std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<Rank>& extents,
                                              const partita::halo_boundaries<Rank>& beyond) {
@@ -21,7 +21,7 @@ std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<
   for (std::size_t d = 0; d < Rank; ++d) {
     const auto n = static_cast<std::ptrdiff_t>(extents[d]);
     const partita::boundary b = g[d] < 0 ? beyond.before[d] : beyond.after[d];
-    if (n == 0) return {};  // there is no cell to copy
+    if (n == 0) return {};  // there is no cell to copy from
     if (g[d] < 0 || g[d] >= n) {
       if (partita::is_outside(b)) return {};
       if (b == partita::boundary::periodic)
@@ -34,7 +34,7 @@ std::optional<partita::index<Rank>> original(cell<Rank> g, const partita::index<
   return i;
 }
 
-/// The cells of a block with ghosts: the first, and how many along each dimension.
+/// The cells of a block with ghosts: the first index and the number along each dimension.
 template <std::size_t Rank>
 struct grown_block {
   cell<Rank> first{};
@@ -60,7 +60,7 @@ grown_block<Rank> grown_block_of(const partita::decomposition<Rank>& cuts, const
   return g;
 }
 
-/// Whether a cell lies beside the block at a position along more than one dimension.
+/// Whether a cell is outside the block along more than one dimension, that is in a corner or edge.
 template <std::size_t Rank>
 bool is_corner(const partita::decomposition<Rank>& cuts, const partita::index<Rank>& position, const cell<Rank>& at) {
   std::size_t beside = 0;
@@ -72,7 +72,7 @@ bool is_corner(const partita::decomposition<Rank>& cuts, const partita::index<Ra
   return beside > 1;
 }
 
-/// Calls f(k, original) for the cells of a block with ghosts in C order.
+/// Calls f(k, original) for the k-th cell, in C order, of a block with ghosts, and for the cell that it copies.
 template <std::size_t Rank, class F>
 void for_cells(const grown_block<Rank>& g, const partita::index<Rank>& extents,
                const partita::halo_boundaries<Rank>& beyond, F f) {

@@ -1,7 +1,7 @@
-// Random programs in which one worker makes a mistake: TRIALS of them, each with a world of its own. A trial is right
-// if nobody hangs, no call that succeeds gives a wrong value, who is refused the same call gets the same error, and
-// after a refused call the next ones are right. Run under mpirun as `misuse SEED TRIALS [REPORT]`; the last line is the
-// closing line, and a line of JSON is added to the report.
+// Random programs in which one worker makes a mistake: TRIALS of them, each with its own world. A trial passes if no
+// worker hangs, no successful call gives a wrong value, all workers whose same call fails get the same error, and calls
+// after a failed call are right. Run under mpirun as `misuse SEED TRIALS [REPORT]`; the last line is the closing line,
+// and a line of JSON is appended to the report.
 #include <unistd.h>
 #include <atomic>
 #include <boost/mpi/collectives/all_gather.hpp>
@@ -42,16 +42,16 @@ using line = extents<dynamic>;
 using plane = extents<dynamic, dynamic>;
 using signals = extents<dynamic, dynamic, dynamic>;
 
-/// A folder that all workers of this job see, and no other job.
+/// A folder that all workers of this job share with no other job.
 std::string folder() { return "/tmp/partita_misuse_" + std::to_string(::getppid()); }
 constexpr file_options unsure{.owner_bytes = 4096, .sync = false};
 
-/// Every kernel of a world. Worker k gives blocks of k + 1; what comes out is a function of the size alone.
+/// Every kernel of a world. Worker k passes blocks filled with k + 1, so results depend only on the size.
 class kernels {
  public:
   static constexpr int kinds = 22, two_calls = 8;
 
-  /// Another kind of as many calls.
+  /// A different kind with the same number of calls.
   static int instead_of(int kind, int further) {
     const int other = (kind + further) % kinds;
     return kind == two_calls || other == two_calls ? kind : other;
@@ -67,7 +67,8 @@ class kernels {
     of_floats_.weight().fill(1);
   }
 
-  /// Makes the call of a kind with blocks of size m; whether the result is right. One more on a worker that errs.
+  /// Makes a call of some kind with blocks of size m, or m + more on the worker that makes the mistake. Returns whether
+  /// the result is right.
   template <class T>
   bool call(int kind, std::size_t m, std::size_t more = 0) {
     const T v = static_cast<T>(me_ + 1), total = static_cast<T>(n_ * (n_ + 1) / 2), most = static_cast<T>(n_);
@@ -81,14 +82,14 @@ class kernels {
       return right;
     };
     const auto of_root = [&](std::size_t size) { return me_ == 0 ? size : 0; };
-    const auto by_rows = [&](const auto& y) {  // row 2k and 2k + 1 are worker k's
+    const auto by_rows = [&](const auto& y) {  // rows 2k and 2k + 1 come from worker k
       bool right = y.size() == 0 || y.shape()[0] == 2 * n_;
       for (std::size_t k = 0; right && k < y.size(); ++k)
         right = y.data()[k] == static_cast<T>(k / y.shape()[1] / 2 + 1);
       return right;
     };
     const auto left = static_cast<T>((me_ + n_ - 1) % n_ + 1), right = static_cast<T>((me_ + 1) % n_ + 1);
-    const auto convolve = [&](auto& layer) {  // three weights of 1: each cell and its two neighbours
+    const auto convolve = [&](auto& layer) {  // three weights of 1: sums each cell and its two neighbours
       xt::xtensor<T, 3> x(std::array<std::size_t, 3>{1, 1, m + more});
       x.fill(v);
       const auto y = layer(x);
@@ -97,7 +98,7 @@ class kernels {
         good = y.data()[k] == v + (k > 0 ? v : me_ > 0 ? left : T{0}) + (k + 1 < m ? v : me_ + 1 < n_ ? right : T{0});
       return good;
     };
-    ++step_;  // at every call of any kind, so that workers in step name the same
+    ++step_;  // counted in every call, so that workers in step use the same number
     switch (kind) {
       case 15: {
         const auto y = ring_(vec());
@@ -162,15 +163,14 @@ class kernels {
       }
     }
   }
-  /// Begins a call, and either lets go of it or never ends it before the world is left.
+  /// Starts a non-blocking call, and either drops it at once or keeps it pending until the world ends.
   void begin(std::size_t m, bool let_go) {
     kept_.push_back(std::make_unique<xt::xtensor<double, 1>>(xt::ones<double>({m})));
     auto later = all_sum_.start(*kept_.back());
     if (!let_go) begun_.emplace(std::move(later));
   }
 
-  /// Calls of different sizes may meet, as calls that all workers may make: a worker that only receives gets what
-  /// comes.
+  /// Whether calls of different sizes may match each other. Then a worker that only receives may get any size.
   bool out_of_step = false;
 
  private:
@@ -203,7 +203,7 @@ class kernels {
   std::optional<decltype(all_sum_.start(std::declval<const xt::xtensor<double, 1>&>()))> begun_;
 };
 
-/// In step, all workers make as many calls and must be right after the mistake.
+/// The mistakes. Up to `in_step` all workers make the same number of calls, so calls after the mistake must be right.
 enum class mistake {
   none,
   shape,
@@ -245,7 +245,7 @@ class watchdog {
 };
 
 struct outcome {
-  std::vector<std::string> refused;  // by call; empty if it was not
+  std::vector<std::string> refused;  // the error message of each call; empty if it succeeded
   bool wrong = false, threw = false;
 };
 
@@ -317,7 +317,7 @@ int main(int argc, char** argv) {
     dog.trial = t + 1;
     const outcome out = run(random, errs, what, static_cast<std::uint64_t>(t));
     const bool in_step = what <= mistake::in_step;
-    // in step, each call is refused by all with one sentence or by none, and at most one is
+    // in step, a call fails on all workers with one error message or on none, and at most one call fails
     std::string mine = out.wrong ? "WRONG" : "";
     std::size_t times = 0;
     for (const std::string& sentence : out.refused) times += sentence.empty() ? 0 : 1;

@@ -1,11 +1,11 @@
-// The main of the tests on several workers.
+// The main function of the tests on several workers.
 //
-//  * MPI lives around the whole run, so that no global fixture outlives it.
+//  * MPI is initialised before the run and finalised after it, so that no global fixture outlives it.
 //  * After each case the workers agree on its outcome: a case passes only if it passed on every worker.
-//  * A worker that failed waits PARTITA_TEST_GRACE seconds (3) for the others: they may hang in a call that it left.
-//  * A case that takes longer than PARTITA_TEST_LIMIT seconds (120) ends the job and is named by every worker stuck in
-//  it.
-//  * Log lines carry the worker's number and go out whole; the agreed closing line comes from worker 0.
+//  * A worker that failed waits PARTITA_TEST_GRACE seconds (3) for the others, which may hang in a call that it left.
+//  * A case that takes longer than PARTITA_TEST_LIMIT seconds (120) ends the job; every worker stuck in it prints its
+//  name.
+//  * Log lines begin with the worker's number and are written whole; worker 0 prints the closing line for all.
 #include <unistd.h>
 
 #include <boost/mpi/environment.hpp>
@@ -37,9 +37,9 @@ namespace {
 using seconds = std::chrono::duration<double>;
 using std::chrono::steady_clock;
 
-constexpr int gave_up = 86;  // the exit status of a job that was ended from here
+constexpr int gave_up = 86;  // the exit status of a job that the watchdog ends
 
-/// Whole lines, each with a prefix, each by one write: lines of several workers do not mix.
+/// Writes whole lines with a prefix, each by one write(), so that lines of several workers do not mix.
 class line_buffer : public std::streambuf {
  public:
   explicit line_buffer(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -69,7 +69,7 @@ seconds seconds_from_environment(const char* name, double otherwise) {
   return seconds(value != nullptr ? std::atof(value) : otherwise);
 }
 
-/// Ends the job when a case takes longer than the limit, and says which.
+/// Ends the job when a case takes longer than the limit, and prints its name.
 class watchdog {
  public:
   explicit watchdog(std::ostream& log) : log_(log), thread_([this] { watch(); }) {}
@@ -104,7 +104,7 @@ class watchdog {
         changed_.wait(lock, has_changed);
       } else if (!changed_.wait_for(lock, limit, has_changed)) {
         log_ << "fatal: " << *case_ << ": not done after " << limit.count() << " s; ending the job" << std::endl;
-        std::this_thread::sleep_for(seconds(0.5));  // for the others to say the same
+        std::this_thread::sleep_for(seconds(0.5));  // so that the other workers can print the same
         std::_Exit(gave_up);
       }
     }
@@ -118,7 +118,7 @@ class watchdog {
   std::thread thread_;
 };
 
-/// Brings the workers to one verdict after each case.
+/// Makes all workers agree on the outcome of each case.
 class agreement : public bt::test_observer {
  public:
   agreement(const mpi::communicator& everyone, std::ostream& log)
@@ -128,7 +128,7 @@ class agreement : public bt::test_observer {
   std::size_t failed() const { return failed_; }
   std::size_t skipped() const { return skipped_; }
 
-  int priority() override { return 1000; }  // after the log and the results
+  int priority() override { return 1000; }  // is called after the log and the results
   void test_unit_start(const bt::test_unit& unit) override {
     if (unit.p_type != bt::TUT_CASE) return;
     mine_ = 0;
@@ -177,7 +177,8 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
   }
   watchdog_.stop();
   if (any != 0 && workers_)
-    failed_cases_.push_back(*workers_);  // kept: MPI may give a freed one's messages to the next
+    // not freed: MPI may deliver the messages of a freed communicator to the next one
+    failed_cases_.push_back(*workers_);
   workers_.reset();
   if (any != 0 && mine_ == 0 && everyone_.rank() == 0)
     log_ << unit.full_name() << ": failed on another worker" << std::endl;
@@ -185,7 +186,7 @@ void agreement::test_unit_finish(const bt::test_unit& unit, unsigned long) {
 }
 
 void agreement::test_unit_skipped(const bt::test_unit& unit, bt::const_string reason) {
-  if (!unit.is_enabled()) return;  // not asked for on the command line
+  if (!unit.is_enabled()) return;  // not selected on the command line
   struct : bt::test_tree_visitor {
     std::size_t cases = 0;
     void visit(const bt::test_case&) override { ++cases; }
@@ -199,11 +200,11 @@ mpi::communicator* everyone = nullptr;
 agreement* verdicts = nullptr;
 std::ostream* log_stream = nullptr;
 
-// Boost.Test points its streams at the standard ones while it reads the command line; this runs after that.
+// Boost.Test sets its streams to the standard ones while it parses the command line; this runs after that.
 bool initialise() {
   static std::ostream nowhere(nullptr);
   bt::unit_test_log.set_stream(*log_stream);
-  bt::results_reporter::set_stream(nowhere);  // the agreed closing line stands for it
+  bt::results_reporter::set_stream(nowhere);  // the closing line replaces it
   return true;
 }
 
@@ -228,8 +229,8 @@ int main(int argc, char** argv) {
   bt::framework::register_observer(*agreed);
   const int status = bt::unit_test_main(&initialise, argc, argv);
   bt::framework::deregister_observer(*agreed);
-  bt::unit_test_log.set_stream(std::cout);      // Boost.Test writes to its streams once more, from exit(),
-  bt::results_reporter::set_stream(std::cerr);  // when ours are gone
+  bt::unit_test_log.set_stream(std::cout);      // Boost.Test writes to its streams again in exit(),
+  bt::results_reporter::set_stream(std::cerr);  // when ours are destroyed
 
   const auto passed = agreed->passed(), failed = agreed->failed(), skipped = agreed->skipped();
   agreed.reset();
@@ -239,6 +240,6 @@ int main(int argc, char** argv) {
   if (world.rank() == 0 && test::random_operations() > 0)
     std::cout << "random operations: " << test::random_operations() << std::endl;
   if (world.rank() == 0) test::write_closing_line(std::cout, passed, failed, skipped);
-  world.barrier();  // mpirun may end the others as soon as one has a status other than 0
+  world.barrier();  // mpirun may kill the other workers as soon as one ends with a status other than 0
   return all != 0 ? all : test::status_of(passed, failed, skipped);  // the same on every worker
 }

@@ -1,4 +1,4 @@
-// What nearly every test on several workers includes.
+// Precompiled header: the headers that nearly every test on several workers includes.
 #include <boost/mpi/collectives.hpp>
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/data/monomorphic.hpp>

@@ -1,4 +1,4 @@
-// What a test on several workers includes: Boost.Test, the workers of the case, and how to ask for enough of them.
+// The header for tests on several workers: Boost.Test, the communicator of the case, and decorators that skip a case.
 #pragma once
 
 #include <boost/mpi/communicator.hpp>
@@ -7,11 +7,11 @@
 
 namespace test {
 
-/// The workers that run the tests. Each test case has a communicator of its own, so what a failed case left in flight
-/// cannot reach the next one. All workers must call it for the first time in a case at the same point.
+/// The communicator of the workers that run the tests. Each test case has its own, so messages that a failed case left
+/// pending cannot reach the next case. The first call in a case is collective.
 boost::mpi::communicator workers();
 
-/// How many workers run the tests; may be called anywhere, also before main.
+/// The number of workers that run the tests. It may be called anywhere, also before main.
 int number_of_workers();
 
 /// `BOOST_AUTO_TEST_CASE(x, *test::at_least(4))`: with fewer workers the case is skipped on all of them, with this
@@ -24,7 +24,7 @@ inline auto at_least(int n) {
   });
 }
 
-/// `*test::with_room()`: where shared memory is said to have no room the case is skipped, with this reason.
+/// `*test::with_room()`: skips the case, with this reason, if the environment says that shared memory has no room.
 inline auto with_room() {
   return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
     boost::test_tools::assertion_result room(std::getenv("PARTITA_SHARED_FREE") == nullptr);

@@ -1,4 +1,4 @@
-// Random cases of every family of ready-made rules, each with the mathematics of its operation.
+// Random cases of every family of built-in sharding rules, each with the mathematical definition of its operation.
 #pragma once
 
 #include <partita/rule/sharding/rules.hpp>
@@ -6,14 +6,15 @@
 
 namespace oracle {
 
-/// The place in an operand that is broadcast to a result: aligned at the end, 0 where the operand has one element.
+/// The index in a broadcast operand for an index of the result: dimensions are aligned at the end, and the index is 0
+/// where the operand has one element.
 inline shape_list broadcast_place(const shape_list& i, const shape_list& operand) {
   shape_list place;
   for (std::size_t d = 0; d < operand.size(); ++d)
     place.push_back(operand[d] == 1 ? 0 : i[i.size() - operand.size() + d]);
   return place;
 }
-/// Letters of a broadcast operand: a dimension of one element that meets more is whole.
+/// Letters of a broadcast operand: a dimension of one element that is repeated must not be sharded.
 inline std::string broadcast_letters(const shape_list& operand, const shape_list& result) {
   std::string letters;
   const std::string all = alphabet(result.size());
@@ -47,7 +48,7 @@ operation_case random_elementwise(Random& random) {
       {&rules::add_n, 3, [](const std::vector<number>& x) { return x[0] + x[1] + x[2]; }},
       {&rules::multiply, 2, [](const std::vector<number>& x) { return x[0] * x[1]; }},
       {&rules::divide, 2,
-       [](const std::vector<number>& x) { return x[0] * (x[1] * x[1] + 1); }},  // linear in the first alone
+       [](const std::vector<number>& x) { return x[0] * (x[1] * x[1] + 1); }},  // linear only in the first operand
       {&rules::scale, 1, [](const std::vector<number>& x) { return -3 * x[0]; }},
       {&rules::cast, 1, [](const std::vector<number>& x) { return x[0]; }},
       {&rules::assign, 1, [](const std::vector<number>& x) { return x[0]; }},
@@ -183,7 +184,7 @@ operation_case random_reduction(Random& random) {
       ++n;
     };
     walk(0);
-    // what a worker without elements says of them: the neutral element
+    // the result of a worker without elements is the neutral element
     if (first && kind == owed_reduction::prod) return number{1};
     if (first && kind == owed_reduction::all) return number{1};
     if (first && kind == owed_reduction::max) return number{-1000000};
@@ -195,7 +196,7 @@ operation_case random_reduction(Random& random) {
   return op;
 }
 
-/// softmax, cumulative sum, roll, triangle: along whole dimensions.
+/// softmax, cumulative sum, roll, triangle: operations along dimensions that must not be sharded.
 template <class Random>
 operation_case random_along(Random& random) {
   operation_case op;
@@ -219,7 +220,7 @@ operation_case random_along(Random& random) {
     number all = 0;
     if (which == 0) {
       for (std::size_t k = 0; k < x[c]; ++k) all += v[0](replaced(i, c, k)) * v[0](replaced(i, c, k));
-      return v[0](i) * all;  // as softmax: every element depends on all of its row, and not linearly
+      return v[0](i) * all;  // like softmax: every element depends non-linearly on its whole row
     }
     if (which == 1) {
       for (std::size_t k = 0; k <= i[c]; ++k) all += v[0](replaced(i, c, k));
@@ -279,7 +280,7 @@ operation_case random_movement(Random& random) {
     case 1:
       how = rules::unsqueeze({axis}), z = inserted(x, c, 1), lz.insert(c, "_");
       break;
-    case 2: {  // a new dimension in front, and what has one element grows
+    case 2: {  // adds a dimension in front, and repeats dimensions of one element
       attributes::list extents{3};
       for (std::size_t d = 0; d < rank; ++d) {
         if (x[d] == 1) z[d] = 4, lx[d] = '_', lz[d] = static_cast<char>('p' + static_cast<int>(d));
@@ -429,7 +430,7 @@ operation_case random_indexing(Random& random) {
       const auto row = static_cast<std::size_t>(v[ids](where));
       return row < local['v'].start || row >= local['v'].stop
                  ? number{0}
-                 : v[1 - ids](shape_list{row, at[n]});  // a row of another worker
+                 : v[1 - ids](shape_list{row, at[n]});  // a row that another worker may hold
     };
   } else if (which == 3) {
     const shape_list there = replaced(x, c, extent(random));
@@ -463,7 +464,7 @@ operation_case random_indexing(Random& random) {
   return op;
 }
 
-/// Norms, cross entropy, attention, convolution: with other functions of the same elements.
+/// Norms, cross entropy, attention, convolution: simplified functions that read the same elements.
 template <class Random>
 operation_case random_network(Random& random) {
   operation_case op;
@@ -684,7 +685,7 @@ operation_case random_update(Random& random) {
       for (std::size_t a = 0; a < s; ++a)
         for (std::size_t b = 0; b < e; ++b) gates += v[1](shape_list{a, b}) * static_cast<number>(a + 2 * b + 1);
       if (j > 0) return gates * static_cast<number>(i[0] + i[1]);
-      number all = 0;  // every place depends on all tokens' gates
+      number all = 0;  // every place depends on the gates of all tokens
       for (std::size_t a = 0; a < s; ++a)
         all += v[0](shape_list{a, i[2]}) * v[1](shape_list{a, i[0]}) * gates + static_cast<number>(i[1]);
       return all;
@@ -723,7 +724,8 @@ operation_case random_update(Random& random) {
   return op;
 }
 
-/// The gradients of an einsum, from its derived rule: each operand's from the others and the result's.
+/// The gradients of an einsum by its derived rules: the gradient of each operand from the other operands and the
+/// gradient of the result.
 template <class Random>
 operation_case random_gradient(Random& random) {
   operation_case forward = random_einsum(random), op;

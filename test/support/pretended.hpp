@@ -1,4 +1,4 @@
-// The environment as a test wants it, for as long as an object lives. Only while no other thread reads it.
+// Sets an environment variable during the lifetime of an object. No other thread may read the environment meanwhile.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A grid of two dimensions over some of the workers, in any order.
+// A random two-dimensional grid of some of the workers, in any order.
 #pragma once
 
 #include <algorithm>

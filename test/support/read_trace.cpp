@@ -1,5 +1,4 @@
-// Reads a trace as Chrome would, by a JSON parser that is not ours, and says what it adds up to: driven by
-// traced_runs.py.
+// Reads a trace as Chrome would, with an independent JSON parser, and prints its sums. traced_runs.py runs it.
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -10,7 +9,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const auto trace = nlohmann::json::parse(std::ifstream(argv[1]));
   std::map<std::string, std::size_t> calls, bytes;
-  std::map<std::size_t, double> ends;  // of the last call of a worker in each world
+  std::map<std::size_t, double> ends;  // when the last call of a worker in each world ended
   std::size_t workers = 0;
   for (const auto& event : trace.at("traceEvents")) {
     const auto& arguments = event.at("args");

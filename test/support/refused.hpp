@@ -1,4 +1,4 @@
-// The sentence with which a call is refused.
+// The error message of a call that throws.
 #pragma once
 
 #include <partita/core/error.hpp>
@@ -6,7 +6,7 @@
 
 namespace test {
 
-/// What the `Error` says that a call throws; empty if it throws nothing. Other exceptions go on to who runs the test.
+/// The message of the `Error` that a call throws; empty if it throws nothing. Other exceptions are passed on.
 template <class Error = partita::error, class Call>
 std::string refused(Call call) {
   try {

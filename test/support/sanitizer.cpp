@@ -1,5 +1,6 @@
-// Under AddressSanitizer the plugins of Open MPI must stay mapped: LeakSanitizer names a leak by the module of each
-// frame, and a module that was closed has no name left to suppress by. What is listed leaks in MPI, not here.
+// Settings for AddressSanitizer. The plugins of Open MPI must stay mapped, because LeakSanitizer suppresses a leak by
+// the module names of its frames, and a closed module has no name. The listed leaks are leaks of MPI, not of the
+// library.
 #if defined(__SANITIZE_ADDRESS__)
 #define PARTITA_TEST_ASAN
 #elif defined(__has_feature)

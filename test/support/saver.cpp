@@ -1,4 +1,5 @@
-// Saves checkpoints and a file without end, to be killed at it; or looks at what is there: driven by killed_saving.py.
+// Saves checkpoints and a file in an endless loop until it is killed, or checks what was saved. killed_saving.py runs
+// it.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -33,7 +34,7 @@ bool all_are(const xt::xtensor<double, 2>& x, double value) {
   return right;
 }
 
-/// Every checkpoint that is there must be whole, and so must be the file: of a step that was saved.
+/// Checks that every existing checkpoint and the file are complete and are those of a saved step.
 int look(const world& everyone, const std::string& folder) {
   const auto p = everyone.partition(extents<dynamic, 1>(everyone.size()));
   std::uint64_t latest = 0, in_file = 0;
@@ -44,7 +45,7 @@ int look(const world& everyone, const std::string& folder) {
             all_are(saved.load<double, 2>("y", p), static_cast<double>(step) + 0.5);
     latest = step;
   }
-  if (std::filesystem::exists(folder + "/w.npy")) {  // the script sees if it was there before
+  if (std::filesystem::exists(folder + "/w.npy")) {  // the script checks whether it existed before
     const auto w = load_npy<double, 2>(folder + "/w.npy", p);
     in_file = static_cast<std::uint64_t>(*w.data());
     right = right && all_are(w, static_cast<double>(in_file)) && in_file <= latest;

@@ -1,8 +1,9 @@
-// Operations on small integers, written from their mathematics alone, that simulated devices execute block by block.
+// Operations on small integers, written from their mathematical definitions. Simulated devices execute them block by
+// block.
 //
-// An operation says of every dimension of every tensor which letter it is: dimensions of one letter must be cut alike,
-// '_' must be whole. Elements are read by their global index from the block that a device holds, and reading beyond it
-// is an error.
+// An operation gives a letter to every dimension of every tensor: dimensions with the same letter must be sharded in
+// the same way, and '_' must not be sharded. Elements are read by their global index from the block that a device
+// holds; reading outside the block is an error.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace oracle {
 
 using namespace simulated;
 
-/// A tensor as a device sees it.
+/// One device's view of a tensor.
 struct view {
   const tensor* t = nullptr;
   const block* own = nullptr;
@@ -29,7 +30,7 @@ struct view {
   }
 };
 
-/// What a letter ranges over on a device.
+/// The range of each letter on a device.
 struct ranges {
   std::array<interval, 128> of{};
   std::array<bool, 128> known{};
@@ -40,13 +41,13 @@ struct operation_case {
   using formula =
       std::function<number(const std::vector<view>&, std::size_t result, const shape_list& i, const ranges&)>;
   std::string name;
-  std::string letters;  ///< tensors apart by ',' and '>'
+  std::string letters;  ///< tensors separated by ',' and '>'
   std::vector<shape_list> operands, results;
   rule how;
   formula value;
-  number low = -3, high = 3, times = 1;  ///< of what is in the operands, in multiples of `times`
-  bool by_order = false;                 ///< elements in C order stay in C order: no letters, no formula
-  std::uint32_t indices = 0;             ///< a bit for each operand of places: its values lie in [0, index_limit)
+  number low = -3, high = 3, times = 1;  ///< the range of the operands' elements, which are multiples of `times`
+  bool by_order = false;                 ///< a reshape, which keeps the C order of the elements: no letters, no formula
+  std::uint32_t indices = 0;             ///< a bit for each operand of indices: its values are in [0, index_limit)
   number index_limit = 1;
 };
 
@@ -59,7 +60,7 @@ inline std::vector<std::string> letters_by_tensor(const std::string& letters) {
   return all;
 }
 
-/// What one device makes of its blocks. Throws where it cannot.
+/// The result blocks that one device computes from its operand blocks. Throws if it cannot.
 inline devices executed(const operation_case& op, const std::vector<view>& operands,
                         const std::vector<block>& result_blocks) {
   devices out;
@@ -103,7 +104,7 @@ inline block whole_block(const shape_list& shape) {
   return all;
 }
 
-/// Whole operands, and what the whole operation makes of them.
+/// The whole operands, and the results of the operation on them.
 struct truth {
   std::vector<tensor> operands;
   devices results;
@@ -127,7 +128,8 @@ truth truth_of(const operation_case& op, Random& random) {
   return all;
 }
 
-/// Cuts the operands as said, lets every device work, and compares. Empty if all is right, else what is wrong.
+/// Shards the operands as given, executes on every device, and compares. Returns an empty string if all is right, else
+/// an error message.
 template <class Operands, class Results>
 std::string wrong(const operation_case& op, const truth& whole, const Operands& operands, const Results& results,
                   std::uint64_t seed) {
@@ -191,7 +193,8 @@ inline shape_list inserted(const shape_list& s, std::size_t at, std::size_t valu
   return r;
 }
 
-/// Sums over the letters that are in the operands and not in the result, of the product of all operands `used` (bits).
+/// The sum of the products of all operands in `used` (bits), over the letters that are in the operands but not in the
+/// result.
 inline number einsum_value(const std::vector<std::string>& letters, std::size_t result, std::uint32_t used,
                            const std::vector<view>& x, const shape_list& i, const ranges& local) {
   std::array<std::size_t, 128> at{};

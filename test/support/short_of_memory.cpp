@@ -1,8 +1,9 @@
-// Jobs in which one allocation of one worker fails, driven by short_of_memory.py: for every kind of call, the n-th
-// operator new of one worker throws std::bad_alloc. Run under mpirun as `short_of_memory FOLDER WORKER KIND PHASE FIRST
-// STEP MOST`: it tries FIRST, FIRST + STEP, ... until the call allocates no more, at most MOST times. Each trial is a
-// program of its own, with a world that ends before the exception is caught. A trial is right if no value is wrong and
-// all workers throw, or none; or if the job ends with an error message. `short_of_memory` alone prints the kinds.
+// Jobs in which one allocation of one worker fails: for every kind of call, the n-th operator new of one worker throws
+// std::bad_alloc. short_of_memory.py runs it under mpirun as `short_of_memory FOLDER WORKER KIND PHASE FIRST STEP
+// MOST`. It tries n = FIRST, FIRST + STEP, ... until the call makes fewer allocations, at most MOST times. Each trial
+// makes its own world, which ends before the exception is caught. A trial passes if no value is wrong and either all
+// workers throw or none does, or if the job ends with an error message. Without arguments `short_of_memory` prints the
+// kinds.
 #include <unistd.h>
 #include <boost/mpi/environment.hpp>
 #include <cmath>
@@ -46,7 +47,7 @@
 
 namespace {
 
-/// The allocation that fails, counted from when it is armed.
+/// The number of the allocation that fails, counted from the call that arms it.
 struct injection {
   static inline thread_local bool armed = false;
   static inline long left = 0;
@@ -88,10 +89,10 @@ namespace {
 
 using line = extents<dynamic>;
 using plane = extents<dynamic, dynamic>;
-/// A call; whether its result is right.
+/// Makes a call and returns whether its result is right.
 using call = std::function<bool()>;
 
-/// What one worker gives to a kind of call, and what it knows of the others.
+/// The worker, its world, and its blocks for all kinds of calls.
 struct setting {
   world everyone;
   std::string folder;
@@ -118,7 +119,7 @@ bool is(const Y& y, double value, std::size_t size) {
   for (const double element : y) right = right && element == value;
   return right;
 }
-/// Rows of two that came from worker 0, 1, ...
+/// Whether pairs of rows are those of worker 0, 1, ...
 template <class Y>
 bool is_by_rows(const Y& y, std::size_t n) {
   bool right = y.shape()[0] == 2 * n;
@@ -456,7 +457,7 @@ const kind kinds[] = {
      }},
 };
 
-/// How one worker came out of a trial.
+/// The outcome of a trial on one worker.
 enum class outcome : int { right, wrong, refused, out_of_memory, other };
 
 struct report {
@@ -464,7 +465,7 @@ struct report {
   std::string message;
 };
 
-/// What an ordinary program does: it makes calls, and its world ends with them when one throws.
+/// Runs a trial as an ordinary program would: it makes calls, and its world ends when one of them throws.
 report trial(const kind& which, const std::string& phase, const std::string& folder, bool fails_here, long n) {
   report here;
   try {
@@ -474,7 +475,8 @@ report trial(const kind& which, const std::string& phase, const std::string& fol
     const auto arm = [&] {
       if (fails_here) injection::arm(n);
     };
-    const bool makes_a_world = which.make == kinds[0].make;  // without one, nobody hears of what is missing before it
+    // without a world, the other workers cannot learn of the failure
+    const bool makes_a_world = which.make == kinds[0].make;
     if (phase == "first" && !makes_a_world) arm();
     const call made = which.make(s);
     if (phase == "first" && makes_a_world) arm();

@@ -1,5 +1,4 @@
-// Devices of a mesh that exist only in a test: tensors of small integers, cut as a sharding says, and put together
-// again.
+// Simulated devices of a mesh: tensors of small integers are sharded into blocks and reassembled without MPI.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +77,7 @@ inline bool holds(const block& b, const shape_list& i) {
   return true;
 }
 
-/// What all devices hold of one tensor.
+/// The blocks of one tensor on all devices.
 using devices = std::vector<tensor>;
 
 inline number combine(owed_reduction kind, number a, number b) {
@@ -111,8 +110,8 @@ inline bool is_logical(const sharding& s) {
   return false;
 }
 
-/// The part of `value` that place k of p along an owed axis holds: the parts reduce to the value. `dice` is the same on
-/// devices that must hold the same; `scale` keeps averages of parts whole.
+/// The part of `value` on device k of p along an axis with a pending reduction: the parts reduce to the value. `dice`
+/// is the same on devices that must hold the same; `scale` keeps averages of parts integers.
 inline number part_of(number value, owed_reduction kind, std::size_t k, std::size_t p, std::uint64_t dice,
                       number scale) {
   const auto die = [&](std::size_t i) { return scale * (static_cast<number>(mixed(dice + 977 * (i + 1)) % 7) - 3); };
@@ -139,8 +138,8 @@ inline number part_of(number value, owed_reduction kind, std::size_t k, std::siz
   throw std::logic_error("nothing is owed");
 }
 
-/// Cuts a tensor. What is owed is split at random into parts that differ by multiples of `scale`, alike on devices that
-/// hold the same.
+/// Shards a tensor. For a pending reduction, elements are split at random into parts that differ by multiples of
+/// `scale` and are the same on devices that hold the same block.
 inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, number scale = 1) {
   devices all;
   const std::uint32_t cutting = s.cutting();
@@ -169,8 +168,7 @@ inline devices cut(const tensor& whole, const sharding& s, std::uint64_t seed, n
   return all;
 }
 
-/// The workers that differ from `worker` in their place along axis a only, in the order of their places; itself among
-/// them.
+/// The workers that differ from `worker` at most in their place along axis a, in the order of their places.
 inline std::vector<std::size_t> group_along(const mesh& m, std::size_t worker, std::size_t a) {
   std::size_t stride = 1;
   for (std::size_t k = m.rank(); k-- > a + 1;) stride *= m.size(k);
@@ -180,7 +178,7 @@ inline std::vector<std::size_t> group_along(const mesh& m, std::size_t worker, s
   return all;
 }
 
-/// The reduction over one axis, on every device.
+/// Reduces over one axis, on every device.
 inline devices reduced(const devices& all, const mesh& m, std::size_t a, owed_reduction kind) {
   devices out = all;
   for (std::size_t k = 0; k < all.size(); ++k) {
@@ -199,7 +197,7 @@ inline devices reduced(const devices& all, const mesh& m, std::size_t a, owed_re
   return out;
 }
 
-/// Puts a tensor together. Throws what is wrong if devices hold blocks of different shapes, or devices disagree.
+/// Reassembles a tensor from its blocks. Throws an error message if blocks have wrong shapes or devices disagree.
 inline tensor reassembled(devices all, const sharding& s, const shape_list& shape) {
   for (std::size_t k = 0; k < all.size(); ++k)
     if (!(all[k].shape == shape_of(mesh_block(s, shape, k))))
@@ -223,8 +221,8 @@ inline tensor reassembled(devices all, const sharding& s, const shape_list& shap
   return whole;
 }
 
-/// Executes one step with what the workers it may involve hold. `received` counts the elements from other workers, of
-/// all workers.
+/// Executes one step of a reshard, using only blocks of the workers that take part. `received` counts the elements that
+/// all workers receive from others.
 inline devices executed(const reshard_step& step, const sharding& before, const devices& all, const shape_list& shape,
                         std::size_t& received) {
   using enum reshard_step::what;
@@ -272,7 +270,7 @@ inline devices executed(const reshard_step& step, const sharding& before, const 
   return out;
 }
 
-/// Any sharding of this rank: every axis cuts a dimension, replicates, or owes a reduction of one of the kinds.
+/// A random sharding of this rank: every axis shards a dimension, replicates, or has a pending reduction of some kind.
 template <class Random>
 sharding random_sharding(const mesh& m, std::size_t rank, Random& random,
                          std::initializer_list<owed_reduction> kinds = {}) {

@@ -1,6 +1,6 @@
-// Trains without end, saving checkpoints beside it, to be killed at it; or looks at what is there: driven by
-// killed_training.py. All numbers are multiples of 1/64 and a step follows the sign of the gradient, so the weights
-// after a step are the same bits on any number of workers, and are known.
+// Trains in an endless loop and saves checkpoints meanwhile until it is killed, or checks what was saved.
+// killed_training.py runs it. All numbers are multiples of 1/64 and a step follows the sign of the gradient, so the
+// weights after each step are known, and bitwise identical on any number of workers.
 #include <fcntl.h>
 #include <unistd.h>
 #include <fstream>
@@ -15,7 +15,7 @@ using namespace partita;
 namespace {
 
 constexpr std::size_t rows = 6, in = 5, out = 7;
-constexpr std::uint64_t between = 400;  // steps from one checkpoint to the next
+constexpr std::uint64_t between = 400;  // steps between checkpoints
 constexpr double rate = 1.0 / 64;
 
 double input(std::uint64_t step, std::size_t r, std::size_t i) {
@@ -28,7 +28,7 @@ double moved(double weight, double gradient) {
   return weight - rate * static_cast<double>((gradient > 0) - (gradient < 0));
 }
 
-/// What training comes to, by loops: the weights of a step, and of later ones.
+/// The reference weights, computed by loops, of a step and of later steps.
 class expected_weights {
  public:
   const double* after(std::uint64_t steps) {
@@ -65,7 +65,7 @@ int train(const world& everyone, const std::string& folder) {
     layer.weight() = latest.load<double, 2>("weight", p_w);
     step = latest.step();
   }
-  // where the training stands, for who looks after its death: the step, the last one that is saved, whether it saves
+  // progress for the script that checks after the kill: the step, the last saved step, whether a save is pending
   std::uint64_t stand[3] = {step, step, 0};
   const int page = ::open((folder + "/stand." + std::to_string(everyone.id())).c_str(), O_CREAT | O_RDWR, 0600);
   const auto say = [&] { return ::pwrite(page, stand, sizeof stand, 0) == sizeof stand; };
@@ -86,14 +86,15 @@ int train(const world& everyone, const std::string& folder) {
     if (step % between != 0) continue;
     stand[2] = 1;
     if (!say()) break;
-    saver.save(step, named("weight", p_w, extents<out, in>{}, layer.weight()));  // and the one before is on the disk
+    // when it returns, the previous one is on the disk
+    saver.save(step, named("weight", p_w, extents<out, in>{}, layer.weight()));
     stand[1] = under_way, stand[2] = 0;
     under_way = step;
   }
   return 1;
 }
 
-/// Every checkpoint that is there must be of a step, and have the weights of that step.
+/// Checks that every existing checkpoint belongs to a step and has the weights of that step.
 int look(const world& everyone, const std::string& folder) {
   const auto p_w = rows_of_weights(everyone);
   const std::size_t first = balanced_part(out, everyone.size(), everyone.id()).start;

@@ -1,4 +1,4 @@
-// A transformer as a graph: blocks of attention and feed-forward, each behind a norm and beside a residual.
+// A transformer as a graph: layers of attention and feed-forward, each after a norm and with a residual connection.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace test {
 
-/// 1024 features, 16 heads, sequences of 512; `by_hand` cuts the batch by axis 0, and by axis 1 first columns, then
-/// rows.
+/// 1024 features, 16 heads, sequences of 512. With `by_hand`, axis 0 shards the batch, and axis 1 shards the first
+/// weight of each pair by columns and the second by rows.
 inline partita::graph transformer(const partita::mesh& m, std::size_t layers, std::size_t batch, bool by_hand) {
   using namespace partita;
   constexpr std::size_t length = 512, features = 1024, heads = 16, inner = 4096;

@@ -1,4 +1,4 @@
-// One of several jobs that use the same files at once: driven by two_jobs.py.
+// One of several jobs that use the same files at the same time. two_jobs.py runs it.
 #include <boost/mpi/collectives.hpp>
 #include <boost/mpi/operations.hpp>
 #include <cstdlib>
@@ -25,14 +25,14 @@ xt::xtensor<double, 2> filled(const rows& p, double value) {
   x.fill(value);
   return x;
 }
-/// Whether all elements on all workers are this one.
+/// Whether all elements on all workers equal a value.
 bool all_are(const world& everyone, const xt::xtensor<double, 2>& x, double value) {
   int right = 1, all = 0;
   for (const double element : x) right = right != 0 && element == value ? 1 : 0;
   boost::mpi::all_reduce(everyone.communicator(), right, all, boost::mpi::minimum<int>());
   return all != 0;
 }
-/// The first element of worker 0, on all workers.
+/// Returns the first element of worker 0 on all workers.
 double first_of(const world& everyone, const xt::xtensor<double, 2>& x) {
   double value = x.size() == 0 ? 0 : *x.data();
   boost::mpi::broadcast(everyone.communicator(), value, 0);
@@ -42,13 +42,13 @@ void say(const world& everyone, const std::string& line) {
   if (everyone.id() == 0) std::cout << line << std::endl;
 }
 
-/// Replaces the file again and again: each time all of its elements are another number.
+/// Replaces the file repeatedly, each time with a different number in all elements.
 int replace(const world& everyone, const rows& p, const std::string& folder, long times) {
   for (long k = 1; k <= times; ++k) save_npy(folder + "/w.npy", p, global, filled(p, static_cast<double>(k)), crowded);
   say(everyone, "replaced " + std::to_string(times));
   return 0;
 }
-/// Loads it meanwhile: what it gets must be of one time.
+/// Loads the file meanwhile: all elements must be those of one version.
 int load(const world& everyone, const rows& p, const std::string& folder, long times) {
   long right = 0, mixed = 0, refused = 0;
   for (long k = 0; k < times; ++k) {
@@ -64,7 +64,8 @@ int load(const world& everyone, const rows& p, const std::string& folder, long t
       "loaded " + std::to_string(right) + " mixed " + std::to_string(mixed) + " refused " + std::to_string(refused));
   return 0;
 }
-/// Saves steps: every other one, and each tenth that other jobs save as well. One job gets that, the others an error.
+/// Saves every second step, and each tenth step, which other jobs save as well. Only one job succeeds with a shared
+/// step; the others get an error.
 int save(const world& everyone, const rows& p, const std::string& folder, long base, long times) {
   long saved = 0, late = 0, refused = 0;
   checkpoint_saver behind(folder + "/run", {.slab_bytes = 1000, .files = crowded});
@@ -91,7 +92,7 @@ int save(const world& everyone, const rows& p, const std::string& folder, long b
       "saved " + std::to_string(saved) + " late " + std::to_string(late) + " refused " + std::to_string(refused));
   return 0;
 }
-/// Each step that is listed must be whole.
+/// Checks that each listed step is complete.
 int look(const world& everyone, const rows& p, const std::string& folder) {
   long good = 0, lost = 0, mixed = 0;
   for (const std::uint64_t step : checkpoint_steps(folder + "/run", everyone)) {
@@ -112,14 +113,14 @@ int look(const world& everyone, const rows& p, const std::string& folder) {
 
 #if __has_include(<hdf5.h>)
 std::string dataset(long base, long k) { return std::to_string(base) + "_" + std::to_string(k); }
-/// Adds datasets to one HDF5 file, each of one number.
+/// Adds datasets to one HDF5 file, each filled with one number.
 int add(const world& everyone, const rows& p, const std::string& folder, long base, long times) {
   for (long k = 0; k < times; ++k)
     save_hdf5(folder + "/w.h5", dataset(base, k), p, global, filled(p, static_cast<double>(1000 * base + k)), crowded);
   say(everyone, "added " + std::to_string(times) + " refused 0");
   return 0;
 }
-/// Each of them must be whole.
+/// Checks that each of them is complete.
 int find(const world& everyone, const rows& p, const std::string& folder, long base, long times) {
   long good = 0, mixed = 0, lost = 0;
   for (long k = 0; k < times; ++k) {

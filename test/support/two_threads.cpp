@@ -1,5 +1,6 @@
-// Two threads of each worker with a world each, ROUNDS times a sum and a broadcast in both at once; every element of
-// every result is looked at. Run under mpirun as `two_threads ROUNDS [REPORT]`; a line of JSON is added to the report.
+// Each worker has two threads with a world each. Both threads compute ROUNDS sums and broadcasts at the same time, and
+// every element of every result is checked. Run under mpirun as `two_threads ROUNDS [REPORT]`; a line of JSON is
+// appended to the report.
 #include <array>
 #include <atomic>
 #include <boost/mpi/environment.hpp>
@@ -20,7 +21,7 @@ bool all_are(const xt::xtensor<double, 1>& x, double value, std::size_t size) {
   return right;
 }
 
-/// Rounds with blocks of 1 to `most` elements: as messages, as few bytes in shared memory, as many.
+/// Runs rounds with blocks of different sizes: messages, small blocks in shared memory, and large blocks in it.
 std::size_t wrong_results(const world& w, std::size_t rounds, std::size_t most) {
   const auto p = w.partition(extents(w.size()));
   const all_sum_reduce sum(p, dimensions<0>);

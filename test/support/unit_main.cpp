@@ -1,4 +1,4 @@
-// The main of the unit tests: Boost.Test, and the closing line after it.
+// The main function of the unit tests: runs Boost.Test and prints the closing line.
 #include <boost/test/framework.hpp>
 #include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
-// Cases that go wrong in every way a case can, for harness.py to see that each is reported. They are no tests
-// themselves.
+// Cases that fail in every way in which a case can fail. harness.py checks that each failure is reported; the cases are
+// not tests themselves.
 #include <boost/mpi/communicator.hpp>
 #include <stdexcept>
 
