@@ -1,5 +1,5 @@
-// The signals between the workers of a node for one kind of exchange, and the rings that carry what cannot be written
-// in place. Pairs meet; no barrier is involved.
+// The signals between the workers of a node for one kind of exchange, and the ring buffers for boxes that cannot be
+// written in place. Only pairs of workers synchronise; there is no barrier.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace partita::detail {
 
-/// Where a receiver wants its boxes: in a block that the sender can reach, passed through slots of a ring, or, where no
-/// shared memory is left for one, in messages of a slot each.
+/// Where a receiver wants its boxes: in a block that the sender can reach; through the slots of a ring; or, where there
+/// is no shared memory left for a ring, in messages of one slot each.
 struct destination {
-  static constexpr std::size_t bytes_by_message = 127 * page;  ///< no ring has such slots
+  static constexpr std::size_t bytes_by_message = 127 * page;  ///< a value that no ring uses as slot size
   char* address = nullptr;
   std::size_t slot_bytes = 0;  ///< 0: `address` is the block itself
 
@@ -23,18 +23,18 @@ struct destination {
   bool by_message() const { return slot_bytes == bytes_by_message; }
 };
 
-/// In each exchange every receiver announces to its senders where boxes shall go, each sender waits for that, writes,
-/// and says that it arrived. All counters ascend for ever: nothing is reset, and an exchange that one side has begun
-/// waits for the other side as a message would.
+/// In each exchange every receiver announces to its senders where their boxes go; each sender waits for that, writes,
+/// and signals that its boxes have arrived. All counters only grow: nothing is reset, and an exchange that one side has
+/// started waits for the other side, as a message would.
 template <class = void>
 class basic_node_channel {
  public:
   static constexpr std::size_t slots = 4;
-  /// Blocks that are announced start at multiples of this many bytes: the bits below tell how many pages (at most 65) a
-  /// slot has.
+  /// Announced blocks start at multiples of this many bytes: the lower bits of the announced offset hold the number of
+  /// pages (at most 65) of a slot.
   static constexpr std::size_t granule = 128;
 
-  /// Collective over the node. `tag` tells its messages from those of others on the node's communicator.
+  /// Collective over the node. `tag` distinguishes its messages from others on the node's communicator.
   basic_node_channel(const own_node& members, arena& memory, int tag)
       : arena_(&memory),
         communicator_(members.communicator()),
@@ -46,7 +46,7 @@ class basic_node_channel {
     bytes_ = n * sizeof(pair_flags);
     base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
     check(MPI_Barrier(members.communicator()),
-          "MPI_Barrier");  // what was here before has been written for the last time
+          "MPI_Barrier");  // no worker still writes to the old content of this memory
     std::memset(base_, 0, n * sizeof(pair_flags));
     std::vector<unsigned long long> offsets(n);
     const unsigned long long offset = arena_->holds(base_) ? arena_->offset(base_) : ~0ULL;
@@ -67,19 +67,19 @@ class basic_node_channel {
     arena_->release_signals(base_, bytes_);
   }
 
-  /// Whether every worker of the node has its signals in shared memory; the same on all of them.
+  /// Whether every worker of the node has its signals in shared memory. The same on all of them.
   bool usable() const { return usable_; }
   bool oversubscribed() const { return oversubscribed_; }
-  /// Of the messages that stand in for a ring: between the workers at the places of the node.
+  /// For the messages that replace a ring: the communicator of the node, whose ranks are the places.
   MPI_Comm communicator() const { return communicator_; }
   int tag() const { return tag_; }
   arena& memory() const { return *arena_; }
-  /// An offset in the arena of the worker at a place.
+  /// The address of an offset in the arena of the worker at a place.
   void* at(std::size_t place, std::uint64_t offset) const { return arena_->at(place, offset); }
 
   // The receiver's side.
 
-  /// Tells `from` where its boxes shall go: in `block` if it is shared, else through a ring with slots of about
+  /// Announces to `from` where its boxes go: into `block` if that is shared, if not through a ring with slots of about
   /// `wish` bytes.
   destination announce(std::size_t from, void* block, std::size_t wish) {
     pair& p = pairs_[from];
@@ -88,21 +88,21 @@ class basic_node_channel {
     p.there->ready.post(++p.announced, (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
     return at;
   }
-  /// As if it had not been announced. Requires a sender who has not looked yet.
+  /// Undoes announce. Requires that the sender has not read it yet.
   void roll_back(std::size_t from) {
     pair& p = pairs_[from];
     p.there->ready.epoch.store(--p.announced, std::memory_order_release);
   }
-  /// What the sender said when it arrived.
+  /// The value that the sender passed to arrive().
   std::uint64_t await_arrival(std::size_t from) {
     return pairs_[from].here->done.wait(++pairs_[from].received, oversubscribed_);
   }
-  /// How many slots of the ring were filled and not yet taken.
+  /// The number of slots of the ring that are filled and not taken yet.
   std::size_t filled(std::size_t from) const {
     const pair& p = pairs_[from];
     return static_cast<std::size_t>(p.here->filled.epoch.load(std::memory_order_acquire) - p.taken);
   }
-  /// The place in the ring of the next slot to take, and back to the sender when it is empty.
+  /// The index in the ring of the next slot to take; take() returns the slot, emptied, to the sender.
   std::size_t next_taken(std::size_t from) const { return pairs_[from].taken % slots; }
   void take(std::size_t from) {
     pair& p = pairs_[from];
@@ -119,7 +119,7 @@ class basic_node_channel {
     return at.by_message() ? destination{nullptr, at.slot_bytes} : at;
   }
   void arrive(std::size_t to, std::uint64_t value = 0) { pairs_[to].there->done.post(++pairs_[to].pushed, value); }
-  /// Whether the ring at `to` has an empty slot; where it stands; and that it has been filled.
+  /// Whether the ring at `to` has an empty slot; below: the index of that slot, and the signal that it has been filled.
   bool has_slot(std::size_t to) const {
     const pair& p = pairs_[to];
     return p.filled - p.here->drained.epoch.load(std::memory_order_acquire) < slots;
@@ -131,19 +131,19 @@ class basic_node_channel {
   }
 
  private:
-  /// What one worker reads: as a sender `ready` and `drained`, as a receiver `done` and `filled`.
+  /// The flags that one worker reads: `ready` and `drained` as a sender, `done` and `filled` as a receiver.
   struct pair_flags {
     flag ready, done, filled, drained;
   };
   struct pair {
-    pair_flags* here = nullptr;   // in this worker's memory, written by the other
-    pair_flags* there = nullptr;  // in the other's memory, written by this worker
+    pair_flags* here = nullptr;   // in this worker's memory, written by the other one
+    pair_flags* there = nullptr;  // in the other worker's memory, written by this one
     std::uint64_t announced = 0, received = 0, taken = 0, awaited = 0, pushed = 0, filled = 0;
     char* ring = nullptr;
     std::size_t slot_bytes = 0;
   };
 
-  /// The ring that `from` writes to, made when it is needed; where the arena is used up, messages.
+  /// The ring that `from` writes to, allocated when it is first needed; messages if the arena has no memory left.
   destination ring_of(std::size_t from, std::size_t wish) {
     pair& p = pairs_[from];
     wish = (wish + page - 1) / page * page;

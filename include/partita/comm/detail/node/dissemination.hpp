@@ -1,4 +1,4 @@
-// In which rounds of small messages all nodes come to know what each of them has to say.
+// The dissemination algorithm: in which rounds of small messages all nodes learn the words of all others.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,16 @@
 
 namespace partita::detail {
 
-/// After round k every node knows what radix^(k + 1) nodes up to it have said: it has heard up to radix - 1 others at
-/// once. Source: Hensgen, Finkel and Manber, Two algorithms for barrier synchronization (1988), of radix 2; Hoefler et
-/// al., Fast barrier synchronization for InfiniBand (2006), of any. That some are heard of twice must not matter.
+/// After round k every node knows the words of the radix^(k + 1) nodes up to and including itself; in each round it
+/// receives from up to radix - 1 others. Source: Hensgen, Finkel and Manber, Two algorithms for barrier synchronization
+/// (1988), of radix 2; Hoefler et al., Fast barrier synchronization for InfiniBand (2006), of any. Some words arrive
+/// twice, which must not change the result.
 struct dissemination {
   std::size_t nodes = 1, radix = 2;
 
-  static constexpr std::size_t most_messages = 63;  ///< of a round, chosen: each has a place of its own in memory
+  static constexpr std::size_t most_messages = 63;  ///< in one round; chosen: each message has its own place in memory
 
-  /// The fastest over this link: dear messages make many rounds, a long way few.
+  /// The fastest radix for this link: with expensive messages many rounds are best, with a long latency few.
   static constexpr dissemination over(std::size_t nodes, const link_cost& link) {
     dissemination best{nodes, 2};
     for (std::size_t radix = 3; radix <= nodes && radix <= most_messages + 1; ++radix)
@@ -22,8 +23,8 @@ struct dissemination {
     return best;
   }
 
-  /// Calls f(round, distance) for each message of a node, to the node so much further on; it gets one from the node so
-  /// much before. All distances are different, and less than the number of nodes.
+  /// Calls f(round, distance) for each message of a node. The node sends to the node `distance` further on, and
+  /// receives from the node `distance` before it. All distances are different and less than the number of nodes.
   template <class F>
   constexpr void for_messages(F f) const {
     std::size_t round = 0;
@@ -35,7 +36,7 @@ struct dissemination {
     for_messages([&](std::size_t round, std::size_t) { n = round + 1; });
     return n;
   }
-  /// That each node sends, and gets.
+  /// The number of messages that each node sends, and receives.
   constexpr std::size_t messages() const {
     std::size_t n = 0;
     for_messages([&](std::size_t, std::size_t) { ++n; });

@@ -1,4 +1,5 @@
-// How two workers of a node tell each other that something is ready: a counter in a cache line of its own.
+// A flag with which one worker signals another worker of its node that something is ready: a counter in its own cache
+// line.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,8 @@
 
 namespace partita::detail {
 
-/// Whom a thread tells now and then that it still waits. Either may throw to end the wait.
+/// Receives regular reports from a thread that waits. Its functions may throw to end the wait, if they are not
+/// noexcept.
 class wait_watcher {
  public:
   wait_watcher() = default;
@@ -20,19 +22,19 @@ class wait_watcher {
   virtual ~wait_watcher() = default;
   virtual void still_waits(double seconds) = 0;
   virtual void waits_no_more() noexcept = 0;
-  /// Memory for a result is missing while the others count on this worker; returns if they do not.
+  /// Memory for a result is missing while the other workers depend on this one; returns if they do not.
   virtual void lacks_memory(std::size_t bytes) noexcept = 0;
-  /// The same, of a call that this worker cannot leave any more, whatever it lacks memory for.
+  /// The same in a call that this worker can no longer leave, whatever the memory is for.
   virtual void lacks_memory_amid_call() noexcept = 0;
 };
-/// That of the world whose call this thread makes, or made last. A plain pointer, because worlds in static storage are
-/// destroyed after a thread's own things.
+/// The watcher of the world whose call this thread makes, or made last. It is a plain pointer, because worlds in static
+/// storage are destroyed after thread-local objects.
 inline thread_local wait_watcher* watcher = nullptr;
 
-/// Waits politely: spins for about a microsecond, then lets others run, who may be strangers even where there are cores
-/// for all workers (256^2 floats beside one other program: 114 us with 2000 spins, 9 with 20, and all the same alone),
-/// and now and then lets MPI make progress, without which a peer that waits for one of our messages would never come to
-/// answer. Whoever watches hears of a wait ten times a second.
+/// A wait loop with back-off. It spins for about a microsecond and then yields, because other programs may want the
+/// core even where there are cores for all workers (256^2 floats beside one other program: 114 us with 2000 spins, 9
+/// with 20, and all the same alone). From time to time it lets MPI make progress; without that, a peer that waits for
+/// one of our messages would never answer. The watcher gets a report ten times a second.
 class backoff {
  public:
   explicit backoff(bool oversubscribed) : spins_(oversubscribed ? 20 : 50) {}
@@ -58,7 +60,7 @@ class backoff {
     }
     std::this_thread::yield();
   }
-  /// Seconds since the first look at the clock.
+  /// Seconds since the clock was first read.
   double seconds() const { return seconds_; }
 
  private:
@@ -90,8 +92,9 @@ class backoff {
   bool long_ = false;
 };
 
-/// One direction between two workers. The writer posts values with ascending epochs, the reader waits for the epoch it
-/// expects; each side counts for itself, so nothing is ever reset. All zero bytes are a flag that was never posted.
+/// A signal in one direction between two workers. The writer posts values with ascending epochs; the reader waits for
+/// the epoch that it expects. Each side counts for itself, so nothing is ever reset. A flag of zero bytes has never
+/// been posted.
 struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;
   std::uint64_t value;

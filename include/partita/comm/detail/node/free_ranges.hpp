@@ -1,4 +1,4 @@
-// Ranges of addresses that nobody uses; neighbours become one.
+// Unused address ranges; adjacent ranges are merged.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@ namespace partita::detail {
 template <class = void>
 class basic_free_ranges {
  public:
-  /// Afterwards so many more need no memory.
+  /// After this, `more` further ranges can be added without allocating memory.
   void make_room(std::size_t more) { ranges_.reserve(ranges_.size() + more); }
   std::size_t size() const { return ranges_.size(); }
   void add(char* first, std::size_t bytes) { ranges_.push_back({first, bytes}); }
-  /// Makes one of those that touch. Cost: a sort.
+  /// Merges adjacent ranges. Cost: a sort.
   void join() {
     std::sort(ranges_.begin(), ranges_.end(), [](const range& a, const range& b) { return a.first < b.first; });
     std::size_t kept = 0;
@@ -24,7 +24,7 @@ class basic_free_ranges {
     }
     ranges_.resize(kept);
   }
-  /// So many bytes of the smallest range that has them, or null.
+  /// Takes this many bytes from the smallest range that is large enough; null if there is none.
   char* take(std::size_t bytes) {
     std::size_t best = ranges_.size();
     for (std::size_t k = 0; k < ranges_.size(); ++k)
@@ -39,7 +39,7 @@ class basic_free_ranges {
     }
     return taken;
   }
-  /// Calls f(first, bytes) for all of them, and has none afterwards.
+  /// Calls f(first, bytes) for every range, then removes all of them.
   template <class F>
   void drain(F f) {
     for (const range& r : ranges_) f(r.first, r.bytes);

@@ -1,5 +1,5 @@
-// How the members of a group on one node meet: what each shows of a call, who waits for whom, and how bytes are stored
-// that others will read.
+// How the members of a group on one node synchronise: what each member shows in a call, which members it waits for, and
+// how bytes for other members are stored.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,10 @@
 
 namespace partita::detail {
 
-/// One worker's view of a group of its node. The members make the same calls and count them.
+/// One worker's view of a group of its node. All members make the same calls and count them.
 class group_meeting {
  public:
-  /// `pages` are those of all members, the root's first; this worker is number `me`.
+  /// `pages` are those of all members, the root's first; this worker has index `me`.
   template <class = void>
   group_meeting(arena& memory, std::vector<std::size_t> places, std::vector<group_page*> pages, std::size_t me,
                 bool oversubscribed)
@@ -30,7 +30,7 @@ class group_meeting {
 
   std::size_t size() const { return pages_.size(); }
 
-  /// Whether what is written for others to read is better stored past the caches.
+  /// Whether data that other members will read is better written past the caches.
   template <class = void>
   bool far() const {
     bool any = false;
@@ -57,7 +57,7 @@ class group_meeting {
     for (std::size_t k = 0; k < size(); ++k)
       if (k != me_) wait(pages_[k]->*which, count);
   }
-  /// Waits until nobody looks any more at what this worker showed so many calls ago that its place is used again.
+  /// Waits until no member still reads what this worker showed `depth` calls ago, so that its place can be reused.
   void make_room(std::uint64_t e) {
     if (e <= all_done_ + group_page::depth) return;
     std::uint64_t least = e;
@@ -69,7 +69,7 @@ class group_meeting {
     }
     all_done_ = least;
   }
-  /// Whether that is so now.
+  /// Whether the place can be reused without waiting.
   bool has_room(std::uint64_t e) {
     if (e <= all_done_ + group_page::depth) return true;
     std::uint64_t least = e;
@@ -92,7 +92,7 @@ class group_meeting {
     n.result = result;
     n.post(e);
   }
-  /// Every so many calls the members find out how far they are from each other; all of them count alike.
+  /// Every 16 calls the members measure how far their caches are from each other. All members count in the same way.
   bool measures(std::uint64_t e, std::size_t bytes) const { return e % 16 == 1 && bytes >= worth_streaming; }
   template <class = void>
   void judge(std::size_t k, std::uint64_t e, std::size_t bytes) const {

@@ -1,4 +1,5 @@
-// What the workers of a group show each other in shared memory, and a block of it for as long as a call lasts.
+// What the workers of a group show each other in shared memory (`group_page`), and an arena block that lasts for one
+// call.
 #pragma once
 
 #include <atomic>
@@ -10,25 +11,27 @@
 
 namespace partita::detail {
 
-/// How far the cache of one core is from that of another: some lines that its owner writes and others read, one after
-/// the other, against the clock. On one and the same machine it may be 40 ns a line or 180, by which caches the two
-/// cores share, and a virtual machine's cores move.
+/// Measures how far the cache of one core is from that of another: one worker writes some cache lines, and another
+/// reads them one after the other and takes the time. On the same machine a line may take 40 ns or 180 ns, depending on
+/// which caches the two cores share; and a virtual machine's cores move.
 ///
-/// Where it is far, a line that was read there cannot be written here without a long way to ask for it: what crosses is
-/// then better stored past the caches and read from memory (1 MiB: 86 us and 288 us; where it is near, the cache wins).
+/// If the distance is far, a line that the other core has read cannot be written without a slow request to that core.
+/// Data for the other core is then better written with streaming stores, past the caches, and read from memory (1 MiB:
+/// 86 us and 288 us; if the distance is near, the cache wins).
 class cache_distance {
  public:
   void write() {
     for (std::uint32_t k = 0; k < count; ++k) line_[place(k)].next.store(place(k + 1), std::memory_order_relaxed);
   }
-  /// Judges the way to another worker's lines, which it wrote before it told us so.
+  /// Measures the distance to another worker's lines, which that worker wrote before it posted the call.
   template <class = void>
   void judge(const cache_distance& other) {
-    for (std::uint32_t n = 0; n < count; ++n)  // pages are looked up beforehand, by lines that nobody writes
+    // loads the page table entries beforehand, through lines that are never written
+    for (std::uint32_t n = 0; n < count; ++n)
       if (other.line_[n * apart + apart / 2].next.load(std::memory_order_relaxed) != 0) return;
     const auto start = std::chrono::steady_clock::now();
     std::uint32_t k = place(0);
-    for (std::uint32_t n = 0; n < count; ++n)  // each read waits for the one before
+    for (std::uint32_t n = 0; n < count; ++n)  // each read depends on the one before
       k = other.line_[k].next.load(std::memory_order_relaxed) % (count * apart);
     const auto taken = std::chrono::steady_clock::now() - start;
     if (taken < count * interrupted) far_.store(k == place(count) && taken > count * near, std::memory_order_relaxed);
@@ -36,7 +39,8 @@ class cache_distance {
   bool far() const { return far_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint32_t count = 8, apart = 33;  ///< lines, and how far apart: no prefetcher guesses the next
+  /// number of lines and their spacing: no prefetcher guesses the next one
+  static constexpr std::uint32_t count = 8, apart = 33;
   static constexpr std::chrono::nanoseconds near{70}, interrupted{1000};
   static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * apart; }
 
@@ -47,13 +51,12 @@ class cache_distance {
   place_of_line line_[count * apart];
 };
 
-/// What one worker of a group shows to the others. Every counter only grows, but where a worker takes back what nobody
-/// may look at yet, and has one writer. What comes with a call
-/// has several places in turn: a worker may run ahead of the others by fewer calls than there are places.
+/// What one worker of a group shows to the other members. Each counter has one writer and only grows, except when a
+/// worker undoes a post that no other worker can have read yet. Data of a call has `depth` places, used in turn: a
+/// worker may be ahead of the others by fewer calls than there are places.
 struct group_page {
-  static constexpr std::size_t small =
-      16384;  ///< blocks of so many bytes are passed through slots; nobody waits for an answer
-  static constexpr std::size_t depth = 4;  ///< how many calls' slots there are
+  static constexpr std::size_t small = 16384;  ///< the number of places for calls, and of slots, used in turn
+  static constexpr std::size_t depth = 4;      ///< the number of slots, one per call in turn
 
   struct alignas(64) call_flag {
     std::atomic<std::uint64_t> count;
@@ -67,7 +70,7 @@ struct group_page {
   alignas(64) char slot[depth][small];
 };
 
-/// A block of an arena for the time of a call.
+/// An arena block for the duration of one call.
 template <class = void>
 class basic_arena_block {
  public:

@@ -1,4 +1,4 @@
-// A pool of blocks of the heap.
+// A pool of heap blocks.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace partita::detail {
 
-/// Page-aligned blocks of the heap that come again: what serves where no memory is shared. For all threads. They keep
-/// their sizes: the heap has no way to join them, and a loop that takes two sizes in turn must not go to it each time.
+/// Page-aligned heap blocks for reuse, where no memory is shared. Safe to use from all threads. Blocks keep their
+/// sizes: the heap cannot merge them, and a loop that uses two sizes in turn must not allocate each time.
 class heap_pool {
  public:
   template <class = void>
@@ -33,7 +33,7 @@ class heap_pool {
   }
   std::size_t fresh_blocks() const { return fresh_; }
 
-  /// The one of this process. It is never destroyed: a tensor in static storage may outlive everything.
+  /// The pool of this process. It is never destroyed, because a tensor in static storage may outlive everything.
   template <class = void>
   static heap_pool& instance() {
     static heap_pool& pool = *new heap_pool;

@@ -1,5 +1,5 @@
-// What messages between nodes take: tried once a job between the first workers of two of them, or told by the
-// environment. Routes follow from it, results do not.
+// The measured cost of messages between nodes: once per job, the first workers of two nodes measure it, unless the
+// environment gives it. It decides the routes of messages, never the results.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,18 @@ namespace partita::detail {
 /// The same on all workers of a world.
 struct measured_link {
   link_cost cost{};
-  std::size_t at_once = 2048;  ///< bytes that leave a worker before the other asks for them; so many every MPI sends
+  /// bytes that are sent eagerly, before the receiver asks; every MPI sends at least this many
+  std::size_t at_once = 2048;
 
-  /// Blocks that are a few times as long are cut into such messages, which then wait for no answer either.
+  /// Blocks that are a few times longer are cut into messages of this size, which are then also sent without an answer.
   std::size_t message_bytes(std::size_t block) const {
     return block > at_once && block <= most_at_once() ? at_once : std::size_t{1} << 30U;
   }
   std::size_t most_at_once() const { return at_once < 8192 ? at_once : 4 * at_once; }
 };
 
-/// A trial between two workers: one of them asks and measures, the other answers. Some tens of messages, two to four ms
-/// at 1 to 100 Gbit and some tens of latencies where those are longer.
+/// A measurement between two workers: one sends commands and measures, the other answers. It takes some tens of
+/// messages, two to four ms at 1 to 100 Gbit, and some tens of latencies where those are longer.
 template <class = void>
 class basic_link_trial {
  public:
@@ -68,7 +69,7 @@ class basic_link_trial {
       const command c = hear();
       if (c.what == stop) return;
       if (c.what == later) hear();
-      // awaited together, as in an exchange
+      // received together, as in an exchange
       const auto bytes = static_cast<std::size_t>(c.bytes);
       std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
       room_.resize(awaited.size() * bytes);
@@ -88,10 +89,10 @@ class basic_link_trial {
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;
 
   static double within(double value, double least, double most) {
-    return value > least ? (value < most ? value : most) : least;  // least where it is no number
+    return value > least ? (value < most ? value : most) : least;  // `least` if the value is NaN
   }
 
-  /// Seconds until so many messages have arrived and that was heard of.
+  /// The seconds until these messages have arrived and the answer is back.
   double ask(std::uint64_t messages, std::uint64_t bytes) {
     room_.resize(static_cast<std::size_t>(bytes));
     const command c{now, messages, bytes};
@@ -107,7 +108,7 @@ class basic_link_trial {
     const double first = ask(messages, bytes), second = ask(messages, bytes);
     return first < second ? first : second;
   }
-  /// Whether such a message is off this worker's hands although the other has not asked for it.
+  /// Whether a message of this size is sent although the receiver has not posted a receive for it.
   bool leaves_at_once(std::uint64_t bytes) {
     room_.resize(static_cast<std::size_t>(bytes));
     const command c{later, 1, bytes}, go{now, 0, 0};
@@ -162,9 +163,9 @@ class basic_link_trial {
   std::vector<char> room_;
 };
 
-/// The link between the nodes of a communicator, of which `firsts` are the first workers, ascending, worker 0 among
-/// them. Collective over it. Worker 0 knows it from the environment or from an earlier world, or asks; all believe him.
-/// Nodes that are pretended have no link of their own.
+/// The link between the nodes of a communicator. `firsts` are the first workers of the nodes, in ascending order, with
+/// worker 0 among them. Collective over the communicator. Worker 0 takes the link from the environment or from an
+/// earlier world, or measures it; all workers use its result. Simulated nodes have no link of their own.
 inline measured_link learn_link(MPI_Comm everyone, const std::vector<int>& firsts, bool pretended,
                                 bool oversubscribed) {
   struct knowledge {
@@ -172,7 +173,7 @@ inline measured_link learn_link(MPI_Comm everyone, const std::vector<int>& first
     bool known = false;
   };
   static spin_lock several_threads;
-  static knowledge of_job;  // of who was worker 0 before
+  static knowledge of_job;  // measured by a process that was worker 0 of an earlier world
   int worker = 0;
   MPI_Comm_rank(everyone, &worker);
   auto told = std::make_unique<knowledge>();

@@ -1,5 +1,5 @@
-// A group of workers of one node that moves blocks through the memory they share, without a message: sums them, and
-// copies the root's to all.
+// A group of workers of one node that moves blocks through their shared memory, without messages: it sums them, and
+// broadcasts the root's block.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace partita::detail {
 
-/// One worker's part in a group of its node. The members make the same calls with the same number of bytes.
+/// One worker's part in a group of its node. All members make the same calls with the same number of bytes.
 template <class = void>
 class basic_node_group : private node_sum {
  public:
-  /// `pages` are those of all members, the root's first; this worker is number `me`.
+  /// `pages` are those of all members, the root's first; this worker has index `me`.
   using node_sum::node_sum;
 
   using group_meeting::far;
@@ -23,10 +23,10 @@ class basic_node_group : private node_sum {
   using node_sum::finish;
   using node_sum::start;
 
-  /// Brings the root's bytes x to all members. `y` is where they go, at the root nullptr or x if they need not go
-  /// anywhere else. False, on all members alike and with nothing moved, if no block could be had that all can reach.
-  /// Cost: one copy for each member that takes the bytes, all of them at once; no staging if x, or the block of whoever
-  /// takes it first, is in shared memory.
+  /// Broadcasts the root's bytes x to all members. `y` is the destination; at the root it is nullptr or x if no copy is
+  /// needed. Returns false, on all members, with nothing moved, if there was no block that all members can reach.
+  /// Cost:     one copy for each member that gets the bytes, all at the same time. No staging if x, or the block of the
+  ///           first member that gets it, is in shared memory.
   bool spread(const char* x, char* y, std::size_t bytes) {
     const std::uint64_t e = ++call_;
     if (bytes == 0) return end(true);
@@ -35,8 +35,8 @@ class basic_node_group : private node_sum {
                                       : take(y, bytes, e);
   }
 
-  /// The root's part of spread, left pending: it waits for no rank, and x stays as it is till finish_spread. The
-  /// others call spread.
+  /// The root's part of a broadcast, left pending. It does not wait; x must not change before finish_spread. The other
+  /// members call spread.
   void start_spread(const char* x, char* y, std::size_t bytes) {
     const std::uint64_t e = ++call_;
     if (bytes == 0) return;
@@ -56,18 +56,19 @@ class basic_node_group : private node_sum {
     pour(x, const_cast<char*>(through), bytes, e, 4 * arena_->offset(through) + at_root);
     if (y != nullptr && y != through) std::memcpy(y, x, bytes);
   }
-  /// The same before anybody has agreed to the call: nobody looks before all have. False if it would not be at once.
+  /// The same before any worker has agreed to the call: no member reads it before all have agreed. False if it would
+  /// have to wait.
   bool show_ahead(const char* x, std::size_t bytes) {
     if (bytes == 0 || bytes > group_page::small || !has_room(call_ + 1)) return false;
     fill_slot(x, bytes, ++call_);
     return true;
   }
-  /// Somebody did not agree.
+  /// The agreement failed: undoes show_ahead.
   void roll_back() {
     ready(me_, call_).post(call_ - 1);
     --call_;
   }
-  /// Waits until all have taken what was started. False as spread is.
+  /// Waits until all members have taken the bytes that start_spread shows. Returns false in the same case as spread.
   bool finish_spread(std::size_t bytes) {
     const std::uint64_t e = call_;
     if (bytes <= group_page::small) return end(true);
@@ -77,7 +78,8 @@ class basic_node_group : private node_sum {
     return end(true);
   }
 
-  /// Shows a block of the root's to all members: where it is for each of them, nullptr for all if they cannot reach it.
+  /// Shows a block of the root to all members. Returns its address on each of them; nullptr on all if they cannot reach
+  /// it.
   char* show(void* block) {
     const std::uint64_t e = ++call_;
     if (me_ == 0) {
@@ -95,7 +97,7 @@ class basic_node_group : private node_sum {
 
  private:
   static constexpr std::uint64_t whole = 0xffffffffULL;
-  /// What is copied at once: the others copy the last piece meanwhile.
+  /// The bytes that are copied at a time; meanwhile the other members copy the piece before.
   static constexpr std::size_t spread_chunk(std::size_t bytes) {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;
     return quarter < 4 * page ? 4 * page : quarter < 32 * page ? quarter : 32 * page;
@@ -114,7 +116,7 @@ class basic_node_group : private node_sum {
     return end(true);
   }
 
-  /// The root's part. The others copy from x where it can be reached, else from the block of the first that takes it,
+  /// The root's part. The other members copy from x if it can be reached; if not, from the block of the first of them,
   /// into which the root writes while they read.
   bool give(const char* x, char* y, std::size_t bytes, std::uint64_t e) {
     make_room(e);
@@ -155,7 +157,7 @@ class basic_node_group : private node_sum {
     announce(e, block);
     const std::size_t chunk = spread_chunk(bytes);
     if (through != x) {
-      // what the others read next stays in the cache if theirs is near
+      // if the other cores are near, what they read next should stay in the cache
       const bool read = size() > 2 || block % 4 == at_root, streaming = read ? far() : leaves_cache(2 * bytes);
       std::uint64_t chunks = 0;
       for (std::size_t at = 0; at < bytes; at += chunk) {

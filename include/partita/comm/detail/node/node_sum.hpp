@@ -1,5 +1,5 @@
-// How the members of a group on one node reduce their blocks through the memory they share, in two steps that leave
-// room in between: each shows its block, then each combines a slice of all.
+// Reduces the blocks of the members of a group on one node through shared memory, in two steps with room for other work
+// between them: first each member shows its block, then each combines one slice of all blocks.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace partita::detail {
 
-/// A reduction as one member sees it. All members of the group name the same n, operation, root_gives and to_all.
+/// A reduction as one member sees it. All members of the group pass the same n, operation, root_gives and to_all.
 struct block_sum {
-  const char* x;  ///< what it gives
-  char* y;        ///< where the sum goes, if it gets it
+  const char* x;  ///< the block that this member contributes
+  char* y;        ///< where the sum goes, if this member gets it
   std::size_t n;  ///< elements
   const element_operation* how;
-  bool root_gives;  ///< the root is one of those whose blocks are summed
-  bool to_all;      ///< all get the sum, not only the root
+  bool root_gives;  ///< whether the root's block is part of the sum
+  bool to_all;      ///< whether all members get the sum, not only the root
 
   std::size_t element() const { return how->of->bytes; }
   std::size_t bytes() const { return n * element(); }
@@ -29,8 +29,8 @@ struct block_sum {
   bool is_small() const { return bytes() <= group_page::small; }
 };
 
-/// A group that reduces: in an order that depends on the group alone, whoever comes first and however the blocks are
-/// passed. Every sum that is started is finished, before the group's next call.
+/// A group that reduces blocks. The order of the operations depends only on the group, not on which member comes first
+/// or how blocks are passed. Every sum that is started is finished before the group's next call.
 template <class = void>
 class basic_node_sum : protected group_meeting {
  public:
@@ -41,8 +41,8 @@ class basic_node_sum : protected group_meeting {
         results_(size()),
         blocks_(size()) {}
 
-  /// Shows the others what this member gives, and waits for none of them. From here to the end x must stay as it is and
-  /// the group makes no other call. Where the sum goes may be left open (nullptr) if it is not in shared memory.
+  /// Shows the other members this member's block, and does not wait. Until the sum is finished x must not change and
+  /// the group must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
   void start(const block_sum& s) {
     const std::uint64_t e = ++call_;
     if (s.n == 0) {
@@ -55,10 +55,11 @@ class basic_node_sum : protected group_meeting {
     }
   }
 
-  /// Waits for the others and combines. False, on all members alike and with nothing moved, if no block could be had
-  /// that all can reach.
-  /// Cost: each member copies what the others combine of its block, a chunk at a time and only if it is not in shared
-  /// memory, and combines one slice; where all get the sum it writes its slice to all.
+  /// Waits for the others and combines the blocks. Returns false, on all members, with nothing moved, if there was no
+  /// block that all members can reach.
+  /// Cost:     each member copies the part of its block that the others combine, a chunk at a time, and only if the
+  ///           block is not in shared memory. It combines one slice; if all members get the sum, it writes its slice to
+  ///           all of them.
   bool finish(const block_sum& s) {
     if (s.n == 0) return true;
     if (!s.is_small()) return finish_large(s, call_);
@@ -72,10 +73,10 @@ class basic_node_sum : protected group_meeting {
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
   static std::size_t chunk(const block_sum& s) { return chunk_bytes / s.element(); }
 
-  /// Where the elements of a member are, as seen here.
+  /// The elements of another member, as seen by this worker.
   struct source {
     const char* data = nullptr;
-    bool still = false;  ///< the whole block where it is, not chunks of it in two slots
+    bool still = false;  ///< the whole block is in shared memory; if false, chunks of it pass through two slots
   };
   /// A chunk, and the slice of it that this worker combines.
   struct range {
@@ -83,32 +84,35 @@ class basic_node_sum : protected group_meeting {
   };
   /// How results are written.
   struct result_stores {
-    std::size_t results;             ///< how many get the sum
-    bool stream_own, stream_others;  ///< past the caches
+    std::size_t results;             ///< the number of members that get the sum
+    bool stream_own, stream_others;  ///< write past the caches
   };
 
   bool gives(const block_sum& s) const { return me_ != 0 || s.root_gives; }
   bool gets(const block_sum& s) const { return me_ == 0 || s.to_all; }
   bool still(const block_sum& s) const { return !gives(s) || reachable(s.x); }
 
-  /// Whoever gets the sum combines all.
+  /// Every member that gets the sum combines all blocks.
   bool finish_small(const block_sum& s, std::uint64_t e) {
     for (std::size_t k = 0; k < size(); ++k) {
       if (k != me_) wait(ready(k, e), e);
       if (k != me_) judge(k, e, s.bytes());
       sources_[k] = {k == me_ ? s.x : slot(k, e), true};
     }
-    if (all_done_ < e - 1) all_done_ = e - 1;  // who has shown something in this call has done with the last
+    // a member that shows something in this call has finished the previous one
+    if (all_done_ < e - 1) all_done_ = e - 1;
     results_[0] = s.y;
     combine_range(s, {0, s.n, 0, s.n}, 0, {1, false, false});
     return end(true);
   }
 
-  /// What is not in shared memory passes through two slots of a chunk in turn: while the others still combine one, the
-  /// next is copied. The first is there when the call is announced, so that a block of one chunk takes two meetings.
+  /// A block that is not in shared memory passes through two slots, each for one chunk: the next chunk is copied while
+  /// the others still combine the previous one. The first chunk is copied before the call is announced, so that a block
+  /// of one chunk needs only two synchronisations.
   void start_large(const block_sum& s, std::uint64_t e) {
     staging_.emplace(*arena_, still(s) ? 0 : 2 * chunk_bytes);
-    landing_.emplace(*arena_, gets(s) && !reachable(s.y) ? s.bytes_of_result() : 0);  // where the others can write
+    // where the other members can write
+    landing_.emplace(*arena_, gets(s) && !reachable(s.y) ? s.bytes_of_result() : 0);
     const char* const result = result_of(s);
     const bool within_reach = (still(s) || reachable(staging_->data())) && (!gets(s) || reachable(result));
     make_room(e);
@@ -121,7 +125,7 @@ class basic_node_sum : protected group_meeting {
              gets(s) && within_reach ? arena_->offset(result) : nowhere);
   }
 
-  /// Each member combines a slice of each chunk, and writes it where the sum goes.
+  /// Each member combines one slice of each chunk, and writes it to the members that get the sum.
   bool finish_large(const block_sum& s, std::uint64_t e) {
     bool all_still = true, reached = true;
     for (std::size_t k = 0; k < size(); ++k) {
@@ -143,7 +147,7 @@ class basic_node_sum : protected group_meeting {
 
   void combine_chunks(const block_sum& s, bool all_still, std::uint64_t e) {
     const bool distant = far(), streaming = leaves_cache(size() * s.bytes());
-    // in one piece if nobody has to copy, but that all of a group that copies see the same chunks
+    // in one piece if no member has to copy; if one has to, all members use the same chunks
     const std::size_t step = all_still ? s.n : chunk(s), rounds = (s.n + step - 1) / step;
     for (std::size_t round = 0; round < rounds; ++round) {
       if (!still(s) && round + 1 < rounds) show(s, round + 1, distant, e);
@@ -158,7 +162,7 @@ class basic_node_sum : protected group_meeting {
     if (gets(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
   }
 
-  /// Where the others write this member's sum.
+  /// Where the other members write this member's sum.
   char* result_of(const block_sum& s) const { return landing_->data() == nullptr ? s.y : landing_->data(); }
   range slice(const block_sum& s, std::size_t round, std::size_t step) const {
     const std::size_t in_line = s.element() < 64 ? 64 / s.element() : 1;
@@ -168,7 +172,7 @@ class basic_node_sum : protected group_meeting {
     r.last = r.length - r.first < share ? r.length : r.first + share;
     return r;
   }
-  /// Copies what the others combine of a chunk into its slot.
+  /// Copies the part of a chunk that the other members combine into this member's slot.
   void show(const block_sum& s, std::size_t round, bool distant, std::uint64_t e) {
     const range r = slice(s, round, chunk(s));
     const std::size_t element = s.element();
@@ -181,8 +185,8 @@ class basic_node_sum : protected group_meeting {
     own().progress.post(stamp(e, round + 1));
   }
 
-  /// Combines the slice of a chunk and writes it to the results. The chunk begins `at` elements after the start of
-  /// blocks that stand still and of the results, and `in_slot` elements after the start of the slots.
+  /// Combines this member's slice of a chunk and writes it to the results. The chunk begins `at` elements after the
+  /// start of the results and of blocks in shared memory, and `in_slot` elements after the start of the slots.
   void combine_range(const block_sum& s, range r, std::size_t in_slot, const result_stores& writes) {
     const std::size_t element = s.element(), width = s.how->width, most = piece_bytes / (element * width);
     const auto streams = [&](std::size_t k) { return k == me_ ? writes.stream_own : writes.stream_others; };
@@ -191,7 +195,7 @@ class basic_node_sum : protected group_meeting {
     while (r.first < r.last) {
       const std::size_t length = r.last - r.first < most ? r.last - r.first : most;
       for (std::size_t k = 0; k < size(); ++k)
-        blocks_[k] = sources_[k].data == nullptr  // a root that gives nothing
+        blocks_[k] = sources_[k].data == nullptr  // a root that contributes nothing
                          ? nullptr
                          : sources_[k].data + (r.first + (sources_[k].still || k == me_ ? r.at : in_slot)) * element;
       char* const into = direct ? results_[0] + (r.at + r.first) * element : part.bytes;
@@ -207,7 +211,7 @@ class basic_node_sum : protected group_meeting {
     if (writes.stream_own || writes.stream_others) finish_streaming();
   }
 
-  std::vector<source> sources_;  // of the call that is made
+  std::vector<source> sources_;  // of the current call
   std::vector<char*> results_;
   std::vector<const char*> blocks_;
   std::optional<arena_block> landing_;  // of the pending sum

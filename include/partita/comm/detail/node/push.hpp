@@ -1,4 +1,4 @@
-// Writing boxes straight into the blocks of workers on the same node: one copy, no message.
+// Writes boxes directly into blocks of workers on the same node: one copy, no message.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 
 namespace partita::detail {
 
-/// Boxes of this worker's block and where they lie in the dense blocks of workers of the node (perhaps this worker), in
-/// the order in which the source lies in memory once they are sorted.
+/// Boxes of this worker's block, and their positions in the dense blocks of workers of the node (possibly this worker
+/// itself). After sort() they are in the memory order of the source.
 template <class = void>
 class basic_push_list {
  public:
   explicit basic_push_list(std::size_t rank) : rank_(rank) {}
 
-  /// `offset` bytes into the receiver's block, whose dimensions, told in the order of this worker's, have these
-  /// strides.
+  /// `offset` is in bytes, in the receiver's block. `strides` are the strides of that block, in the order of this
+  /// worker's dimensions.
   void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides) {
     boxes_.push_back({place, b.stage, offset, sizes_.size(), strides_.size()});
     sizes_.insert(sizes_.end(), b.shape, b.shape + rank_);
@@ -35,10 +35,11 @@ class basic_push_list {
     });
   }
 
-  /// Copies the boxes in the order of their source, slab by slab over all receivers: the source is then read forwards
-  /// once, while stores past the cache do not care where they go (8192^2 between distant cores: 0.78 of a memcpy with
-  /// slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). What stays in the cache, or is cut small, goes box by
-  /// box. `shape` is that of the source, null if it is no one block or staged; `blocks` are the receivers' by place.
+  /// Copies the boxes in the memory order of their source, slab by slab over all receivers. So the source is read
+  /// forwards once, and streaming stores do not depend on the order of their targets (8192^2 between distant cores:
+  /// 0.78 of a memcpy with slabs of 32 KB, 0.90 with 256 KB and receiver by receiver). Data that stays in the cache, or
+  /// that consists of many small boxes, is copied box by box. `shape` is that of the source, null if the source is
+  /// several blocks or staged; `blocks` are the receivers' blocks by place.
   void push(const element_kind& kind, const std::size_t* shape, const block_memory& from,
             const std::vector<char*>& blocks, bool streaming) const {
     constexpr std::size_t slab_bytes = std::size_t{32} << 10, most_boxes = 64;
@@ -47,7 +48,7 @@ class basic_push_list {
       for (const entry& e : boxes_) copy(kind, e, sizes_.data() + e.sizes, nullptr, from, blocks, how);
       return;
     }
-    // slabs run along dimension `cut`, one for each index of those outside of it
+    // slabs run along dimension `cut`, one for each index of the dimensions outside of it
     std::size_t cut = 0, row = kind.bytes;
     for (std::size_t d = 1; d < rank_; ++d) row *= shape[d];
     while (cut + 1 < rank_ && (row > slab_bytes || shape[cut] == 1)) row /= shape[++cut];
@@ -82,21 +83,21 @@ class basic_push_list {
 
  private:
   struct entry {
-    std::size_t place;           // of the worker that receives it, on the node
-    std::size_t stage;           // where it stands dense, if the source is staged
-    std::ptrdiff_t offset;       // where it starts in the receiver's block, in bytes
-    std::size_t sizes, strides;  // where its shape and its start, and the receiver's strides, stand in the lists below
+    std::size_t place;           // of the receiver on the node
+    std::size_t stage;           // offset of the dense box, if the source is staged
+    std::ptrdiff_t offset;       // start in the receiver's block, in bytes
+    std::size_t sizes, strides;  // indices in the lists below: of its shape and start, and of the receiver's strides
   };
   const std::size_t* at(const entry& e) const { return sizes_.data() + e.sizes + rank_; }
 
-  /// Whether a box changes its innermost dimension: a slab of a few rows leaves no square to transpose.
+  /// Whether a box is transposed in its innermost dimension: a slab of a few rows leaves no square to transpose.
   bool turned() const {
     for (const entry& e : boxes_)
       if (sizes_[e.sizes + rank_ - 1] > 1 && strides_[e.strides + rank_ - 1] != 1) return true;
     return false;
   }
 
-  /// Copies a part of a box, which begins `skip` behind its start, or all of it where that is null.
+  /// Copies the part of a box that begins `skip` after its start; all of it if `skip` is null.
   void copy(const element_kind& kind, const entry& e, const std::size_t* part, const std::size_t* skip,
             const block_memory& from, const std::vector<char*>& blocks, stores how) const {
     const std::ptrdiff_t* const strides = strides_.data() + e.strides;
@@ -121,7 +122,7 @@ class basic_push_list {
 
   std::size_t rank_;
   std::vector<entry> boxes_;
-  std::vector<std::size_t> sizes_;  // shape and start in this worker's block
+  std::vector<std::size_t> sizes_;  // shape and start of each box in this worker's block
   std::vector<std::ptrdiff_t> strides_;
 };
 using push_list = basic_push_list<>;

@@ -1,5 +1,5 @@
-// Boxes for a block that senders on the same node cannot reach: passed through a ring of slots in shared memory, packed
-// by the one side while the other unpacks; as messages where there is no memory for a ring.
+// Moves boxes into a block that senders on the same node cannot reach: through a ring of slots in shared memory, which
+// the sender packs while the receiver unpacks. Where there is no memory for a ring, it uses messages.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// One pair's boxes cut to slots; kept from exchange to exchange while the slots stay the same.
+/// The boxes of one pair, cut to the size of slots. The cut is kept while the size of slots stays the same.
 template <class = void>
 class basic_ring_boxes {
  public:
@@ -20,7 +20,7 @@ class basic_ring_boxes {
   std::size_t place() const { return place_; }
   void add(const listed_box& b) { whole_.add(b); }
   std::size_t bytes() const { return whole_.volume() * kind_.bytes; }
-  /// Where the first box stands in the staging area, if there is one.
+  /// The offset of the first box in the staging area, if there is one.
   std::size_t stage() const { return whole_[0].stage; }
 
   void start(const destination& at) {
@@ -32,7 +32,7 @@ class basic_ring_boxes {
     for (std::size_t k = 0; k < whole_.size(); ++k) cut_.add_cut(whole_[k], kind_.bytes, at.slot_bytes);
   }
 
-  /// Fills slots while there are empty ones; true when every box has left.
+  /// Fills slots while there are empty ones. Returns true when every box has been sent.
   bool send(node_channel& channel, const block_memory& block, bool streaming) {
     if (at_.by_message()) return send_messages(channel, block);
     for (; !done() && channel.has_slot(place_); ++next_) {
@@ -42,7 +42,7 @@ class basic_ring_boxes {
     return done();
   }
 
-  /// Empties slots that were filled; true when every box has come.
+  /// Empties filled slots. Returns true when every box has been received.
   bool receive(node_channel& channel, const block_memory& block, bool streaming) {
     if (at_.by_message()) return receive_messages(channel, block);
     for (; !done() && channel.filled(place_) > 0; ++next_) {
@@ -54,7 +54,7 @@ class basic_ring_boxes {
 
   bool in_place() const { return at_.in_place(); }
 
-  /// All boxes one after another, out of a block or into it.
+  /// Packs all boxes from a block, one after another, or unpacks them into it.
   void pack_all(const block_memory& block, char* packed, bool out) const {
     for (std::size_t k = 0; k < whole_.size(); ++k)
       packed = pack_box(kind_, whole_[k], whole_.rank(), block, packed, out, stores::cached);
@@ -62,7 +62,7 @@ class basic_ring_boxes {
   bool done() const { return at_.in_place() || next_ == cut_.size(); }
 
  private:
-  /// A piece after the other: this is for when memory is short.
+  /// One piece after the other, because memory is short here.
   bool send_messages(const node_channel& channel, const block_memory& block) {
     for (; !done(); ++next_) {
       if (request_ == MPI_REQUEST_NULL) {
@@ -106,7 +106,7 @@ class basic_ring_boxes {
   box_list whole_, cut_;
   std::size_t cut_for_ = 0, next_ = 0;
   destination at_;
-  std::vector<char> packed_;  // what a message carries, if there are messages
+  std::vector<char> packed_;  // the content of a message, if messages are used
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 using ring_boxes = basic_ring_boxes<>;

@@ -1,6 +1,5 @@
-// What every worker has to say in four words, and-ed for all of them at the price of a look at shared memory, and of
-// a few messages one after another where they live on several nodes: how workers find out, call by call, that all of
-// them do the same.
+// The bitwise AND of four words per worker, on all workers, through shared memory and, between several nodes, by a few
+// rounds of messages. With it workers check at every call that all of them make the same call.
 #pragma once
 
 #include <array>
@@ -16,20 +15,21 @@
 
 namespace partita::detail {
 
-/// Shared by all workers of a communicator, where those of each node share memory.
+/// Shared by all workers of a communicator, where the workers of each node share memory.
 ///
-/// Every worker writes words of its own, in two places in turn. On one small node each reads those of all others:
-/// whoever writes a place for the second time knows that all have read the first, because all have written the one in
-/// between. Else the first worker of a node reads those of the node, exchanges what it has with the first workers of
-/// other nodes, and puts up what came out for the others: nobody reads more than one line but he. Nobody holds a lock
-/// and nothing is ever reset, so a worker that leaves can put up last words and go.
+/// Every worker writes its words to two places in turn. On one small node each worker reads the words of all others.
+/// When a worker writes a place again, all others have read its previous content, because all have written the call in
+/// between. On a larger node, or with several nodes, the first worker of a node reads the words of its node, exchanges
+/// the result with the first workers of other nodes, and writes the final result for its node: every other worker reads
+/// only one line. There are no locks and nothing is ever reset, so a worker that leaves can write its final words and
+/// go.
 template <class = void>
 class basic_shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
-  /// Who wants to know what the workers of this node have said before those of other nodes are heard. Where there is
-  /// one node only: when this worker has said its own words, and nobody is heard yet.
+  /// A function that is called when the words of this node are known, but not yet those of other nodes. On a single
+  /// node it is called when this worker has written its own words, and has read no others.
   class listener {
    public:
     virtual void hear_node(const words& all) = 0;
@@ -43,7 +43,7 @@ class basic_shared_flags {
   basic_shared_flags(MPI_Comm everyone, const own_node& members, arena& memory)
       : everyone_(everyone), arena_(&memory), oversubscribed_(members.oversubscribed()) {
     mine_ = static_cast<posted_words*>(arena_->allocate_signals(lines * sizeof(posted_words)));
-    check(MPI_Barrier(members.communicator()), "MPI_Barrier");  // what was here before has been read for the last time
+    check(MPI_Barrier(members.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
     std::memset(static_cast<void*>(mine_), 0, lines * sizeof(posted_words));
     const bool found = members.size() == 1 || arena_->holds(mine_);
     std::vector<unsigned long long> offsets(members.size());
@@ -79,16 +79,17 @@ class basic_shared_flags {
   basic_shared_flags& operator=(const basic_shared_flags&) = delete;
   ~basic_shared_flags() { arena_->release_signals(mine_, lines * sizeof(posted_words)); }
 
-  /// Whether the workers of every node see each other's flags; the same on all of them. Else there are none to look at.
+  /// Whether the workers of every node can read each other's flags. The same on all workers. If false, the flags cannot
+  /// be used.
   bool shared() const { return shared_; }
-  /// Whether the workers live on several nodes; the same on all of them.
+  /// Whether the workers are on several nodes. The same on all workers.
   bool several_nodes() const { return several_; }
 
-  /// The bitwise and of the words of all workers into `all`. False if one of them has not put up its words in time;
-  /// then the flags are of no further use, and must not be destroyed: MPI may still write there. Requires shared().
-  /// Cost: one cache line from each worker of the node; between nodes the rounds of a dissemination, in messages of 32
-  /// bytes.
-  /// `who` hears those of this node while the others are still asked.
+  /// Writes the bitwise AND of the words of all workers to `all`. Returns false if a worker has not written its words
+  /// in time; then the flags cannot be used any more and must not be destroyed, because MPI may still write to them.
+  /// Requires shared(). `who` is called with the words of this node while other nodes have not answered yet.
+  /// Cost:     a read of one cache line from each worker of the node; between nodes the rounds of a dissemination, in
+  ///           messages of 32 bytes.
   bool all_and(const words& own, words& all, double most_seconds = 1e300, listener* who = nullptr) {
     post(mine_[++epoch_ % 2], own);
     all = own;
@@ -113,11 +114,12 @@ class basic_shared_flags {
   }
 
  private:
-  /// More than so many workers do not read each other's flags: the lines that move in a call would grow with their
-  /// square. Chosen: two steps for all cost about what 16 lines do.
+  /// With more than this many workers on a node, they do not read each other's flags: the number of cache lines that
+  /// move would grow with the square. Chosen: two steps for all cost about as much as 16 lines.
   static constexpr std::size_t most_readers = 16;
-  static constexpr std::size_t lines = 6;          ///< own words in two places, what came out in two, the node's in two
-  static constexpr int tag_of_agreements = 31001;  ///< beside that of parts
+  /// two places each for the own words, the final result, and the node's result
+  static constexpr std::size_t lines = 6;
+  static constexpr int tag_of_agreements = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;
@@ -132,7 +134,7 @@ class basic_shared_flags {
   static void keep_common(words& all, const words& said) {
     for (std::size_t k = 0; k < all.size(); ++k) all[k] &= said[k];
   }
-  /// Waits for the words there, and ands them to `all`. False if they do not come before there are no seconds left.
+  /// Waits for the words of another worker and combines them into `all`. Returns false if the time runs out.
   bool seen(const posted_words& there, words& all, double& seconds_left) const {
     backoff p(oversubscribed_);
     for (; there.epoch.load(std::memory_order_acquire) < epoch_; p.pause())
@@ -141,7 +143,7 @@ class basic_shared_flags {
     keep_common(all, there.said);
     return true;
   }
-  /// To some nodes, and from as many: that some are heard of twice does not change an and.
+  /// Messages to some nodes and from as many. Words that arrive twice do not change an AND.
   struct round {
     struct message {
       int to, from;
@@ -176,9 +178,9 @@ class basic_shared_flags {
   arena* arena_;
   bool oversubscribed_, shared_ = true, by_first_ = false, several_ = false;
   posted_words* mine_ = nullptr;
-  std::vector<const posted_words*> others_;  // whose words this worker reads
-  const posted_words* result_ = nullptr;     // or where it reads what came out
-  std::vector<round> rounds_;                // with those of other nodes, of the first of a node
+  std::vector<const posted_words*> others_;  // the words that this worker reads
+  const posted_words* result_ = nullptr;     // or the result that it reads
+  std::vector<round> rounds_;                // on the first worker of a node: the rounds with other nodes
   std::uint64_t epoch_ = 0;
 };
 using shared_flags = basic_shared_flags<>;

@@ -1,9 +1,9 @@
-// One memory for all workers of a node, mapped by each of them: a file without a name, so that nothing is left behind
-// by a job that is killed, and every step that can fail on one worker fails on all.
+// One memory area that all workers of a node map. It is a file without a name, so that a killed job leaves nothing
+// behind. Every step that can fail on one worker fails on all.
 //
-// MPI_Win_allocate_shared would do, but where one worker cannot map the window (ulimit -v) or open its file, Open
-// MPI 4.1 waits for ever on the others, a killed job leaves osc_sm.* in /dev/shm, and MPICH 4.0 looks at every page of
-// it.
+// MPI_Win_allocate_shared is not used: where one worker cannot map the window (ulimit -v) or open its file, Open MPI
+// 4.1 waits for the other workers forever, a killed job leaves osc_sm.* in /dev/shm, and MPICH 4.0 touches every page
+// of the window.
 #pragma once
 
 #include <fcntl.h>
@@ -22,15 +22,16 @@ namespace partita::detail {
 
 inline constexpr std::size_t page = 4096;
 
-/// A part of equal size for each member of a node, all of them seen by every member. Stays until the process ends.
+/// One part of equal size for each member of a node; every member maps all parts. It stays until the process ends.
 class shared_mapping {
  public:
   shared_mapping() = default;
-  /// Parts of `wished` bytes, or of what all members have address space for; none if that is below `least`. Collective.
+  /// Parts of `wished` bytes, or less if a member has less address space; no memory if that is below `least`.
+  /// Collective.
   shared_mapping(const own_node& members, std::size_t wished, std::size_t least) {
     const std::size_t n = members.size();
     std::size_t size = wished / page * page;
-    // a quarter of what is left, so that a program under ulimit -v keeps room for its own
+    // a quarter of the address space left, so that a program under ulimit -v keeps room for itself
     while (size >= least && !could_map(4 * n * size)) size = size / 2 / page * page;
     size = smallest(members, size);
     if (size < least) return;
@@ -54,7 +55,7 @@ class shared_mapping {
     }
   }
 
-  /// Bytes of each part: the same on all members, 0 if there is no memory.
+  /// The bytes of each part: the same on all members; 0 if there is no shared memory.
   std::size_t size() const { return size_; }
   /// The part of the member at a place.
   char* part(std::size_t place) const { return base_ + place * size_; }
@@ -81,7 +82,8 @@ class shared_mapping {
     if (::fstat(file, &state) != 0) return {};
     return {process, number, std::uint64_t{state.st_dev}, std::uint64_t{state.st_ino}};
   }
-  /// The file that another process has open: by its inode, because a number of a process means another one elsewhere.
+  /// Opens the file that another process has open. It checks the inode, because in another container the same process
+  /// id may mean another process.
   template <class = void>
   static int opened(const std::array<std::uint64_t, 4>& wanted) {
     if (wanted[3] == 0) return -1;

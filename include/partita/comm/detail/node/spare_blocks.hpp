@@ -1,4 +1,4 @@
-// Blocks of a pool that wait to be used again, and how many bytes are used.
+// Blocks of a pool that are free for reuse, and a count of the bytes in use.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// Blocks that were given back, by size. Sizes are whole pages, four to the octave, so that a pool of changing shapes
+/// Released blocks, by size. Sizes are whole pages, four sizes per power of two, so that a pool for changing shapes
 /// wastes less than a quarter.
 template <class = void>
 class basic_spare_blocks {
@@ -25,7 +25,7 @@ class basic_spare_blocks {
     blocks_[c].pop_back();
     return block;
   }
-  /// False, and the block stays with the caller, if there is no memory to keep it in the list.
+  /// Adds a block. Returns false, and leaves the block to the caller, if there is no memory for the list.
   [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept {
     const std::size_t c = class_of(bytes);
     try {
@@ -36,13 +36,13 @@ class basic_spare_blocks {
     }
     return true;
   }
-  /// How many blocks there are.
+  /// The number of blocks.
   std::size_t size() const {
     std::size_t all = 0;
     for (const auto& of_class : blocks_) all += of_class.size();
     return all;
   }
-  /// Calls f(block, bytes) for all of them, and has none afterwards.
+  /// Calls f(block, bytes) for every block, then removes all of them.
   template <class F>
   void drain(F f) {
     for (std::size_t c = 0; c < blocks_.size(); ++c) {
@@ -67,7 +67,7 @@ class basic_spare_blocks {
 };
 using spare_blocks = basic_spare_blocks<>;
 
-/// Bytes in use now, and the most that were at once. In whole pages, as what is measured against them.
+/// The bytes in use and their peak, in whole pages, like the sizes they are compared with.
 class memory_use {
  public:
   void add(std::size_t bytes) {
@@ -76,8 +76,8 @@ class memory_use {
   }
   void remove(std::size_t bytes) { now_ -= in_pages(bytes); }
   std::size_t most() const { return most_; }
-  /// What a pool may take when so many bytes more are used: 1.5 times the most, and a little in any case, lest
-  /// small blocks come and go with the system.
+  /// The bytes that a pool may occupy when `more` further bytes are used: 1.5 times the peak, and at least 1 MiB, so
+  /// that small blocks are not returned to the system again and again.
   std::size_t bound(std::size_t more) const {
     const std::size_t then = now_ + in_pages(more), most = then > most_ ? then : most_;
     return most + most / 2 > least ? most + most / 2 : least;

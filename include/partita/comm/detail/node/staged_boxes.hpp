@@ -1,5 +1,5 @@
-// Small boxes of a pair on one node, packed by the sender where the receiver finds them: nobody waits to be told where
-// to write, and what is packed before all agree is there when they do.
+// Small boxes between two workers of one node. The sender packs them where the receiver finds them. So the sender need
+// not wait for the receiver's address, and boxes that it packs before all workers agree are there when they do.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,16 @@
 
 namespace partita::detail {
 
-/// Two buffers of the sender's, in turn, for exchanges between any two of which all workers agree on something: who
-/// packs the second time has the agreement in between behind him, to which the receiver came after it had unpacked.
+/// Two buffers of the sender, used in turn. All workers agree on a call between any two exchanges. When the sender
+/// packs a buffer again, the agreement in between is complete, and the receiver took part in it only after it had
+/// unpacked that buffer.
 template <class = void>
 class basic_staged_boxes {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  /// How many bytes of a pair are worth a second copy. None where every worker has a core: 256^2 doubles took 1.4 us
-  /// with it and 0.9 without. Where workers take turns, what is copied while another one is let run: 10 us and 12
-  /// (bench/halo on 2 and on 4 workers of 2 cores).
+  /// Up to how many bytes per pair the second copy pays. Never where every worker has a core: 256^2 doubles took 1.4 us
+  /// with it and 0.9 without. Where workers share cores it pays, because a worker copies while it would have to wait
+  /// for another one to run: 10 us and 12 (bench/halo on 2 and on 4 workers of 2 cores).
   static constexpr std::size_t most_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
 
   basic_staged_boxes() = default;
@@ -30,7 +31,7 @@ class basic_staged_boxes {
   basic_staged_boxes& operator=(basic_staged_boxes&&) = delete;
   ~basic_staged_boxes() {
     if (head_ == nullptr || arena_ == nullptr) return;
-    // the receiver needs nobody to unpack what all have agreed on; if it is gone, the memory stays
+    // the receiver can unpack without other workers, since all have agreed; if it has ended, the memory is not released
     using clock = std::chrono::steady_clock;
     for (const auto until = clock::now() + std::chrono::milliseconds(200); !head_->taken.posted(packed());) {
       if (clock::now() > until) return;
@@ -41,7 +42,7 @@ class basic_staged_boxes {
 
   // The sender's side.
 
-  /// Where the receiver finds them, or `none` if there is no room.
+  /// The offset at which the receiver finds the buffers, or `none` if there is no memory.
   std::uint64_t make(arena& memory, std::size_t bytes) {
     arena_ = &memory, bytes_ = (bytes + line - 1) / line * line;
     void* const block = memory.allocate(size());
@@ -64,9 +65,9 @@ class basic_staged_boxes {
   void await(std::uint64_t exchange, bool oversubscribed) const { head_->packed.wait(exchange, oversubscribed); }
   void was_taken(std::uint64_t exchange) { head_->taken.post(exchange); }
 
-  /// Whether there is a place for them.
+  /// Whether the buffers exist.
   bool there() const { return head_ != nullptr; }
-  /// The buffer of an exchange.
+  /// The buffer for this exchange.
   char* buffer(std::uint64_t exchange) const {
     return reinterpret_cast<char*>(head_) + sizeof(head) + exchange % 2 * bytes_;
   }

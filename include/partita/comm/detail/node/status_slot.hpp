@@ -1,5 +1,6 @@
-// What a worker shows of itself to the others on its machine: where it stands and its last calls. It is written without
-// asking anybody, and can be read when its writer hangs, and by whoever mapped it even when the writer is dead.
+// What a worker shows of itself to other workers on its machine: its state and its last calls. Writing it needs no
+// other worker. It can be read when its writer hangs, and by any process that has mapped it even after the writer has
+// ended.
 #pragma once
 
 #include <fcntl.h>
@@ -26,17 +27,18 @@ namespace partita::detail {
 
 struct status_slot {
   enum class standing : std::uint64_t { computes, waits, makes_a_world, ended, failed, told_to_end };
-  static constexpr std::size_t kept = 64;             // calls: what fits on half a page
-  static constexpr std::size_t sets = 256, ways = 4;  // sentences: more than a program has kernels and directions
-  static constexpr std::size_t kept_worlds = 16;      // that were left: more than a program drops before others notice
-  static constexpr std::size_t longest_sentence = 248;  // a call with its partitions, all but always
+  static constexpr std::size_t kept = 64;             // calls: what fits in half a page
+  static constexpr std::size_t sets = 256, ways = 4;  // names of calls: more than a program has kernels and directions
+  // destroyed worlds: more than a program destroys before other workers notice
+  static constexpr std::size_t kept_worlds = 16;
+  static constexpr std::size_t longest_sentence = 248;  // fits a call with its partitions in nearly all cases
   struct call {
     std::atomic<std::uint64_t> world, number, fingerprint;
   };
 
   std::atomic<std::uint64_t> secret;
-  std::atomic<std::uint64_t> process, worker;  ///< the worker's id among all of the job
-  std::atomic<std::uint64_t> told_of;          ///< the secret of the page whose record this worker has printed last
+  std::atomic<std::uint64_t> process, worker;  ///< worker: its id among all workers of the job
+  std::atomic<std::uint64_t> told_of;          ///< the secret of the slot whose calls this worker printed last
   std::atomic<standing> stands;
   std::atomic<std::uint64_t> since;  ///< nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share
   std::atomic<std::uint64_t> calls;
@@ -49,9 +51,10 @@ struct status_slot {
   std::atomic<bool> finalizes;  ///< it has called MPI_Finalize
   std::atomic<std::uint64_t> known[sets][ways];
   char sentences[sets][ways][longest_sentence];
-  char final_message[1024];  ///< of a worker that failed: the exception that nobody caught
+  char final_message[1024];  ///< of a worker that failed: its uncaught exception
 
-  /// Notes a call. `describe()` is asked when this call was not made before. Cost: four stores and a look at one line.
+  /// Notes a call. `describe()` is called only for a call that was not made before. Cost: four stores and a read of one
+  /// cache line.
   template <class Describe>
   void note(std::uint64_t world, std::uint64_t number, std::uint64_t fingerprint, Describe describe) {
     const std::uint64_t n = calls.load(std::memory_order_relaxed);
@@ -67,7 +70,7 @@ struct status_slot {
   }
   template <class = void>
   void name(std::uint64_t fingerprint, const text& sentence) {
-    static spin_lock naming;  // among the threads of this process; others only read
+    static spin_lock naming;  // between the threads of this process; other processes only read
     const std::lock_guard one_at_a_time(naming);
     auto& names = known[fingerprint % sets];
     std::size_t k = 0;
@@ -80,19 +83,19 @@ struct status_slot {
     to[n] = '\0';
     names[k] = fingerprint;
   }
-  /// This worker has destroyed a world, of which it has made and ended so many calls.
+  /// This worker has destroyed a world, after it had made and finished this many calls of it.
   void leave(std::uint64_t world, std::uint64_t calls_of_world) {
     departure& here = departures[worlds_left++ % kept_worlds];
     here.calls.store(calls_of_world, std::memory_order_relaxed);
     here.world.store(world, std::memory_order_release);
   }
-  /// Whether it has left a world before it made so many calls of it.
+  /// Whether this worker left a world before it had made this many calls of it.
   bool has_left_before(std::uint64_t world, std::uint64_t calls_of_world) const {
     for (const departure& one : departures)
       if (one.world.load(std::memory_order_acquire) == world && one.calls.load() < calls_of_world) return true;
     return false;
   }
-  /// What a call was called; empty if that is no longer known.
+  /// The name of a call; empty if it was overwritten.
   text name_of(std::uint64_t fingerprint) const {
     for (std::size_t k = 0; k < ways; ++k)
       if (known[fingerprint % sets][k] == fingerprint) {
@@ -115,13 +118,13 @@ struct status_slot {
   }
 };
 
-/// Where another process finds a page.
+/// Where another process finds a slot.
 struct slot_address {
   std::uint64_t machine = 0, process = 0, file = 0, secret = 0;
 };
 
-/// The page of this process, and those of others that were found. Nothing is ever unmapped: a page tells most when its
-/// writer is gone.
+/// The slot of this process, and those of other processes that were found. Nothing is ever unmapped: a slot is needed
+/// most when its writer has ended.
 class status_slots {
  public:
   static status_slots& instance() {
@@ -131,7 +134,7 @@ class status_slots {
   status_slot& own() { return *own_; }
   const slot_address& address() const { return address_; }
 
-  /// The page of a process of this machine; null if it cannot be seen (elsewhere, or in another container).
+  /// The slot of a process of this machine; null if it cannot be read (another machine or another container).
   template <class = void>
   const status_slot* find(const slot_address& where) {
     if (where.machine != address_.machine || where.file == 0) return nullptr;
@@ -149,7 +152,7 @@ class status_slots {
     ::close(file);
     if (mapped == MAP_FAILED) return nullptr;
     const auto* const found = static_cast<const status_slot*>(mapped);
-    if (found->secret != where.secret) {  // the number of a process means another one in another container
+    if (found->secret != where.secret) {  // in another container the same process id means another process
       ::munmap(mapped, sizeof(status_slot));
       return nullptr;
     }
@@ -157,20 +160,20 @@ class status_slots {
     return found;
   }
 
-  /// A page that was ever found. None is forgotten, so that a handler of signals can go through them without a lock.
+  /// A slot that was found. None is ever removed, so that a signal handler can read the list without a lock.
   struct seen_page {
     std::uint64_t secret;
     const status_slot* page;
     const seen_page* older;
   };
   const seen_page* newest() const { return newest_.load(std::memory_order_acquire); }
-  /// Whether a worker that was ever found waits in a call.
+  /// Whether any worker that was found waits in a call.
   bool any_waits() const {
     for (const seen_page* known = newest(); known != nullptr; known = known->older)
       if (known->page->stands == status_slot::standing::waits) return true;
     return false;
   }
-  /// Whether a process has ended, and be it that its parent has not taken notice yet.
+  /// Whether a process has ended, even if its parent has not waited for it yet.
   static bool has_ended(std::uint64_t process) {
     char path[64], line[512] = {};
     std::snprintf(path, sizeof path, "/proc/%llu/stat", static_cast<unsigned long long>(process));
@@ -196,11 +199,11 @@ class status_slots {
     if (file >= 0 && ::ftruncate(file, sizeof(status_slot)) == 0)
       mapped = ::mmap(nullptr, sizeof(status_slot), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped != MAP_FAILED) {
-      address_.file = static_cast<std::uint64_t>(file);  // stays open: others open it by this number
+      address_.file = static_cast<std::uint64_t>(file);  // stays open: other processes open it by this number
       own_ = static_cast<status_slot*>(mapped);
     } else {
       if (file >= 0) ::close(file);
-      own_ = static_cast<status_slot*>(std::calloc(1, sizeof(status_slot)));  // for this process alone
+      own_ = static_cast<status_slot*>(std::calloc(1, sizeof(status_slot)));  // for this process only
       if (own_ == nullptr) throw std::bad_alloc();
     }
     own_->secret = address_.secret;
