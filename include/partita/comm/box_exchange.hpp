@@ -28,6 +28,7 @@ class basic_box_exchange {
       : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {
     if (plan_.accumulate) stage();
     does_more_ = plan_.accumulate || trace::on();
+    // Divide the boxes between the channels.
     std::vector<lowered_plan> shares(ways.size(), plan_.without_boxes());
     const auto share_of = [&](std::size_t worker) -> lowered_plan& {
       std::size_t w = 0;
@@ -40,11 +41,13 @@ class basic_box_exchange {
     }
     for (std::size_t k = 0; k < plan_.receives.size(); ++k)
       share_of(plan_.receives[k].worker).receives.add(plan_.receives[k]);
+    // A channel that reaches this worker itself also copies the boxes that stay here.
     for (std::size_t w = 0; w < ways.size() && !plan_.accumulate && !kept_by_a_way_; ++w)
       if (ways[w]->carries(kind) && ways[w]->reaches(plan_.worker)) {
         shares[w].kept = plan_.kept, shares[w].kept_to = plan_.kept_to;
         kept_by_a_way_ = true;
       }
+    // Prepare the channels that have boxes.
     for (std::size_t w = 0; w < ways.size(); ++w) {
       const lowered_plan& share = shares[w];
       if (share.sends.empty() && share.receives.empty() && share.kept.empty()) continue;
@@ -188,7 +191,7 @@ class basic_box_exchange {
       add_up();
       release_staged();
     }
-    if (next_) {  // one exchange after the other: both announce their blocks at the same address
+    if (next_) {  // one exchange after the other: both announce their blocks through the same flags
       next_->start(y_.data, y_.strides, last_y_.data, last_y_.strides);
       next_->finish();
     }

@@ -102,6 +102,7 @@ class basic_collective_channels {
     collective_channel way;
     way.all = &g;
     way.ahead = ahead_;
+    // Divide the members by node. The first member on each node is its leader.
     std::vector<std::size_t> node(g.members.size()), places;
     for (std::size_t k = 0; k < node.size(); ++k) node[k] = members_.node_of(g.members[k]);
     const members_by_node nodes(node);
@@ -113,6 +114,7 @@ class basic_collective_channels {
     way.across.members.reserve(nodes.nodes());
     for (std::size_t n = 0; n < nodes.nodes(); ++n) way.across.members.push_back(g.members[nodes.members(n)[0]]);
     way.within.root_is_large = within[0] != 0 || g.root_is_large;
+    // Find the pages of the members on this node, if all of them are in shared memory.
     std::vector<group_page*> pages;
     bool shared = true;
     for (const std::size_t k : within) {

@@ -117,6 +117,7 @@ class basic_hang_report final : public wait_watcher {
 
   void still_waits(double seconds) override {
     if (stands_ != waiting()) own_->stand(stands_ = waiting());
+    // A worker that has failed, or whose process has ended, will never come.
     for (const worker& w : seen_) {
       if (w.page->stands == standing::failed) give_up(text(w.page->final_message));
       if (w.page->stands != standing::ended && !status_slots::has_ended(w.process)) continue;
@@ -124,8 +125,10 @@ class basic_hang_report final : public wait_watcher {
       give_up(text("partita: worker ") << w.id << " (process " << w.process << ") has ended; it " << last_call_of(w)
                                        << ", and worker " << id_ << " waits for it in " << name());
     }
+    // The other workers have not come to an agreement in which they would get this worker's error.
     if (has_final_message_ && seconds > patience) end_job(final_message_);
     if (seconds > patience) expect_all_to_come();
+    // Turn the wait into an error, if PARTITA_PATIENCE is set; if not, print the report once.
     if (const double most = seconds_to_an_error(); most > 0) {
       if (seconds > most)
         give_up(

@@ -56,6 +56,7 @@ bool all_come(MPI_Comm everyone, std::size_t id, const workers& chosen, std::uin
   constexpr std::uint64_t yes = 1, no = 2;
   std::size_t lowest = chosen[0];  // the same on all, also if they list the workers in a different order
   for (std::size_t k = 1; k < chosen.size(); ++k) lowest = chosen[k] < lowest ? chosen[k] : lowest;
+  // The lowest worker compares the fingerprints of all chosen workers and sends them the result.
   if (id != lowest) {
     swap_words(false, lowest, fingerprint);
     return swap_words(true, lowest, 0) == yes;

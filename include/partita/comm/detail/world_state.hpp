@@ -86,8 +86,8 @@ class basic_world_state {
   }
 
   /// The workers agree on `fingerprint` (the call and its arguments), on the absence of errors, and on a set of at most
-  /// 63 choices; returns the choices that all workers have in common. `describe()` is called only if an error is
-  /// printed. Throws the same error on all workers. Finishes a pending operation first.
+  /// 63 choices; returns the choices that all workers have in common. `describe()` is called only if its text is
+  /// needed. Throws the same error on all workers. Finishes a pending operation first.
   /// Cost:     on one node a read of one cache line of each worker; between N nodes in addition one to log2 N rounds of
   ///           messages of 32 bytes; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
   ///           bytes.
@@ -357,16 +357,19 @@ class basic_world_state {
   /// All workers exchange their letters and throw the same error. Called only after an agreement has failed.
   [[noreturn]] void report(std::uint64_t fingerprint, bool same, failure kind, const text& mine) {
     const std::vector<letter> letters = letters_of_all(letter_of(fingerprint, kind, mine), mine);
+    // Note whether a worker has left. If a worker has no memory, all workers throw its error.
     for (const letter& l : letters) lost_ = lost_ || l.fingerprint == gone;
     for (const letter& l : letters)
       if (l.kind == static_cast<std::uint64_t>(failure::memory)) {
         local_.forget();  // that worker may have noted fewer operations than the others
         raise(failure::memory, l.sentence);
       }
+    // All workers make the same call, so one of them has an error.
     if (same) {
       local_.were_agreed_on();
       raise_first(letters);
     }
+    // They make different calls, or have executed different local operations before.
     const std::size_t k = first_difference(letters).operation;
     if (lost_ || k == first_difference::none) throw disagreement_error(difference(letters));
     const letter own{k < local_operations::most_named ? local_.fingerprint(k) : local_.history(), 0,

@@ -259,8 +259,10 @@ class basic_element_messages {
       const std::size_t from = (me + size - turn) % size;
       await(under_way, room + bytes((from < me ? from : from - 1) * own.size()), own.size(), group.members[from]);
     }
+    // Send to each member its part of this member's block, unless that was done speculatively.
     if (!given) give_to_all(group, mine, n, under_way);
     under_way.wait();
+    // Combine this member's part of all blocks, and exchange the results.
     combine_arrived(group, how, mine, into, own, room, own.size(), blocks);
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;

@@ -118,6 +118,7 @@ class basic_pair_messages : public carrier {
       }
       return chosen;
     };
+    // Time each form for the boxes of the large pairs.
     seconds own{};
     for (std::size_t f = 0; f < forms.size(); ++f) {
       message_policy policy = policy_;
@@ -132,6 +133,7 @@ class basic_pair_messages : public carrier {
         if (round == 1 || (round == 2 && taken < own[f])) own[f] = taken;
       }
     }
+    // Exchange the times with the other worker of each pair.
     std::vector<seconds> others(pairs.size());
     std::vector<MPI_Request> requests(2 * pairs.size(), MPI_REQUEST_NULL);
     const auto count = static_cast<int>(forms.size());
@@ -141,6 +143,7 @@ class basic_pair_messages : public carrier {
       check(MPI_Isend(own.data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k + 1]), "MPI_Isend");
     }
     check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    // Choose the form of each pair by the times of its slower side.
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       const auto slower = [&](std::size_t f) {
         const double taken = own[f] > others[k][f] ? own[f] : others[k][f];

@@ -61,6 +61,7 @@ class basic_persistent_messages {
 
   /// Advances everything that can proceed without waiting. Returns true if nothing is left.
   bool advance() {
+    // Start messages, in order, while their slots are free.
     for (; next_ < messages_.size() && has_room(next_); ++next_) {
       if (outgoing_ && form_[next_] == form::through_slot) pack(next_);
       check(MPI_Start(&requests_[next_]), "MPI_Start");
@@ -75,6 +76,7 @@ class basic_persistent_messages {
       if (!outgoing_ && form_[k] == form::through_slot) pack(k);
       arrived_[k] = 1;
     }
+    // Skip the complete messages at the front.
     while (first_ < next_ && arrived_[first_] != 0) ++first_;
     return first_ == messages_.size();
   }

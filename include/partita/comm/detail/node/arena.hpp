@@ -154,6 +154,7 @@ class basic_arena {
     std::array<std::uint64_t, looked_at> mine{};
     std::array<basic_arena*, looked_at> found{};
     std::size_t count = 0;
+    // Exchange the names of the arenas that each worker knows.
     for (basic_arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < looked_at;
          known = known->older_)
       if (known->most_ == most && known->is_on(members.communicator())) {
@@ -164,6 +165,7 @@ class basic_arena {
     check(MPI_Allgather(mine.data(), looked_at, MPI_UINT64_T, all.data(), looked_at, MPI_UINT64_T,
                         members.communicator()),
           "MPI_Allgather");
+    // Take the oldest arena that all of them know.
     basic_arena* oldest = nullptr;
     for (std::size_t k = 0; k < count; ++k) {
       bool everywhere = true;

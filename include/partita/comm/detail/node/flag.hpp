@@ -12,8 +12,7 @@
 
 namespace partita::detail {
 
-/// Receives regular reports from a thread that waits. Its functions may throw to end the wait, if they are not
-/// noexcept.
+/// Receives regular reports from a thread that waits. `still_waits` may throw to end the wait.
 class wait_watcher {
  public:
   wait_watcher() = default;

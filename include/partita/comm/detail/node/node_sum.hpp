@@ -76,7 +76,7 @@ class basic_node_sum : protected group_meeting {
   /// The elements of another member, as seen by this worker.
   struct source {
     const char* data = nullptr;
-    bool still = false;  ///< the whole block is in shared memory; if false, chunks of it pass through two slots
+    bool still = false;  ///< the whole block is at `data`; if false, chunks of it pass through two slots
   };
   /// A chunk, and the slice of it that this worker combines.
   struct range {
@@ -186,7 +186,7 @@ class basic_node_sum : protected group_meeting {
   }
 
   /// Combines this member's slice of a chunk and writes it to the results. The chunk begins `at` elements after the
-  /// start of the results and of blocks in shared memory, and `in_slot` elements after the start of the slots.
+  /// start of the results and of whole blocks, and `in_slot` elements after the start of the slots.
   void combine_range(const block_sum& s, range r, std::size_t in_slot, const result_stores& writes) {
     const std::size_t element = s.element(), width = s.how->width, most = piece_bytes / (element * width);
     const auto streams = [&](std::size_t k) { return k == me_ ? writes.stream_own : writes.stream_others; };

@@ -28,8 +28,8 @@ class basic_shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;
 
-  /// A function that is called when the words of this node are known, but not yet those of other nodes. On a single
-  /// node it is called when this worker has written its own words, and has read no others.
+  /// Gets the words of this node (hear_node) while other nodes have not answered yet. On a single node it is called
+  /// when this worker has written its own words and has not read any others (hear_nobody_yet).
   class listener {
    public:
     virtual void hear_node(const words& all) = 0;
@@ -94,6 +94,7 @@ class basic_shared_flags {
     post(mine_[++epoch_ % 2], own);
     all = own;
     if (who != nullptr && !several_) who->hear_nobody_yet();
+    // On a large node, or with several nodes, all workers but the first read the result from the first.
     if (result_ != nullptr) {
       if (several_ && who != nullptr) {
         if (!seen(result_[2 + epoch_ % 2], all, most_seconds)) return false;
@@ -101,12 +102,14 @@ class basic_shared_flags {
       }
       return seen(result_[epoch_ % 2], all, most_seconds);
     }
+    // Read the words of the workers of this node.
     for (const posted_words* both : others_)
       if (!seen(both[epoch_ % 2], all, most_seconds)) return false;
     if (several_) {
       post(mine_[4 + epoch_ % 2], all);
       if (who != nullptr) who->hear_node(all);
     }
+    // Exchange them with the first workers of other nodes.
     for (round& r : rounds_)
       if (!meet_in_round(r, all, most_seconds)) return false;
     if (by_first_) post(mine_[2 + epoch_ % 2], all);

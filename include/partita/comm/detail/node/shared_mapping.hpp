@@ -36,6 +36,7 @@ class shared_mapping {
     size = smallest(members, size);
     if (size < least) return;
 
+    // The first member makes the file, and the other members open it.
     std::array<std::uint64_t, 4> file{};
     const int made = members.place() == 0 ? make_file(n * size) : -1;
     if (made >= 0) file = identity_of(made, static_cast<std::uint64_t>(::getpid()), static_cast<std::uint64_t>(made));
@@ -45,6 +46,7 @@ class shared_mapping {
       mapped = ::mmap(nullptr, n * size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, found, 0);
       if (made < 0) ::close(found);
     }
+    // Keep the mapping only if all members have it.
     const bool all = smallest(members, mapped == MAP_FAILED ? 0 : 1) != 0;
     if (made >= 0) ::close(made);
     if (all) {
