@@ -1,10 +1,10 @@
-// Completion: from a few annotations to the shardings of all values of a program, and what must move for that.
+// Completion: from a few annotations to the shardings of all values of a program, and the necessary moves.
 //
-// A monotone fixpoint: an operation is asked what its tensors would be if all agreed, and a value takes the answer
-// where it only adds axes to what the value has. Axes are never taken away, so it ends; operations wait in line in the
-// order of the program, so it is the same every time. Annotations of lower priority have gone through the whole program
-// before the next are taken in; within a priority, operations that only pass axes on come before those that reduce or
-// need dimensions whole.
+// The algorithm is a monotone fixpoint iteration. An operation proposes shardings for all its tensors, as if they
+// agreed; a value takes a proposal only if it adds axes to those that the value has. Axes are never removed, so the
+// iteration terminates. Operations wait in a queue that starts in program order, so the result is deterministic.
+// Annotations of one priority are propagated through the whole program before those of the next. Within a priority,
+// operations that only pass axes on come before those that reduce or need whole dimensions.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@
 
 namespace partita {
 
-/// Why an axis cuts a dimension of a value: it was annotated, or an operation passed it on from another of its tensors.
+/// Why an axis shards a dimension of a value: it was annotated, or an operation propagated it from another of its
+/// tensors.
 struct cut_origin {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
   std::uint32_t of = 0;  ///< a value
   std::uint8_t dimension = 0, axis = 0;
   std::uint32_t operation = nobody;  ///< nobody: annotated
   std::uint8_t factor = 0;           ///< of that operation's rule
-  std::uint32_t from = 0;            ///< the value that had it before, in
+  std::uint32_t from = 0;            ///< the value that had the axis before, in
   std::uint8_t from_dimension = 0;
   std::uint32_t next = nobody;  ///< the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
@@ -37,37 +38,37 @@ struct graph_reshard {
   friend constexpr bool operator==(const graph_reshard&, const graph_reshard&) = default;
 };
 
-/// A move on the way back: of a cotangent, or of what a gradient reads.
+/// A move in the backward pass: of a cotangent, or of a value that a gradient reads.
 struct backward_reshard {
-  text operation{};  ///< for which it is made
+  text operation{};  ///< the operation that needs it
   shape_list shape{};
   sharding from{}, to{};
 };
 
-/// A program with all its shardings. Refers to its graph, which must live as long.
+/// A program with all its shardings. Refers to its graph, which must outlive it.
 template <class Graph>
 struct completion_of {
   const Graph* program = nullptr;
-  std::vector<sharding> layouts{};        ///< how each value lies when it is read; may be partial for its one reader
+  std::vector<sharding> layouts{};        ///< of each value when it is read; may be partial for its only reader
   std::vector<graph_reshard> reshards{};  ///< in the order of the program
-  std::vector<backward_reshard> back{};   ///< of a traced program, whose operations say what goes back
+  std::vector<backward_reshard> back{};   ///< of a traced program, whose operations define the backward pass
   std::vector<cut_origin> origins{};
   std::vector<std::uint32_t> first_origin{};  ///< of each value, or nobody
   policy by{};
-  std::size_t visits = 0;  ///< how many operations were asked
+  std::size_t visits = 0;  ///< how many times an operation was visited
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
-  /// Where an axis of a dimension comes from, or null if it does not cut it.
+  /// The origin of an axis of a dimension, or null if it does not shard it.
   const cut_origin* origin(value v, std::size_t d, std::size_t a) const {
     for (std::uint32_t k = first_origin[v.number]; k != cut_origin::nobody; k = origins[k].next)
       if (origins[k].dimension == d && origins[k].axis == a) return &origins[k];
     return nullptr;
   }
-  /// The steps of a move and what they take.
+  /// The elementary steps of a move and their costs.
   reshard_plan plan(const graph_reshard& move, const mesh_links& over = {}) const {
     return plan_reshard(program->on(), move.from, move.to, (*program)[value{move.of}].shape, over);
   }
-  /// What all moves together bring to a worker.
+  /// The bytes that a worker receives in all moves together.
   std::size_t bytes() const {
     std::size_t all = 0;
     for (const graph_reshard& one : reshards) all += plan(one).bytes();
@@ -146,7 +147,7 @@ class completer {
   }
   std::size_t readers(value v) const { return first_reader_[v.number + 1] - first_reader_[v.number]; }
 
-  // --- the fixpoint ---
+  // --- the fixpoint iteration ---
 
   void put(std::size_t o) {
     if (waits_[o] != 0) return;
@@ -166,7 +167,7 @@ class completer {
     s.known = known;
     return s;
   }
-  /// Values that are not annotated propose as soon as something cuts them: they had it from one that does.
+  /// Values without annotations propose as soon as an axis shards them, because they got it from a value that proposes.
   bool proposes(value v) const {
     return active_[v.number] != 0 || (g_[v].annotation == Graph::nobody && out_.layouts[v.number].cutting() != 0);
   }
@@ -187,7 +188,7 @@ class completer {
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (take(o, t, p[t])) put_around(g_.of(n, t), all);
   }
-  /// The axes of an answer that only add to what the value has, dimension by dimension.
+  /// Takes from a proposal only the axes that extend the value's own, dimension by dimension.
   bool take(std::size_t o, std::size_t t, const sharding& answer) {
     const typename Graph::node& n = g_.operation(o);
     const value v = g_.of(n, t);
@@ -213,8 +214,8 @@ class completer {
     value from;
     std::size_t dimension, factor;
   };
-  /// Who of the operation's tensors had the axis for a factor of this dimension; itself if nobody (axes that were
-  /// joined).
+  /// The tensor of the operation from which an axis of this dimension comes; the tensor itself if there is none (axes
+  /// that were joined).
   gift giver(const typename Graph::node& n, std::size_t t, std::size_t d, std::size_t a) const {
     const rule::dimension& here = n.how.at(t, d);
     for (std::size_t k = 0; k < here.count; ++k)
@@ -235,9 +236,9 @@ class completer {
     out_.first_origin[v.number] = static_cast<std::uint32_t>(out_.origins.size() - 1);
   }
 
-  // --- what moves ---
+  // --- the moves ---
 
-  /// In the order of the program: what each operation needs, what it leaves, and where that differs.
+  /// Visits the operations in program order: the shardings that each needs and leaves, and a move wherever they differ.
   void conclude() {
     for (sharding& s : out_.layouts) s.open = s.kept_whole = s.priority = 0;
     for (std::size_t o = 0; o < g_.operations(); ++o) {
@@ -251,8 +252,9 @@ class completer {
         const value v = g_.of(n, n.operands + j);
         const sharding& made = p.results[j];
         sharding& layout = out_.layouts[v.number];
-        // Nobody asked for a move, so the value lies as it was made; owed to one reader at most, who may have it
-        // reduced into what it needs. Several readers, or nobody who would, have it finished once.
+        // Without an annotation the value keeps the sharding in which it was made. It stays partial only for a single
+        // reader, which may reduce it directly into the sharding that it needs; with several readers, or none, it is
+        // reduced once.
         if (g_.annotation(v) == nullptr) {
           layout = readers(v) == 1 ? made : made.finished();
           note_made(o, n.operands + j);
@@ -261,7 +263,7 @@ class completer {
       }
     }
   }
-  /// The origin of axes that a value has only because its operation leaves them there.
+  /// Notes the origin of axes that a value has only because its operation leaves them there.
   void note_made(std::size_t o, std::size_t t) {
     const value v = g_.of(g_.operation(o), t);
     const sharding& layout = out_.layouts[v.number];
@@ -286,11 +288,11 @@ class completer {
 
 }  // namespace detail
 
-/// Finds how all values of a program lie from what is annotated, and what must be moved for it.
+/// Finds the shardings of all values of a program from its annotations, and the necessary moves.
 /// Shapes:   those of the graph.
-/// Requires: a policy that refuses nothing the program needs [partition_error].
+/// Requires: a policy that rejects nothing that the program needs [partition_error].
 /// Cost:     O(operations + axes that are added), about a microsecond for each; memory for all values.
-/// Adjoint:  the completion of the program's gradients, which are operations of the graph as any others.
+/// Adjoint:  the completion of the program's gradients, which are operations of the graph like any others.
 template <std::size_t Letters>
 completion_of<basic_graph<Letters>> complete(const basic_graph<Letters>& program, const policy& by = {}) {
   return detail::completer<basic_graph<Letters>>(program, by).run();

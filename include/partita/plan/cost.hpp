@@ -1,5 +1,4 @@
-// What a repartition costs before anybody moves anything: elements and messages of each worker and of all, and how
-// evenly the work is spread.
+// The cost of a repartition, before anything moves: elements and messages, per worker and in total, and the imbalance.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +8,21 @@ namespace partita {
 
 /// The cost of one repartition over all workers.
 struct movement_cost {
-  std::size_t elements_moved = 0;  ///< that change their worker
+  std::size_t elements_moved = 0;  ///< elements that change their worker
   std::size_t elements_kept = 0;
   std::size_t messages = 0;   ///< pairs of workers that exchange something
   std::size_t most_sent = 0;  ///< elements, by the worker that sends most
   std::size_t most_received = 0;
   std::size_t most_messages = 0;  ///< sent or received, by the worker that has most
-  std::size_t workers = 0;        ///< that send, receive or keep something
+  std::size_t workers = 0;        ///< workers that send, receive or keep something
 
-  /// How much longer the busiest worker is busy than if all were equally busy: 1 is even.
+  /// The load of the busiest worker, relative to the average load: 1 is perfectly balanced.
   double imbalance() const {
     const std::size_t most = most_sent > most_received ? most_sent : most_received;
     const auto all = static_cast<double>(elements_moved);
     return elements_moved == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(workers) / all;
   }
-  /// Seconds by the simplest model there is: what the busiest worker's messages and bytes take.
+  /// Seconds by the simplest model: the time for the messages and bytes of the busiest worker.
   double seconds(std::size_t element_bytes, double seconds_per_message, double bytes_per_second) const {
     const std::size_t most = most_sent > most_received ? most_sent : most_received;
     return static_cast<double>(most_messages) * seconds_per_message +
@@ -33,8 +32,8 @@ struct movement_cost {
   friend bool operator==(const movement_cost&, const movement_cost&) = default;
 };
 
-/// The cost of moving a tensor from `from` on `src` to `to` on `dst`, its dimensions in the order `axes`. Cost: O(all
-/// overlaps); one plan at a time is held.
+/// The cost of moving a tensor from `from` on `src` to `to` on `dst`; `axes` is the order of the result's dimensions.
+/// Cost: O(all overlaps) time; only one worker's plan is in memory at a time.
 template <class Src, class Dst, class From, std::size_t Rank>
 movement_cost cost_of(const grid<Src>& src, const From& from, const grid<Dst>& dst, const decomposition<Rank>& to,
                       const axes_order<Rank>& axes = same_axes<Rank>()) {

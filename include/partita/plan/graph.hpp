@@ -1,4 +1,4 @@
-// A program as a graph: values, and operations between them, for sharding propagation as a whole.
+// A program as a graph of values and operations, for the propagation of shardings through the whole program.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace partita {
 
-/// A tensor of a program, by number.
+/// A tensor of a program, identified by its number.
 struct value {
   std::uint32_t number = 0;
   friend constexpr bool operator==(value, value) = default;
 };
 
-/// The results of an operation, in order; used as a value it is the first.
+/// The results of an operation, in order; it converts to a value, the first result.
 struct applied {
   std::uint32_t first = 0, count = 1;
   constexpr operator value() const { return {first}; }  // NOLINT: most operations have one result
@@ -22,8 +22,8 @@ struct applied {
   constexpr value operator[](std::size_t j) const { return {first + static_cast<std::uint32_t>(j)}; }
 };
 
-/// Operations in the order in which they were applied, each after what it reads. Annotations are what is known of how
-/// values lie; `complete` finds the rest. Names have up to `Letters` letters.
+/// Operations in the order of their application, each after the operations whose results it reads. Annotations give the
+/// shardings of some values; `complete` finds the others. Names have up to `Letters` letters.
 template <std::size_t Letters>
 class basic_graph {
  public:
@@ -34,13 +34,13 @@ class basic_graph {
     shape_list shape{};
     label name{};
     std::uint32_t producer = nobody;    ///< an operation
-    std::uint32_t annotation = nobody;  ///< among `annotations()`
+    std::uint32_t annotation = nobody;  ///< an index in `annotations()`
     bool is_parameter = false;          ///< its gradient is wanted
   };
   struct node {
     rule how{};  ///< bound to the shapes
     label name{};
-    std::uint32_t first_operand = 0;  ///< among `operand_values`
+    std::uint32_t first_operand = 0;  ///< an index in `operand_values`
     std::uint32_t operands = 0;
     std::uint32_t first_result = 0, results = 0;
   };
@@ -53,18 +53,18 @@ class basic_graph {
   const tensor& operator[](value v) const { return tensors_[v.number]; }
   const node& operation(std::size_t o) const { return nodes_[o]; }
   value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }
-  /// Tensor t of an operation, operands first, as rules number them.
+  /// Tensor t of an operation, operands first, in the numbering of rules.
   value of(const node& n, std::size_t t) const {
     return t < n.operands ? operand(n, t) : value{n.first_result + static_cast<std::uint32_t>(t - n.operands)};
   }
-  /// What is said of a value, if anything is.
+  /// The annotation of a value, or null.
   const sharding* annotation(value v) const {
     const std::uint32_t a = tensors_[v.number].annotation;
     return a == nobody ? nullptr : &annotations_[a];
   }
   const std::vector<sharding>& annotations() const { return annotations_; }
 
-  /// A value from outside.
+  /// Adds an input of the program.
   value input(const shape_list& shape, const char* name = "") {
     tensors_.push_back({shape, label(name), nobody, nobody, false});
     return {static_cast<std::uint32_t>(tensors_.size() - 1)};
@@ -74,7 +74,7 @@ class basic_graph {
     constrain(v, layout, layout.priority);
     return v;
   }
-  /// A value from outside whose gradient is wanted: a program with parameters has a backward pass.
+  /// Adds an input whose gradient is wanted: a program with parameters has a backward pass.
   value parameter(const shape_list& shape, const char* name = "") {
     const value v = input(shape, name);
     tensors_[v.number].is_parameter = true;
@@ -110,9 +110,9 @@ class basic_graph {
     for (const value v : operands) shapes.push_back(tensors_[known(v).number].shape);
     return apply(rule(op(shape_span(shapes.data(), shapes.size()))), operands, name);
   }
-  /// Says how a value lies: its dimensions that are not open stay so. Lower priorities go first through the whole
-  /// program. Requires one entry for each dimension [shape_error] and the graph's mesh [partition_error]; a second
-  /// annotation replaces the first.
+  /// Annotates a value with a sharding; its dimensions that are not open keep it. Annotations with lower priority
+  /// numbers are propagated through the whole program first. Requires one entry for each dimension [shape_error] and
+  /// the graph's mesh [partition_error]; a second annotation replaces the first.
   void constrain(value v, const sharding& layout, std::size_t priority = 0) {
     const spec fits(layout, tensors_[known(v).number].shape);
     if (!(layout.on == mesh_))
@@ -125,7 +125,7 @@ class basic_graph {
     }
     annotations_[a] = layout.with_priority(priority);
   }
-  /// Says nothing of a value any more.
+  /// Removes the annotation of a value.
   void release(value v) { tensors_[known(v).number].annotation = nobody; }
 
  private:

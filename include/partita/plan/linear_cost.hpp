@@ -1,4 +1,4 @@
-// What a linear layer costs by each of its algorithms, and which is the cheapest: worked out before anything is made.
+// The cost of each algorithm of a linear layer, and the choice of the cheapest, before anything is made.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-/// y = x W^T + b for a batch: what is to be computed, whoever does it.
+/// y = x W^T + b for a batch: the size of the problem, independent of the distribution.
 struct linear_problem {
   std::size_t batch = 0;  ///< rows of x: all its dimensions but the last together
   std::size_t in_features = 0;
@@ -20,22 +20,22 @@ struct linear_problem {
   bool bias = true;
 };
 
-/// What one worker does in a forward call and its adjoint, and the most it holds meanwhile beside what the caller gave
-/// (x, dy) and keeps (y is dropped before the adjoint).
+/// What one worker does in a forward call and its adjoint, and its peak memory meanwhile, without the caller's inputs
+/// (x, dy) and results (y is dropped before the adjoint).
 struct linear_cost {
   std::size_t flops = 0;  ///< of the three products
-  std::size_t sent = 0;   ///< bytes, where blocks travel as messages; on one node they are read and written in place
+  std::size_t sent = 0;   ///< bytes, if blocks travel as messages; on one node they are read and written in place
   std::size_t received = 0;
   std::size_t messages = 0;  ///< sent or received
   std::size_t memory = 0;    ///< bytes: weights, bias, their gradients, and activations at their peak on one node
-  std::size_t staging = 0;   ///< bytes of them in the one buffer that is neither weight, gradient nor activation
+  std::size_t staging = 0;   ///< bytes of it in the one buffer that is neither weight, gradient nor activation
 
   friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
 };
 
-/// The cost for the worker at place (i, j) of p_w = shape, where x lies on row 0 of p_w and y on its column 0
-/// (weight_stationary) or both on all its workers. Requires a shape that suits the algorithm, and a place in it;
-/// numbers that cannot be counted are a shape_error.
+/// The cost for the worker at place (i, j) of p_w = shape. With weight_stationary x is on row 0 of p_w and y on its
+/// column 0; with the other algorithms both are on all its workers. Requires a shape that suits the algorithm, and a
+/// place in it; numbers that overflow are a shape_error.
 constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem,
                               const std::array<std::size_t, 2>& shape, const index<2>& place) {
   const auto times = [](const auto... factors) {
@@ -50,7 +50,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   linear_cost cost;
   cost.flops = times(6U, problem.batch, rows, columns);
   std::size_t forward = 0, adjoint = 0, staging = 0;
-  const auto there_and_back = [&](std::size_t size, std::size_t position, std::size_t block) {  // added up, back
+  const auto there_and_back = [&](std::size_t size, std::size_t position, std::size_t block) {  // sum, broadcast
     const block_routes routes{size, times(block, problem.element_bytes)};
     for (const block_traffic& one :
          {routes.traffic_of_spread(position, block), routes.traffic_of_sum(position, block)}) {
@@ -59,7 +59,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
       if (block != 0) cost.messages += one.messages;
     }
   };
-  const auto to_all = [&](std::size_t features) {  // parts to all, and wholes to their parts
+  const auto to_all = [&](std::size_t features) {  // gather parts to all, and scatter wholes
     const std::size_t part = problem.batch * balanced_part(features, workers, me).size(),
                       whole = times(problem.batch, features);
     cost.sent += (workers - 1) * part + whole - part;
@@ -93,13 +93,13 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   return cost;
 }
 
-/// The cost for the worker that does most: the one at the first place, whose parts are the largest.
+/// The cost for the worker with the most work: the one at the first place, whose parts are the largest.
 constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& problem,
                               const std::array<std::size_t, 2>& shape) {
   return predict(algorithm, problem, shape, index<2>{});
 }
 
-/// What a machine can do, to weigh products against movements: the orders of magnitude of one core and a network.
+/// The speed of a machine, to compare products with communication: the orders of magnitude of one core and a network.
 struct linear_machine {
   double flops_per_second = 1e11;
   double bytes_per_second = 5e9;
@@ -113,18 +113,18 @@ struct linear_machine {
   }
 };
 
-/// An algorithm, the partition of its weights, and what the busiest worker has to do.
+/// An algorithm, the partition of its weights, and the cost for the busiest worker.
 struct linear_choice {
-  bool possible = false;  ///< whether anything suits; else the rest says nothing
+  bool possible = false;  ///< whether any algorithm is suitable; if not, the rest has no meaning
   linear_algorithm algorithm = weight_stationary;
   std::array<std::size_t, 2> p_w{};
   linear_cost cost{};
   double seconds = 0;
 };
 
-/// The fastest algorithm for x cut over x_parts and y over y_parts workers that needs no more workers and memory than
-/// there are. column_parallel and row_parallel come into question where x_parts == y_parts; weight_stationary takes
-/// x_parts * y_parts workers.
+/// The fastest algorithm for x in x_parts and y in y_parts parts that does not exceed the available workers and memory.
+/// column_parallel and row_parallel are considered if x_parts == y_parts; weight_stationary needs x_parts * y_parts
+/// workers.
 constexpr linear_choice choose(const linear_problem& problem, std::size_t x_parts, std::size_t y_parts,
                                std::size_t workers, const linear_machine& machine = {}) {
   linear_choice best;
@@ -136,7 +136,7 @@ constexpr linear_choice choose(const linear_problem& problem, std::size_t x_part
     if (cost.memory > machine.memory || (best.possible && seconds >= best.seconds)) return;
     best = {true, algorithm, p_w, cost, seconds};
   };
-  if (x_parts == y_parts) {  // first, so that of equals the one with fewer workers is chosen
+  if (x_parts == y_parts) {  // first, so that among equals the one with fewer workers is chosen
     consider(column_parallel, {x_parts, 1});
     consider(row_parallel, {1, x_parts});
   }

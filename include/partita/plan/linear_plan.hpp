@@ -1,4 +1,4 @@
-// What one worker does in a linear layer: the weights it holds, how x comes to it, where its product is summed.
+// The plan of one worker in a linear layer: the weights it holds, how it gets x, and where its product is summed.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace partita {
 
-/// The plan of one worker; the adjoint follows the same groups the other way.
+/// The plan of one worker; the adjoint uses the same groups in the opposite direction.
 struct linear_plan {
   std::size_t worker = 0;
   linear_algorithm algorithm = weight_stationary;
   bool multiplies = false;             ///< active on p_w
-  bool has_bias = false;               ///< and adds the bias
+  bool has_bias = false;               ///< adds the bias
   box<2> weights{};                    ///< of the global W, out x in
   group_plan input{};                  ///< weight_stationary: the broadcast of x from p_x to p_w
   group_plan output{};                 ///< weight_stationary: the sum of the products from p_w to p_y
-  std::vector<std::size_t> members{};  ///< column_parallel and row_parallel: who gathers x or scatters y together
+  std::vector<std::size_t> members{};  ///< column_parallel and row_parallel: the workers that gather x or scatter y
 
   friend bool operator==(const linear_plan&, const linear_plan&) = default;
 };

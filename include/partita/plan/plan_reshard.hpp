@@ -1,8 +1,9 @@
-// Planning a reshard: the cheapest way from one sharding to another through all shardings between them.
+// Planning a reshard: finds the cheapest path from one sharding to another through all shardings between them.
 //
-// What an axis does (cut a dimension at some place, replicate, owe) is its role; the roles of all axes are a state, and
-// each elementary step is an edge between states. A* over that graph (Hart, Nilsson, Raphael 1968) with the bytes that
-// every worker lacks of its target as the bound below: exact, and through replicated only where that is cheapest.
+// The role of an axis is what it does: shard a dimension at some position among its axes, replicate, or be partial. The
+// roles of all axes are a state, and each elementary step is an edge between states. The search is A* over that graph
+// (Hart, Nilsson, Raphael 1968). Its lower bound is the time to receive the bytes that a worker still lacks of its
+// target. So the result is exact, and it passes through a replicated state only if that is cheapest.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace partita {
 namespace detail {
 
-/// The search. States are numbered as they are met.
+/// The search. States are numbered in the order of their discovery.
 template <class Graph>
 class reshard_search {
  public:
@@ -44,7 +45,7 @@ class reshard_search {
   struct state {
     axis_roles roles{};
     double cost = 0;
-    double ahead = 0;  ///< at least so much is to come
+    double ahead = 0;  ///< a lower bound for the remaining cost
     std::uint32_t before = 0;
     reshard_edge by{};
     bool closed = false;
@@ -75,7 +76,7 @@ class reshard_search {
     for (std::size_t k = 0; k < states_.size(); ++k) slot_of(states_[k].roles) = static_cast<std::uint32_t>(k + 1);
   }
 
-  // --- the open states, cheapest first; those met earlier first among equals ---
+  // --- the open states, a heap: cheapest first; among equals, the one found first ---
 
   struct entry {
     double bound;
@@ -106,7 +107,7 @@ class reshard_search {
     open_[l] = kept;
   }
 
-  // --- the answer ---
+  // --- reading the plan back ---
 
   constexpr reshard_plan read_back(std::uint32_t last) const {
     std::vector<std::uint32_t> way;
@@ -138,14 +139,14 @@ constexpr void require_commuting(const sharding& s, const char* which) {
 
 }  // namespace detail
 
-/// The cheapest sequence of elementary steps that brings a tensor from one sharding to another.
-/// Shapes:   both shardings are of the rank of `shape`, any list of extents; a `dynamic` extent counts as 1.
-/// Requires: shardings of the mesh [partition_error] and of one rank [shape_error]; owed reductions that commute
-///           [partition_error].
-/// Cost:     the plan's `seconds()` is the least there is where the mesh has up to four axes; beyond, the least of
-///           moving only the axes that differ and those in their way; planning takes 2 µs to some ms, and is a constant
-///           expression if asked.
-/// Adjoint:  plan_reshard(m, to, from, shape) once partial and replicated are exchanged in both.
+/// The cheapest sequence of elementary steps that moves a tensor from one sharding to another.
+/// Shapes:   both shardings have the rank of `shape`, any list of extents; a `dynamic` extent counts as 1.
+/// Requires: shardings of the mesh [partition_error] and of the tensor's rank [shape_error]; pending reductions that
+///           commute [partition_error].
+/// Cost:     the plan's `seconds()` is the minimum for a mesh of up to four axes. For more axes it is the minimum over
+///           plans that move only the axes that differ and those that block them. Planning takes 2 µs to some ms, and
+///           can be a constant expression.
+/// Adjoint:  plan_reshard(m, to, from, shape) with partial and replicated exchanged in both shardings.
 template <class Shape = shape_list>
 constexpr reshard_plan plan_reshard(const mesh& m, const sharding& from, const sharding& to, const Shape& shape,
                                     const mesh_links& over = {}, std::size_t element_bytes = 4) {

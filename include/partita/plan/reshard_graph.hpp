@@ -1,4 +1,4 @@
-// The graph of all shardings of a tensor: elementary steps lead from one to another, and each has its price.
+// The graph of all shardings of a tensor: its edges are elementary steps, each with a cost.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace partita::detail {
 
-/// What each axis does, a byte each: dimension and place among its axes, or one of the three that cut nothing.
+/// The role of each axis, one byte each: a dimension and a position among its axes, or one of three roles that do not
+/// shard.
 struct axis_roles {
   static constexpr std::uint8_t replicates = 128, owes_before = 129, owes_after = 130;
   std::array<std::uint8_t, most_axes> of{};
@@ -38,13 +39,13 @@ struct axis_roles {
   friend constexpr bool operator==(const axis_roles&, const axis_roles&) = default;
 };
 
-/// What leads from one state to the next.
+/// The step from one state to the next.
 struct reshard_edge {
   reshard_step::what done = reshard_step::what::slice;
   std::uint8_t axis = reshard_step::none;
 };
 
-/// The states are what each axis does; nothing of it is stored.
+/// The states are the roles of all axes; the graph is not stored.
 class reshard_graph {
  public:
   constexpr reshard_graph(const mesh& m, const sharding& from, const sharding& to, const shape_list& shape,
@@ -105,7 +106,7 @@ class reshard_graph {
       if (axis_roles::cuts(s.of[a])) bytes /= static_cast<double>(m_.size(a));
     return bytes;
   }
-  /// What every worker lacks of its target, at least, on average.
+  /// A lower bound for the remaining seconds, from the bytes that a worker on average still lacks of its target.
   constexpr double lacking(const axis_roles& s) const {
     if (!even_) return 0;
     double wanted = whole_, there = whole_;
@@ -175,8 +176,7 @@ class reshard_graph {
     if (by.done == reshard_step::what::owe) one.kind = to_.owed[by.axis];
     return one;
   }
-  /// A way without a search, for more states than can be looked at: finish and gather what differs, slice what is
-  /// wanted.
+  /// A plan without a search, for graphs with too many states: reduces and gathers the axes that differ, then slices.
   constexpr reshard_plan direct() const {
     using enum reshard_step::what;
     reshard_plan out;
@@ -203,7 +203,7 @@ class reshard_graph {
   }
 
  private:
-  /// All axes of a mesh of up to four; else those whose role differs, and those that stand in their way.
+  /// All axes of a mesh of up to four axes; else those whose roles differ, and those that block them.
   constexpr void choose_movable() {
     bool dirty[most_dimensions] = {};
     for (std::size_t a = 0; a < m_.rank(); ++a) {
@@ -218,13 +218,14 @@ class reshard_graph {
   }
   constexpr bool may_cut(std::size_t d) const { return shape_[d] > 1 || !to_.cuts[d].empty(); }
 
-  /// Whether nothing is left to be reduced: only then may something else be owed, which need not commute with it.
+  /// Whether no reduction is left to do: only then may another axis become partial, because the two may not commute.
   constexpr bool is_finished(const axis_roles& s) const {
     for (std::size_t a = 0; a < m_.rank(); ++a)
       if (s.of[a] == axis_roles::owes_before && goal_.of[a] != s.of[a]) return false;
     return true;
   }
-  /// Exchanges of roles among the movable axes from `first` on: all of a few, else pairs only.
+  /// Permutations of roles among the movable axes from `first` on: all of them for few axes, else only exchanges of
+  /// pairs.
   template <class Use>
   constexpr void permutations(const axis_roles& origin, const axis_roles& s, std::size_t first, Use use) const {
     for (std::size_t a = first; a < m_.rank(); ++a)
@@ -238,8 +239,8 @@ class reshard_graph {
   constexpr bool exchangeable(std::size_t a, const axis_roles& s) const {
     return movable_[a] && s.of[a] <= axis_roles::replicates;
   }
-  /// Whether the blocks after are the blocks before on other workers: dimension by dimension as many, and the same
-  /// ones.
+  /// Whether the blocks after the exchange are the blocks before it, on other workers: each dimension has equally many
+  /// parts, with equal boundaries.
   constexpr bool may_exchange(const axis_roles& s, const axis_roles& t) const {
     if (s == t) return false;
     for (std::size_t a = 0; a < m_.rank(); ++a)
@@ -266,7 +267,7 @@ class reshard_graph {
   const mesh_links& over_;
   double whole_;
   double fastest_ = 0;
-  bool even_ = true;  ///< all blocks of a dimension are equal, whatever cuts it
+  bool even_ = true;  ///< all blocks of a dimension are equal, whichever axes shard it
   bool movable_[most_axes] = {};
   axis_roles start_{}, goal_{};
 };

@@ -1,4 +1,4 @@
-// A reshard plan: the elementary steps that bring a tensor from one sharding to another, with their bytes.
+// A reshard plan: the elementary steps that move a tensor from one sharding to another, with the bytes of each.
 #pragma once
 
 #include <cstddef>
@@ -7,24 +7,23 @@
 
 namespace partita {
 
-/// One step. All but `permute` act along one mesh axis: on the workers that differ in their place along it and in
-/// nothing else.
+/// One step. All but `permute` act along one mesh axis: each among the workers whose coordinates differ only along it.
 struct reshard_step {
   enum class what : std::uint8_t {
-    slice,           ///< a replicated axis cuts `to`: every worker keeps its part
-    owe,             ///< a whole value becomes partial: nothing moves
-    all_gather,      ///< the minor axis of `from` replicates
-    all_to_all,      ///< the minor axis of `from` becomes the minor axis of `to`
-    reduce_scatter,  ///< an owed axis is reduced, and cuts `to`
-    all_reduce,      ///< an owed axis is reduced, and replicates
-    permute,         ///< axes exchange what they do: every worker takes the whole block of another
+    slice,           ///< a replicated axis shards dimension `to`: every worker keeps its part
+    owe,             ///< a complete value becomes partial: nothing moves
+    all_gather,      ///< the minor axis of dimension `from` becomes replicated
+    all_to_all,      ///< the minor axis of dimension `from` becomes the minor axis of `to`
+    reduce_scatter,  ///< a partial axis is reduced, and shards dimension `to`
+    all_reduce,      ///< a partial axis is reduced, and becomes replicated
+    permute,         ///< axes exchange their roles: every worker receives the whole block of another
   };
   static constexpr std::uint8_t none = 255;
 
   what done = what::slice;
   std::uint8_t axis = none, from = none, to = none;
   owed_reduction kind = owed_reduction::none;
-  std::size_t bytes = 0;  ///< what a worker receives; a ring's where there is a reduction
+  std::size_t bytes = 0;  ///< received by a worker; for a reduction, by a ring algorithm
   double seconds = 0;
   sharding after{};
   friend constexpr bool operator==(const reshard_step&, const reshard_step&) = default;
@@ -39,20 +38,20 @@ constexpr const char* name_of(reshard_step::what done) {
   return names[static_cast<std::size_t>(done)];
 }
 
-/// What a message along one mesh axis takes: seconds to start it, and for each byte.
+/// The cost of a message along one mesh axis: its latency, and seconds for each byte.
 struct mesh_link {
   double latency = 1e-6;
   double seconds_per_byte = 1e-10;
   friend constexpr bool operator==(const mesh_link&, const mesh_link&) = default;
 };
 
-/// The links of a mesh, one for each axis, and what starting a step takes that sends nothing.
+/// The links of a mesh, one for each axis, and the overhead of a step that sends nothing.
 struct mesh_links {
   std::array<mesh_link, most_axes> along{};
   double step = 1e-9;
 
   constexpr mesh_links() = default;
-  /// In the order of the axes; axes without one have the default.
+  /// In the order of the axes; axes that are not listed have the default.
   constexpr mesh_links(std::initializer_list<mesh_link> all) {
     std::size_t a = 0;
     for (const mesh_link& one : all)
@@ -92,12 +91,12 @@ constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const resh
   if (one.to != reshard_step::none) out << " to " << one.to;
   return out << ", " << one.bytes << " bytes -> " << one.after;
 }
-/// Writes a plan, a line for each step. No template: clang prefers the text's own way of writing ranges to one.
+/// Writes a plan, one line for each step. Not a template, because clang would prefer the text's own output of ranges.
 constexpr text& operator<<(text& out, const reshard_plan& plan) {
   for (const reshard_step& one : plan) out << one << '\n';
   return out;
 }
-/// To any stream with `write`, all of its lines whatever their number.
+/// Writes all lines of a plan to any stream with `write`, whatever their number.
 template <class Stream>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const reshard_plan& plan) {

@@ -1,8 +1,9 @@
-// Search: the annotations of a program's inputs that make a step of it take the least time, found instead of written.
+// Search: finds the annotations of a program's inputs that minimise the time of a step.
 //
-// Candidates are judged by completing the program and walking through its step. From the best single annotations on,
-// one choice after the other is taken where it gains most, first for all layers at once, then for each; then two at a
-// time, then from other starts. Where the candidates are few, all of them are judged: then the answer is the optimum.
+// A candidate is evaluated by completing the program and walking through its step. The search is a coordinate descent
+// that starts from the best single annotations: it changes one choice at a time, first for all layers together, then
+// for each layer; then two choices at a time; then it starts again from other points. If there are few candidates, all
+// of them are evaluated, and the result is the optimum.
 #pragma once
 
 #include <cstddef>
@@ -13,48 +14,48 @@
 
 namespace partita {
 
-/// How an input lies: a line of the answer.
+/// The sharding of one input: a line of the answer.
 struct found_annotation {
   value of{};
   sharding layout{};
   friend constexpr bool operator==(const found_annotation&, const found_annotation&) = default;
 };
 
-/// One way to lay out a program: what is said of its inputs, of the optimiser's states that lie otherwise than their
-/// parameters, and what a step then costs.
+/// One way to shard a program: the annotations of its inputs, the optimiser's states whose shardings differ from those
+/// of their parameters, and the cost of a step.
 struct search_candidate {
   std::vector<found_annotation> annotations{}, states{};
   step_cost cost{};
   bool is_there = false;
 };
 
-/// How a search is made.
+/// The options of a search.
 struct search_options {
-  step_model model{};       ///< its links are those of the call
-  std::size_t most = 4096;  ///< candidates that are judged
+  step_model model{};       ///< its links are replaced by those of the call
+  std::size_t most = 4096;  ///< the most candidates that are evaluated
   policy by{};
 };
 
-/// The answer. Refers to its program, which must live as long.
+/// The result of a search. Refers to its program, which must outlive it.
 template <class Graph>
 struct search_answer_of {
   const Graph* program = nullptr;
   step_model model{};
   policy by{};
   std::size_t memory = 0, judged = 0;
-  bool is_exact = false;  ///< all candidates there are were judged
+  bool is_exact = false;  ///< all candidates were evaluated
   search_candidate best{}, runner_up{};
-  search_candidate without_limit{};  ///< the fastest if memory did not matter, where that is another
+  search_candidate without_limit{};  ///< the fastest one without the memory limit, if it differs
 
   const std::vector<found_annotation>& annotations() const { return best.annotations; }
-  /// The program with a candidate's annotations: complete it, plan its step, bind it.
+  /// The program with a candidate's annotations, to be completed, planned and bound.
   Graph annotated(const search_candidate& with) const {
     Graph g = *program;
     for (const found_annotation& one : with.annotations) g.constrain(one.of, one.layout);
     return g;
   }
   Graph annotated() const { return annotated(best); }
-  /// For each value how the optimiser's state lies, as `plan_step` takes it.
+  /// The sharding of the optimiser's state for each value, as `plan_step` expects it.
   std::vector<sharding> states(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
     for (const found_annotation& one : best.states) all[one.of.number] = one.layout;
@@ -79,7 +80,7 @@ class searcher {
     const std::vector<choice> nothing(space_.choices.size(), 0);
     try_candidate(nothing);
     std::vector<std::vector<choice>> starts{nothing};
-    for (const auto& group : space_.groups) {  // the best of what can be said of each
+    for (const auto& group : space_.groups) {  // the best annotation of each group alone
       std::vector<choice> best = nothing;
       descend_in(best, group);
       if (best != nothing) starts.push_back(best);
@@ -100,7 +101,7 @@ class searcher {
     bool is_there = false;
   };
 
-  /// Less is better: what fits, then seconds, then fewer annotations.
+  /// Whether a is better: first what fits into memory, then seconds, then peak memory, then fewer annotations.
   static bool better(const known& a, const known& b) {
     if (!b.is_there || !a.is_there) return a.is_there && !b.is_there;
     if (a.what.over != b.what.over) return a.what.over < b.what.over;
@@ -121,7 +122,7 @@ class searcher {
     return h;
   }
 
-  /// Judges a candidate, once; what it says is kept.
+  /// Evaluates a candidate, once; the result is cached.
   const known& try_candidate(const std::vector<choice>& at) {
     if (2 * (known_.size() + 1) > table_.size()) rehash();
     std::uint32_t& slot = slot_of(at);
@@ -147,7 +148,7 @@ class searcher {
     for (std::size_t k = 0; k < known_.size(); ++k) slot_of(known_[k].at) = static_cast<std::uint32_t>(k + 1);
   }
 
-  /// The best option of some choices taken together, all else as it is.
+  /// Tries all options of some choices together, keeps the best, and leaves the other choices unchanged.
   bool descend_in(std::vector<choice>& from, const std::vector<std::size_t>& together) {
     known best = try_candidate(from);
     bool gained = false;
@@ -166,7 +167,7 @@ class searcher {
         if (k < space_.groups.size() || !gained) gained = descend_in(from, units_[k]) || gained;
     }
   }
-  /// Two units at a time; stops at the first gain.
+  /// Changes two units at a time; stops at the first gain.
   bool try_pairs(std::vector<choice>& from) {
     const known here = try_candidate(from);
     for (std::size_t g = 0; g < units_.size(); ++g)
@@ -181,7 +182,8 @@ class searcher {
           }
     return false;
   }
-  /// What is left is spent from elsewhere: starts that are the same every time, half of them near the best.
+  /// Spends the remaining evaluations on restarts from pseudo-random points, the same in every run; half of them near
+  /// the best.
   void restart() {
     std::uint64_t state = 0x2545f4914f6cdd1dU;
     const auto random = [&](std::size_t below) {
@@ -240,7 +242,7 @@ class searcher {
     out.judged = judged_;
     out.is_exact = exact;
     out.best = candidate(best_, true);
-    // another layout, not the same one said otherwise
+    // The second best candidate must have different shardings, not the same shardings with different annotations.
     known second;
     for (const known& one : known_)
       if (one.what.over == 0 && !(one.what.layouts == best_.what.layouts) && better(one, second)) second = one;
@@ -265,12 +267,13 @@ class searcher {
 
 }  // namespace detail
 
-/// Finds how the inputs and parameters of a program should lie so that a step of it, forward and (with parameters)
-/// backward, takes the least estimated time within a limit of memory. What the program has annotated stays.
-/// Shapes:   those of the program; extents that are `dynamic` are not cut.
-/// Requires: something that fits into `memory` bytes of each worker [partition_error].
-/// Cost:     at most `options.most` candidates, about 5 µs an operation for each; the optimum if that is all there are.
-/// Adjoint:  part of what is searched: the gradients' shardings follow from the parameters'.
+/// Finds the shardings of a program's inputs and parameters that minimise the estimated time of a step, forward and
+/// (with parameters) backward, within a memory limit. Annotations of the program are kept.
+/// Shapes:   those of the program; `dynamic` extents are not sharded.
+/// Requires: at least one candidate that fits into `memory` bytes of each worker [partition_error].
+/// Cost:     at most `options.most` candidates, about 5 µs an operation for each; the result is the optimum if there
+///           are no more candidates.
+/// Adjoint:  part of the search: the gradients' shardings follow from those of the parameters.
 template <std::size_t Letters>
 search_answer_of<basic_graph<Letters>> search(const basic_graph<Letters>& program, const mesh_links& links,
                                               std::size_t memory = ~std::size_t{0}, search_options options = {}) {

@@ -1,5 +1,5 @@
-// What a candidate of a search costs: the program is completed with its annotations and walked through; moves that were
-// priced before are not planned again.
+// The cost of a candidate of a search: completes the program with its annotations and walks through the step. The costs
+// of moves are cached.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// The prices of moves, each planned once.
+/// The costs of moves, each planned only once.
 class move_prices {
  public:
   template <class = void>
@@ -61,18 +61,18 @@ class move_prices {
   std::vector<std::uint32_t> table_;
 };
 
-/// What a candidate says of an input.
+/// The annotation of an input in a candidate.
 struct said_layout {
   value of{};
   const sharding* layout = nullptr;
 };
 
-/// What is said of a candidate. `over` is how much it holds beyond the limit.
+/// The evaluation of a candidate. `over` is the number of bytes beyond the memory limit.
 struct judgement {
   step_cost cost{};
-  double plain_seconds = 0;  ///< before states are cut to fit
+  double plain_seconds = 0;  ///< before the optimiser's states are sharded to fit
   std::size_t over = 0;
-  std::uint64_t layouts = 0;  ///< of the inputs, as one number
+  std::uint64_t layouts = 0;  ///< a fingerprint of the shardings of the inputs
   bool cuts_states = false;
 };
 
@@ -96,7 +96,7 @@ class search_judge {
     return out;
   }
   step_cost plain(const std::vector<said_layout>& said) { return walked(completed(said), {}); }
-  /// The parameters whose states are cut to fit, and how.
+  /// The parameters whose optimiser states are sharded further to fit, with these shardings.
   std::vector<std::pair<value, sharding>> cut_states(const std::vector<said_layout>& said) {
     const completion_of<Graph> done = completed(said);
     const std::vector<sharding> states = states_cut(done);
@@ -118,8 +118,8 @@ class search_judge {
     const auto nothing = [](const step_event&) {};
     return step_walk(done, facts_, model_, states, prices_, nothing).run();
   }
-  /// States lie as their parameters, cut by the axes over which these are whole, along the dimension whose blocks are
-  /// longest.
+  /// The shardings of optimiser states: those of their parameters, with each axis over which a parameter is replicated
+  /// added to the dimension with the longest blocks.
   std::vector<sharding> states_cut(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
     for (std::uint32_t v = 0; v < g_.values(); ++v) {
@@ -149,7 +149,7 @@ class search_judge {
   }
 
   const Graph& g_;
-  Graph with_;  ///< the same, annotated anew for each candidate
+  Graph with_;  ///< a copy, annotated anew for each candidate
   const step_model& model_;
   policy by_;
   std::size_t memory_;

@@ -1,4 +1,5 @@
-// What a search may choose: the shardings of each input, and which inputs stand at the same place of repeated layers.
+// The search space: the possible shardings of each input, and the groups of inputs at the same place of repeated
+// layers.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace partita::detail {
 
-/// All ways in which axes can lie on a tensor: each cuts one dimension or none, those of one dimension in any order as
-/// long as there are two of them, else in the mesh's. No block is empty.
+/// All shardings of a tensor: each axis shards one dimension or none. Two axes of one dimension occur in both orders,
+/// more only in the mesh's order. No block is empty.
 struct layout_options {
   std::vector<sharding> all{};
 
@@ -38,7 +39,7 @@ struct layout_options {
   }
 };
 
-/// One input that is not annotated. Option 0 says nothing of it: it lies as the program leads to.
+/// One input without an annotation. Option 0 leaves it without one: its sharding follows from the program.
 struct search_choice {
   value of{};
   std::vector<sharding> options{};
@@ -48,8 +49,8 @@ struct search_choice {
 template <class Graph>
 struct search_space {
   std::vector<search_choice> choices{};
-  /// Choices that are taken together: inputs of one shape that stand at the same place of operations of one rule. Each
-  /// choice is in one of them; those of several come first.
+  /// Choices that are made together: inputs of equal shapes at the same operand of operations with equal rules. Each
+  /// choice is in one group; groups of several choices come first.
   std::vector<std::vector<std::size_t>> groups{};
 
   explicit search_space(const Graph& g) {
@@ -72,7 +73,7 @@ struct search_space {
         groups.push_back(together);
       }
   }
-  /// How many candidates there are, or `most` if there are more.
+  /// The number of candidates, or `most` if there are more.
   std::size_t size(std::size_t most) const {
     std::size_t all = 1;
     for (const search_choice& one : choices) {
@@ -83,7 +84,7 @@ struct search_space {
   }
 
  private:
-  /// Where an input is read first.
+  /// The operation and operand at which an input is read first.
   struct place {
     value of{};
     std::uint32_t operation = Graph::nobody;

@@ -1,4 +1,4 @@
-// What a step of a program costs: the numbers it is estimated from, and those it comes to.
+// The cost of a step of a program: the parameters of the estimate, and its result.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,29 @@
 
 namespace partita {
 
-/// What an estimate takes for granted: the links of the mesh, how fast a worker computes and reads its memory, and what
-/// the optimiser keeps.
+/// The assumptions of an estimate: the links of the mesh, the speed of a worker's arithmetic and memory, and the
+/// optimiser's states.
 struct step_model {
   mesh_links links{};
-  double multiply_adds = 1e11;  ///< in a second, by one worker
-  double memory_bytes = 1e10;   ///< read or written in a second, by one worker
+  double multiply_adds = 1e11;  ///< per second, by one worker
+  double memory_bytes = 1e10;   ///< read or written per second, by one worker
   std::size_t element_bytes = 4;
-  std::size_t states = 0;  ///< tensors kept for each parameter, as large as it: 1 for momentum, 2 for Adam
+  std::size_t states = 0;  ///< tensors of the optimiser for each parameter, of its size: 1 for momentum, 2 for Adam
 };
 
-/// What one worker has to do in a step, the busiest one where cuts are uneven.
+/// The cost of a step for one worker: the busiest one if the shards are uneven.
 struct step_cost {
   double computing = 0;       ///< seconds
   double moving = 0;          ///< seconds
-  double starting = 0;        ///< of these, what it takes to start messages
+  double starting = 0;        ///< part of `moving`: the latencies of messages
   std::size_t received = 0;   ///< bytes
   std::size_t movements = 0;  ///< reshards, each of one step or more
-  std::size_t peak = 0;       ///< bytes that a worker holds at most
+  std::size_t peak = 0;       ///< the most bytes that a worker holds at any time
   constexpr double seconds() const { return computing + moving; }
   friend constexpr bool operator==(const step_cost&, const step_cost&) = default;
 };
 
-/// One thing that happens in a step.
+/// One event in a step.
 struct step_event {
   enum class what : std::uint8_t { compute, move, update };
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
@@ -39,10 +39,10 @@ struct step_event {
   std::uint32_t operation = nobody;  ///< nobody: the update of a parameter
   std::uint32_t of = 0;              ///< the value that is made, updated or moved; its cotangent if `is_cotangent`
   bool is_cotangent = false;
-  sharding from{}, to{};  ///< of a move
-  std::size_t bytes = 0;  ///< that a worker receives
+  sharding from{}, to{};  ///< for a move
+  std::size_t bytes = 0;  ///< received by a worker
   double seconds = 0;
-  std::size_t held = 0;  ///< bytes that a worker holds while it happens
+  std::size_t held = 0;  ///< bytes that a worker holds during the event
 };
 
 constexpr const char* name_of(step_event::what done) {
@@ -61,7 +61,7 @@ constexpr std::size_t block_bytes(const sharding& s, const shape_list& shape, st
   }
   return all;
 }
-/// What a plan takes to start its messages: all but what its bytes take.
+/// The seconds of a plan without those of its bytes: the latencies of its messages.
 constexpr double starting_seconds(const reshard_plan& plan, const mesh_links& over) {
   double all = 0;
   for (const reshard_step& one : plan)

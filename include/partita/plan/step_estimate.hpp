@@ -1,5 +1,5 @@
-// What a program's step needs to know of its operations, however its values lie: which multiply, whose gradients are
-// wanted, and the rules of these.
+// What the estimate of a step needs to know of a program's operations, independent of the shardings: which operations
+// multiply, which gradients are wanted, and the rules of these gradients.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,15 @@
 
 namespace partita::detail {
 
-/// Of one operation.
+/// The properties of one operation.
 struct operation_facts {
-  std::uint32_t loops = 0;          ///< the factors it multiplies over, as bits; 0 if it only reads and writes
-  tensor_set read = 0, wanted = 0;  ///< operands that the gradient reads, and whose gradients are wanted
+  std::uint32_t loops = 0;          ///< the factors of its product, as bits; 0 if it only reads and writes
+  tensor_set read = 0, wanted = 0;  ///< operands that the gradient reads, and operands whose gradients are wanted
   rule gradient{};
 };
 
-/// Of a program. With parameters there is a backward pass; the gradient of a value is wanted if one of them is in it.
+/// The properties of a program. With parameters it has a backward pass; the gradient of a value is wanted if the value
+/// depends on a parameter.
 template <class Graph>
 struct step_estimate {
   const Graph& of;
@@ -60,7 +61,7 @@ struct step_estimate {
       if ((factors >> f & 1U) != 0 && r.factors[f].size != dynamic) all *= static_cast<double>(r.factors[f].size);
     return all;
   }
-  /// The loops of the largest product of two operands, if they are more than any tensor has elements.
+  /// The loops of the largest product of two operands, if it has more iterations than any tensor has elements.
   static std::uint32_t product_of(const rule& r) {
     double largest = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

@@ -1,4 +1,4 @@
-// A step of a completed program before it runs: what happens in which order, how long it takes and what a worker holds.
+// The plan of a step of a completed program, before it runs: its events in order, their times, and a worker's memory.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// The events of a step in order, and what they come to. Refers to its completion, which must live as long.
+/// The events of a step in order, and their total cost. Refers to its completion, which must outlive it.
 template <class Graph>
 struct step_plan_of {
   const completion_of<Graph>* done = nullptr;
@@ -18,7 +18,7 @@ struct step_plan_of {
   double seconds() const { return cost.seconds(); }
   std::size_t bytes() const { return cost.received; }
   std::size_t peak() const { return cost.peak; }
-  /// The steps of a move.
+  /// The elementary steps of a move.
   reshard_plan plan(const step_event& move) const {
     const Graph& g = *done->program;
     return plan_reshard(g.on(), move.from, move.to, g[value{move.of}].shape, model.links, model.element_bytes);
@@ -26,10 +26,10 @@ struct step_plan_of {
 };
 using step_plan = step_plan_of<graph>;
 
-/// What a step of a completed program takes: forward, and if it has parameters backward and their update.
+/// Estimates a step of a completed program: forward, and if it has parameters, backward and their update.
 /// Shapes:   those of the program; a `dynamic` extent counts as 1.
-/// Requires: nothing that `complete` did not.
-/// Cost:     about 2 µs an operation and a plan for each move; nobody talks to anybody.
+/// Requires: nothing beyond the requirements of `complete`.
+/// Cost:     about 2 µs an operation and a plan for each move; no communication.
 /// Adjoint:  the backward events are those of the adjoint, from the rules' gradients.
 template <class Graph>
 step_plan_of<Graph> plan_step(const completion_of<Graph>& done, const step_model& model = {},

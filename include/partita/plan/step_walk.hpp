@@ -1,4 +1,4 @@
-// Walks through a step of a completed program, forward and backward, and adds up what it costs.
+// Walks through a step of a completed program, forward and backward, and adds up its costs.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,19 @@
 
 namespace partita::detail {
 
-/// What a move costs.
+/// The cost of a move.
 struct move_price {
   double seconds = 0, starting = 0;
   std::size_t bytes = 0;
 };
 
-/// `Prices` gives the price of a move between two shardings of a shape, `Note` is called for each event.
+/// `Prices` returns the price of a move of a tensor between two shardings, `Note` is called for each event.
 ///
-/// Backward, an operation reads its operands as they lay forward. Its gradients lie as its rule leaves them, are added
-/// while they lie alike, and are brought to the cotangent's sharding where the value was made: forward moves and the
-/// sums that are owed are one move. A parameter's gradient is brought to where its state lies, and the updated
-/// parameter from there to where it is read.
+/// Backward, an operation reads its operands in the shardings of the forward pass. Its gradients get the shardings of
+/// its gradient rule. Gradients of one value are added as long as their shardings are equal; then they are moved to the
+/// cotangent's sharding where the value was made, and forward moves and pending sums become one move. A parameter's
+/// gradient is moved to the sharding of the optimiser's state, and the updated parameter from there to the sharding in
+/// which it is read.
 template <class Graph, class Prices, class Note>
 class step_walk {
  public:
@@ -57,21 +58,21 @@ class step_walk {
     bool is_there = false;
   };
 
-  // --- how things lie ---
+  // --- shardings ---
 
   const graph_reshard* move_of(std::size_t o, std::size_t t) const {
     for (std::size_t k = first_move_[o]; k < first_move_[o + 1]; ++k)
       if (done_.reshards[k].tensor == t) return &done_.reshards[k];
     return nullptr;
   }
-  /// What operand t is read as, or result t made as.
+  /// The sharding in which operand t is read, or result t is made.
   const sharding& used(std::size_t o, std::size_t t) const {
     const graph_reshard* move = move_of(o, t);
     const node& n = g_.operation(o);
     return move == nullptr ? done_[g_.of(n, t)] : t < n.operands ? move->to : move->from;
   }
   const sharding& state_of(std::uint32_t v) const { return states_.empty() ? done_[value{v}] : states_[v]; }
-  /// The cotangent's sharding; what is owed otherwise than by sums is finished before it is differentiated.
+  /// The sharding of the cotangent; pending reductions other than sums are completed before differentiation.
   static sharding cotangent_of(sharding s) {
     for (std::size_t a = 0; a < s.on.rank(); ++a)
       if (s.owed[a] != owed_reduction::sum) s.owed[a] = owed_reduction::none;
@@ -79,13 +80,13 @@ class step_walk {
   }
   std::size_t bytes_of(value v, const sharding& s) const { return block_bytes(s, g_[v].shape, model_.element_bytes); }
 
-  /// Whether result j is wanted at all: of several, those that nobody reads are not.
+  /// Whether result j is computed at all: of several results, unused ones after the first are not.
   bool is_made(std::size_t o, std::size_t j) const {
     const node& n = g_.operation(o);
     return j == 0 || facts_.last_reader[n.first_result + j] != Graph::nobody;
   }
 
-  // --- what is added up ---
+  // --- totals ---
 
   void hold(std::size_t bytes) {
     held_ += bytes;
@@ -111,7 +112,7 @@ class step_walk {
     e.from = from, e.to = to, e.bytes = price.bytes, e.seconds = price.seconds, e.held = held_;
     note_(e);
   }
-  /// The work of one operation: the products of its loops, and the bytes of its blocks.
+  /// The time of one operation: the multiply-adds of its loops, and the bytes of its blocks.
   double seconds_of(std::size_t o) const {
     const node& n = g_.operation(o);
     double loops = facts_.operations[o].loops == 0 ? 0 : 1, bytes = 0;
@@ -130,7 +131,7 @@ class step_walk {
         const rule::dimension& here = n.how.at(t, d);
         if (here.count == 0 || n.how.term(here, 0) != f) continue;
         const std::size_t parts = g_.on().size(used(o, t).cuts[d]);
-        return parts >= size ? 1 : (size + parts - 1) / parts;  // the major factor of a merged dimension is cut first
+        return parts >= size ? 1 : (size + parts - 1) / parts;  // shards the major factor of a merged dimension first
       }
     return size;
   }
@@ -155,7 +156,7 @@ class step_walk {
         move(false, o, m->of, false, m->from, m->to);
         release(bytes_of(value{m->of}, m->from));
       }
-    if (facts_.has_parameters) return;  // all is kept for the way back
+    if (facts_.has_parameters) return;  // every value is kept for the backward pass
     release(copies);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = g_.operand(n, i);
@@ -168,7 +169,7 @@ class step_walk {
 
   // --- backward ---
 
-  /// A result of the program, from which the way back begins.
+  /// A result of the program that no operation reads; the backward pass begins there.
   bool is_last(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
     return facts_.last_reader[v] == Graph::nobody && o != Graph::nobody && is_made(o, v - g_.operation(o).first_result);
