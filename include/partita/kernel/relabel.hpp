@@ -19,6 +19,7 @@ std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::si
   std::vector<Cost> u(n + 1, 0), v(n + 1, 0);
   std::vector<std::size_t> row_of(n + 1, 0), before(n + 1, 0);  // by column, 1-based; 0 is the free row and column
   for (std::size_t row = 1; row <= n; ++row) {
+    // Adds one row: a search like Dijkstra's for the shortest augmenting path from this row to a free column.
     std::vector<Cost> slack(n + 1, infinite);
     std::vector<char> seen(n + 1, 0);
     std::size_t column = 0;
@@ -34,12 +35,14 @@ std::vector<std::size_t> least_assignment(const std::vector<Cost>& cost, std::si
         if (reduced < slack[j]) slack[j] = reduced, before[j] = column;
         if (slack[j] < least) least = slack[j], next = j;
       }
+      // Updates the potentials so that the edge to the next column has reduced cost 0.
       for (std::size_t j = 0; j <= n; ++j) {
         if (seen[j] != 0) u[row_of[j]] += least, v[j] -= least;
         else slack[j] -= least;
       }
       column = next;
     } while (row_of[column] != 0);
+    // Reverses the assignments along the path.
     for (; column != 0; column = before[column]) row_of[column] = row_of[before[column]];
   }
   std::vector<std::size_t> chosen(n);
@@ -58,6 +61,7 @@ grid<Dst> relabelled(const grid<Src>& src, const From& from, const grid<Dst>& ds
                      const axes_order<Rank>& axes = same_axes<Rank>()) {
   const std::size_t n = dst.size();
   std::vector<std::int64_t> cost(n * n, 0);  // places x workers: elements that need not move count negative
+  // A worker at its own place counts 1 and an element n + 1, so that places only decide between equally good orders.
   for (std::size_t k = 0; k < n; ++k) cost[k * n + k] = -1;
   for (std::size_t column = 0; column < n; ++column) {
     const std::size_t worker = dst.workers()[column];

@@ -84,8 +84,8 @@ class repartition {
     if constexpr (takes<X>() && fills<View, X>()) forward_(x, view, text());
   }
   /// Moves dy, which has the decomposition of the result over p_y, back to the decomposition of the last x that gave
-  /// such a result. If there was no such x, the balanced decomposition is used; if its plan was evicted by 32 newer
-  /// plans, a shape_error is thrown.
+  /// such a result. Without such an x, the decomposition of from_cuts or the balanced one is used. If x had a different
+  /// decomposition and its plan was evicted by 32 newer plans, a shape_error is thrown.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (takes_back<Y>()) return backward_(dy, text());

@@ -106,6 +106,7 @@ class completer {
   completion_of<Graph> run() {
     for (std::size_t priority = 0; priority < 256; ++priority) {
       bool any = false;
+      // Activates the annotations of this priority.
       for (std::size_t v = 0; v < g_.values(); ++v) {
         const sharding* said = g_.annotation({static_cast<std::uint32_t>(v)});
         if (said == nullptr || said->priority != priority) continue;
@@ -113,6 +114,7 @@ class completer {
         any = true;
       }
       if (!any) continue;
+      // First only the operations that pass axes on, then all; each time until no value changes.
       for (const bool all : {false, true}) {
         for (std::size_t o = 0; o < g_.operations(); ++o)
           if (all || passes_only(g_.operation(o).how)) put(o);

@@ -154,6 +154,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
   if (places != volume_of(grid))
     throw shape_error(text("partita::lay_out(shapes, grid): requires one shape for each place of the grid ")
                       << grid << ", got " << places << " shapes");
+  // 1. The extents, from the blocks along the lines through index 0.
   for (std::size_t d = 0; d < Rank; ++d) {
     layout.sizes[d].resize(grid[d]);
     for (std::size_t k = 0; k < grid[d]; ++k) {
@@ -168,6 +169,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
       layout.extents[d] += layout.sizes[d][k];
     }
   }
+  // 2. If all lines have the same sizes, the decomposition is Cartesian.
   for (std::size_t place = 0; place < places; ++place) {
     const index<Rank> i = index_of(place, grid);
     for (std::size_t d = 0; d < Rank; ++d)
@@ -175,6 +177,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
   }
   if (layout.cartesian) return layout;
 
+  // 3. Else every block starts where the block before it in its line stops; all lines must have the same total.
   layout.boxes.resize(places);
   for (std::size_t place = 0; place < places; ++place) {
     const index<Rank> i = index_of(place, grid);
@@ -191,6 +194,7 @@ layout_of_blocks<Rank> lay_out(const std::vector<std::array<std::size_t, Rank>>&
     }
   }
   if (!layout.problem.empty()) return layout;
+  // 4. The boxes must not overlap, and must fill the tensor.
   std::size_t volume = 0;
   for (std::size_t a = 0; a < places; ++a) {
     volume += layout.boxes[a].volume();

@@ -151,6 +151,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
     const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(owned.cuts[d].part(own).start) - windows[d][own].start;
     return part != own || at_window != at_block + static_cast<std::size_t>(first);
   };
+  // Sends: the runs of all windows in this worker's block along each dimension, and then all combinations of runs.
   if (e.gives) {
     const index<Rank> own = src.index(src.place(worker));
     e.source_shape = owned.shape(own);
@@ -179,6 +180,7 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& ow
       });
     });
   }
+  // Receives: the runs of this worker's window in all blocks along each dimension, and then all combinations.
   if (e.takes) {
     const index<Rank> own = who.parts(worker);
     const bool empty = detail::any_empty<Rank>(windows, own);

@@ -35,6 +35,7 @@ halo_costs costs_of_halo(const decomposition<Rank>& owned, const halo_widths<Ran
   std::size_t holders = 1;
   for (std::size_t d = 0; d < Rank; ++d) {
     std::size_t most = 0;
+    // The part along d that receives from the most other parts; `holders` is the product over the dimensions.
     for (std::size_t part = 0; part < windows[d].size(); ++part) {
       std::vector<bool> met(windows[d].size(), false);
       std::size_t others = 0;
@@ -105,6 +106,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
     const auto is_own = [&](std::size_t part, std::size_t at_window, std::size_t at_block) {
       return part == own[d] && at_window == inner[d] + at_block;
     };
+    // Sends: the cells of this worker's block that are ghosts of the workers along d.
     for (std::size_t part = 0; part < windows[d].size(); ++part)
       detail::for_runs(windows[d][part], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
         const interval common{r.start < block.start ? block.start : r.start, r.stop < block.stop ? r.stop : block.stop};
@@ -122,6 +124,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
         shape[d] = windows[d][part].size();
         t.there = place_in_block<Rank>::of(where.start, shape);
       });
+    // Receives: this worker's ghosts along d.
     detail::for_runs(windows[d][own[d]], n, beyond.before[d], beyond.after[d], [&](std::size_t at, interval r) {
       owned.cuts[d].for_overlaps(r, [&](std::size_t part, interval common, std::size_t, std::size_t) {
         if (part == own[d]) return;

@@ -71,6 +71,7 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
     staging = (workers - 1) * part;  // the others' pieces, before they are added
     return part;
   };
+  // The communication of each algorithm, and its peak memory beside the weights and x.
   if (algorithm == weight_stationary) {
     there_and_back(shape[0], place[0], x);
     there_and_back(shape[1], place[1], y);

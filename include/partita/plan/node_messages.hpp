@@ -43,6 +43,7 @@ struct node_messages {
     }
     // Sorts into an order that both nodes compute.
     detail::stable_sort(boxes, [](const crossing_box& b) { return b.other_node << 32U | b.from; });
+    // For each other node: counts the traffic, and decides whether joint messages are cheaper.
     for (std::size_t k = 0, next = 0; k < boxes.size(); k = next) {
       const std::size_t there = boxes[k].other_node;
       node_traffic traffic;
@@ -55,6 +56,7 @@ struct node_messages {
       traffic.senders = workers_of(k, next, &crossing_box::from).size();
       traffic.receivers = workers_of(k, next, &crossing_box::to).size();
       const std::size_t lanes = join ? traffic.joined() : 0;
+      // Cuts the boxes into joint messages of about equal length, or into one message for each pair of workers.
       for (std::size_t m = k, at = 0; m < next; m = messages.back().last) {
         const std::size_t lane = at * lanes / elements;
         node_message one{boxes[m].from, boxes[m].to, there, m, m, 0, lanes != 0};

@@ -34,6 +34,7 @@ class reshard_search {
       if (states_[now].roles == g_.goal()) return read_back(now);
       const axis_roles here = states_[now].roles;
       const double cost = states_[now].cost;
+      // Expands the cheapest open state.
       g_.for_each_step(here, [&](const axis_roles& next, reshard_edge by) {
         reach(next, cost + g_.price_of(by, here, next).seconds, now, by);
       });

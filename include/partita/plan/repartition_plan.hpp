@@ -86,6 +86,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
     return owner(choose(taker, src.count, owner));
   };
   std::vector<overlap> scratch;
+  // As a source: the overlaps of the own block with the destination are sent or kept.
   if (plan.gives)
     as_part(src.first(), from, as_source, same, [&](const auto& cuts, const index<Rank>& i, const auto& shape) {
       plan.source_shape = shape;
@@ -107,6 +108,7 @@ exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, con
             [&](std::size_t n) { plan.sends.reserve(plan.sends.size() + n); });
       }
     });
+  // As a destination: the overlaps of the own block with the source are received.
   if (plan.takes)
     as_part(dst.first(), to, as_destination, back, [&](const auto& cuts, const index<Rank>& j, const auto& shape) {
       plan.destination_shape = shape;

@@ -1,9 +1,9 @@
 // Search: finds the annotations of a program's inputs that minimise the time of a step.
 //
 // A candidate is evaluated by completing the program and walking through its step. The search is a coordinate descent
-// that starts from the best single annotations: it changes one choice at a time, first for all layers together, then
-// for each layer; then two choices at a time; then it starts again from other points. If there are few candidates, all
-// of them are evaluated, and the result is the optimum.
+// that starts from no annotations and from the best single annotations: it changes one choice at a time, first for all
+// layers together, then for each layer; then two choices at a time; then it starts again from other points. If there
+// are few candidates, all of them are evaluated, and the result is the optimum.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@
 
 namespace partita::detail {
 
-/// All shardings of a tensor: each axis shards one dimension or none. Two axes of one dimension occur in both orders,
-/// more only in the mesh's order. No block is empty.
+/// All shardings of a tensor: each axis shards one dimension or none. The first two axes of a dimension occur in both
+/// orders, further axes follow in the mesh's order. No block is empty.
 struct layout_options {
   std::vector<sharding> all{};
 

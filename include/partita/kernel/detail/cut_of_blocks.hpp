@@ -16,6 +16,7 @@ template <class Extents>
 std::array<std::size_t, Extents::rank()> extents_along_lines(const partition<Extents>& p,
                                                              const std::array<std::size_t, Extents::rank()>& mine) {
   constexpr std::size_t rank = Extents::rank();
+  // Each worker on a line through index 0 contributes its extent along that line.
   facts<rank + 1> share{};
   if (p.active()) {
     const auto i = p.index();
@@ -40,6 +41,7 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
   constexpr std::size_t rank = Extents::rank();
   world_state& state = *p.world().state();
   const auto balanced = decomposition<rank>::balanced(extents_along_lines(p, mine), p.grid().shape());
+  // If all blocks are balanced, no shapes need to be gathered.
   if (on_all(state, !p.active() || mine == balanced.shape(p.index()))) return balanced;
   const auto shapes = gathered(state, facts_of(mine));
   std::vector<std::array<std::size_t, rank>> by_place(p.size());

@@ -35,8 +35,9 @@ class part_kernel {
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && Kernel::template fills<View, X>()) forward_(x, view, text());
   }
-  /// The adjoint: moves dy back to the decomposition of the last x whose result had the shape of dy. If there was no
-  /// such x, the balanced decomposition is used; if its plan was evicted by 32 newer plans, a shape_error is thrown.
+  /// The adjoint: moves dy back to the decomposition of the last x whose result had the shape of dy. Without such an x,
+  /// the balanced decomposition is used; halo_exchange throws a shape_error instead. If x was not balanced and its plan
+  /// was evicted by 32 newer plans, a shape_error is thrown.
   template <class Y>
   auto adjoint(const Y& dy) const {
     if constexpr (Kernel::template takes_back<Y>()) return backward_(dy, text());

@@ -125,11 +125,13 @@ Structure& agreed_structure(world_state& world, plan_cache<Structure>& cache, co
     return world.agree(
         call.fingerprint, choices, own.kind, [&] { return own.any() ? own.sentence : text(what()); }, ahead);
   };
+  // Most calls end here: one agreement, and all workers have a plan for their blocks.
   const std::uint64_t own = cache.matching(fits);
   const std::uint64_t set =
       agreed(call.before, own, describe, own == 0 && call.speculative_by_structure ? nullptr : call.ahead);
   if (set != 0) return cache.last_used(set);
   if (call.speculative_by_structure) world.discard_without_choice();
+  // No plan fits on all workers: all make one, and agree that none of them found an error.
   complaint trouble;
   auto structure = learnt<Structure>(world, trouble, [&](complaint& found) {
     cache.make_room();

@@ -119,6 +119,7 @@ std::vector<xt::xtensor<element_of<X>, rank_of<X>>> carry_out(const all_plans<ra
       if (r == 0 || plan.receives[r - 1].worker != plan.receives[r].worker) pairs.push_back(r);
     const auto turn = [&](std::size_t r) { return plan.turn_of(plan.receives[r].worker); };
     if (plan.accumulate) std::sort(pairs.begin(), pairs.end(), [&](auto a, auto b) { return turn(a) < turn(b); });
+    // Takes the boxes from the peers' blocks, and compares both plans of each pair.
     for (std::size_t r : pairs) {
       const std::size_t peer = plan.receives[r].worker;
       if (plan.turn_of(peer) > plan.turn_of(worker)) arrive_own();

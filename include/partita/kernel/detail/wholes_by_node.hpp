@@ -35,11 +35,13 @@ two_steps<Rank> plan_wholes_by_node(const block_group<Rank>& group, const parted
   const std::size_t me = group.position, here = nodes.node_of(me);
   const box<Rank>& own = tensor.parts[me];
   const auto in_whole = [&](const box<Rank>& b) { return place_in_block<Rank>::of(b.start, tensor.whole); };
+  // First step, sends: the own part, to the members of this node and to one member of each other node.
   for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n) {
     if (n != here) plan.first.sends.push_back({group.members[nodes.lane(me, n)], own, {}, in_whole(own)});
     for (std::size_t mate : nodes.members(here))
       if (n == here && mate != me) plan.first.sends.push_back({group.members[mate], own, {}, in_whole(own)});
   }
+  // First step, receives: from this node, and the parts that this worker represents. Second step: passes those on.
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
     const std::size_t lane = nodes.lane(k, here);
