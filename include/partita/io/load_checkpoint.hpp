@@ -163,7 +163,7 @@ std::pair<std::string, file_trouble> read_manifest(const file_call& call, const 
   std::string json, path;
   std::uint64_t step = 0;
   int error = ENOENT;
-  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step as soon as it is listed
+  for (bool again = false; error == ENOENT; again = true) {  // another job may remove a step after it is listed
     const std::uint64_t before = step;
     const checkpoint_list list = wanted ? checkpoint_list{{*wanted}, {}, 0} : list_checkpoints(folder);
     if (list.error != 0 && list.error != ENOENT)

@@ -72,7 +72,7 @@ class file_call {
   bool all(bool mine) const {
     return common(mine ? 1 : 0) == 1;
   }
-  /// Broadcasts a word of one worker to all.
+  /// Broadcasts one number of one worker to all.
   template <class = void>
   std::uint64_t broadcast_word(std::size_t who, std::uint64_t mine) const {
     return common(world_.id() == who ? mine : ~std::uint64_t{0});

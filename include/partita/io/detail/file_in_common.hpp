@@ -42,7 +42,7 @@ class file_in_common {
   }
 
  private:
-  std::uint64_t version() const { return file_.version() >> 1U; }  // an agreement leaves 63 bits of a word
+  std::uint64_t version() const { return file_.version() >> 1U; }  // an agreement carries 63 bits
 
   const file_call& call_;
   const std::string& path_;

@@ -113,7 +113,8 @@ class posix_file {
   /// has no locks.
   template <class = void>
   int wait_for_lock(bool shared) const {
-    constexpr int trials = 500;  // five seconds: chosen, longer than most datasets take and shorter than a hang
+    constexpr int trials = 500;  // five seconds: chosen, longer than most datasets take to write and shorter than a
+                                 // hang
     constexpr useconds_t pause = 10000;
     int error = lock(shared);
     for (int trial = 1; trial < trials && error == EWOULDBLOCK; ++trial) {
