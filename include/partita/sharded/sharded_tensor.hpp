@@ -225,8 +225,8 @@ std::uint64_t noted_tensor(const std::shared_ptr<bound_mesh>& on, const char* ca
   return on->note(hasher(type_number<T>()).mix(call).mix(fingerprint_of(layout)).mix(extents).value(), call, extents);
 }
 
-/// Makes a new tensor from a function of the global index. If the layout is partial, every summand but the first is the
-/// neutral element.
+/// Makes a new tensor from a function of the global index. In a partial sum or product every summand but the first is
+/// the neutral element.
 template <class T, class F>
 sharded_tensor<T> made_from(const std::shared_ptr<bound_mesh>& on, const sharding& layout, const shape_list& extents,
                             F f) {

@@ -202,7 +202,8 @@ tensor_block<T> all_reduced(bound_mesh& on, const tensor_block<T>& x, const resh
   return y;
 }
 
-/// Makes a replicated value partial: all summands but the first hold the neutral element.
+/// Makes a replicated value partial. For sums and products all summands but the first hold the neutral element; for the
+/// other reductions equal summands do not change the result.
 template <class T>
 tensor_block<T> owing(const bound_mesh& on, const tensor_block<T>& x, const reshard_leg& leg) {
   const bool counts = leg.kind == owed_reduction::sum || leg.kind == owed_reduction::prod;
