@@ -21,6 +21,7 @@ namespace detail {
 template <class T, std::size_t Rank, bool Backwards, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
+  // 1. Find the file to replace, and agree on the name of a temporary file beside it.
   const replaced_file old = call.leads() ? replaced_file::of(path) : replaced_file{};
   const std::uint64_t word = call.broadcast_word(call.leader(), (random_word() >> 2U << 1U) | (old.linked ? 1U : 0U));
   const std::string target = (word & 1U) != 0 ? call.bytes_of(call.leader(), old.path) : path;
@@ -29,6 +30,7 @@ void replace_npy(const file_call& call, const std::string& path, const partition
   using slab_type = slab_to_write<T, Rank>;
   const std::size_t bytes =
       make_npy_header(npy_type_of<T>(), Backwards, global.data(), Rank).size() + volume_of(global) * sizeof(T);
+  // 2. The leader creates the temporary file and reserves its space.
   posix_file file;
   temporary_file guard;  // the leader removes its temporary file in any case
   file_trouble trouble;
@@ -42,9 +44,11 @@ void replace_npy(const file_call& call, const std::string& path, const partition
     if (error != 0) trouble = call.cannot("make", temporary, error, intact);
   }
   call.settle(trouble);
+  // 3. Move the tensor to the owners of the file, and bytes across a page boundary to the owner of the page.
   const auto slab = slab_type::template of<Backwards, CutsGiven>(call, p, global, x, request);
   const slab_partition<Rank>& where = slab.where();
   const auto taken = bring_to_pages(where.owners, where.domains, slab.bytes());
+  // 4. Each owner writes its range of the file.
   if (where.owns() && where.domains.written[where.place()] < where.domains.written[where.place() + 1]) {
     int error = call.leads() ? 0 : file.open(temporary, O_WRONLY);
     if (error == 0) error = write_domain(file, where, slab.header(), slab.bytes(), taken);
@@ -53,6 +57,7 @@ void replace_npy(const file_call& call, const std::string& path, const partition
     trouble = call.cannot("write", temporary, error, intact);
   }
   call.settle(trouble);
+  // 5. The leader gives the temporary file the name of the old one, which replaces the old one atomically.
   if (call.leads()) {
     int error = old.hand_on(temporary);
     if (error == 0) error = guard.rename_to(target);

@@ -38,6 +38,7 @@ class box_overlaps {
       order_[k] = k;
       rank = had_[k].box.size() > rank ? had_[k].box.size() : rank;
     }
+    // Radix sort of the workers by their boxes: one stable pass per bound, the most significant bound last.
     for (std::size_t d = rank; d-- > 0;) {  // equal boxes are adjacent after all passes
       const auto bound = [&](std::size_t worker, bool stop) {
         const worker_box& one = had_[worker];
@@ -48,6 +49,7 @@ class box_overlaps {
     }
     detail::stable_sort(order_, [&](std::size_t worker) { return had_[worker].summand; });
     detail::stable_sort(order_, [&](std::size_t worker) { return had_[worker].there ? 0 : 1; });
+    // Find the ranges of workers with equal boxes: they hold copies.
     for (std::size_t k = 0; k < order_.size();) {
       std::size_t end = k + 1;
       while (end < order_.size() && had_[order_[end]] == had_[order_[k]]) ++end;

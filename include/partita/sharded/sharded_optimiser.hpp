@@ -219,6 +219,7 @@ class sharded_optimiser {
         update(p, parameters_[p].data(), gradients[p], factor);
         continue;
       }
+      // Reshard the parameter to the layout of its state, update it there, and reshard it back.
       sharded_tensor<T> part = reshard(parameters_[p].read(), layouts_[p]);
       update(p, part.data(), gradients[p], factor);
       parameters_[p].write(reshard(part, own));

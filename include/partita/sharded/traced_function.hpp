@@ -266,8 +266,10 @@ class traced_function {
   sharded_tensor<T> run(const std::vector<sharded_tensor<T>>& arguments) const {
     const completion& done = complete();
     std::vector<sharded_tensor<T>> values(operations().values());
+    // 1. Reshard the arguments to their completed layouts.
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       values[inputs_[i].number] = reshard(arguments[i], laid(done[inputs_[i]]));
+    // 2. Execute the operations in order.
     std::size_t next = 0;  // index of the next reshard; reshards are sorted in the order of the program
     for (std::size_t o = 0; o < operations().operations(); ++o) {
       const auto& node = operations().operation(o);
@@ -281,6 +283,7 @@ class traced_function {
       }
       const value y = operations().of(node, node.operands);
       sharding made = laid(done[y]);
+      // The reshards of an operation change the layout in which it reads an operand or leaves its result.
       for (; next < done.reshards.size() && done.reshards[next].operation == o; ++next) {
         const graph_reshard& move = done.reshards[next];
         if (move.tensor < node.operands) needs[move.tensor] = laid(move.to);

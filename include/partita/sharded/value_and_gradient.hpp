@@ -95,6 +95,7 @@ auto value_and_gradient(const F& f, const P&... parameters) {
                 "partita::value_and_gradient(f, parameters...): requires parameters of float or double, as derivatives "
                 "are no integers; cast them first");
   if constexpr (have_elements && are_real) {
+    // 1. Mark the parameters, and run f; the operations are recorded on the tape.
     (detail::require_no_other_gradient(parameters), ...);
     const std::uint64_t nodes_before = detail::tape_nodes;
     tape_contents& held = detail::on_tape()->now;
@@ -104,12 +105,14 @@ auto value_and_gradient(const F& f, const P&... parameters) {
     const auto result = detail::as_run_time(std::apply(f, leaves));
     using T = typename std::remove_cvref_t<decltype(result)>::value_type;
     const auto loss = result.layout().is_partial() ? reshard(result, result.layout().finished()) : result;
+    // 2. Run backward from the result, whose cotangent is 1.
     detail::tensor_block<T> one{shape_list(loss.extents())};
     one.fill(T(1));
     const T value = loss.number();
     detail::run_backward(
         loss, detail::tensor_of(loss.state()->on, loss.layout(), loss.extents(), std::move(one), loss.state()->number),
         nodes_before);
+    // 3. Return the accumulated gradients in the types that belong to the parameters.
     return std::apply(
         [&](const auto&... leaf) {
           return value_with_gradients<T, decltype(detail::gradient_as(parameters, leaf))...>{

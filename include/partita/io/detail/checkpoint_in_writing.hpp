@@ -124,8 +124,10 @@ class basic_checkpoint_in_writing {
       int error = ::mkdir(folder_.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
       const checkpoint_list there = error == 0 ? list_checkpoints(folder_) : checkpoint_list{};
       if (error == 0) error = there.error;
+      // Remove what killed jobs have left.
       for (const std::string& name : there.leftovers)
         if (error == 0) error = remove_leftover(folder_ + "/" + name);
+      // Make a folder with a random name; try another name if a job has taken it.
       for (int trial = 0; trial < most && (trial == 0 || error == EAGAIN || error == EEXIST); ++trial) {
         if (trial == 0 && error != 0) break;
         word = random_word() >> 1U;
@@ -166,12 +168,16 @@ class basic_checkpoint_in_writing {
   /// Completes the step, or throws the same error on all workers. Collective.
   void end() {
     one_call(*call_.everyone().state(), [&] {
+      // 1. All workers throw if one of them could not write its part.
       call_.settle(trouble_);
       manifest contents{step_, options_.slab_bytes, {}};
+      // 2. The leader collects the checksums of all files.
       for (const auto& file : files_) contents.tensors.push_back(file->end(call_, options_));
       const std::string path = folder_ + "/" + step_name(step_);
       file_trouble trouble;
       if (call_.leads()) {
+        // 3. The leader checks the sizes of the files, writes the manifest, and renames the folder to the name of the
+        // step.
         const bool sync = options_.files.sync;
         int error = 0;
         for (const manifest_tensor& tensor : contents.tensors)
@@ -181,6 +187,7 @@ class basic_checkpoint_in_writing {
         if (error == 0) error = guard_.rename_to(path);
         if (error == 0 && sync) error = sync_folder(folder_);
         trouble = error == ENOTEMPTY || error == EEXIST ? taken(path) : call_.cannot("complete", path, error, way_out);
+        // 4. The leader removes the lowest steps.
         if (error == 0 && options_.keep_last > 0) {
           const std::vector<std::uint64_t> steps = list_checkpoints(folder_).steps;
           for (std::size_t k = 0; k + options_.keep_last < steps.size() && error == 0; ++k)

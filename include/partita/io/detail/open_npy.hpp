@@ -185,10 +185,12 @@ template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifi
 std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, file_in_common& source,
                                                const npy_facts<Rank>& facts, const partition<Extents>& p,
                                                const file_request<Rank>& request, Verifier& verifier) {
+  // If the blocks are in the file in long runs, each worker reads its own block.
   const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(facts.extents, p.grid().shape());
   const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == facts.extents;
   if (!facts.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))
     return read_blocks<T>(call, source, facts, p, wanted, verifier);
+  // Otherwise the owners of slabs read one range each, and a repartition follows.
   const auto where = deal_slabs(p, facts.fortran_order ? backwards(facts.extents) : facts.extents, sizeof(T),
                                 facts.data_at, request.options);
   auto slab = read_blocks<T>(call, source, facts, where.owners, where.cuts, verifier);

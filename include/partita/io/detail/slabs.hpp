@@ -133,6 +133,7 @@ class slab_to_write {
         header, deal_slabs(p, Backwards ? backwards(global) : global, sizeof(T), header.size(), request.options));
     const slab_partition<Rank>& where = slab.where_;
     if constexpr (CutsGiven) call.settle(misfit(call, p, block.shape, *request.from));
+    // No copy is needed if the blocks of all workers are their slabs already.
     const bool there = (Rank < 2 || !Backwards) && !has_padding<T>() && p.grid() == where.owners.grid() &&
                        (!request.from || *request.from == where.cuts) &&
                        (!where.owns() || (block.shape == where.shape() && block.dense()));
@@ -140,6 +141,7 @@ class slab_to_write {
       slab.data_ = block.data;
       return slab;
     }
+    // Otherwise one repartition moves the tensor to the slabs.
     slab.moved_ = in_the_name_of(call, [&] {
       const auto to = to_cuts(where.cuts);
       constexpr auto order = backwards_order(std::make_index_sequence<Rank>());

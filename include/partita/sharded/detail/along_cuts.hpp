@@ -141,6 +141,8 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
                 const shape_list& whole) {
   std::size_t along = 0;
   while ((Op::along >> along & 1U) == 0) ++along;
+  // 1. The totals of the blocks form a tensor with one index per block along the dimension. Each worker holds its own
+  // total, and needs those of the blocks before (or after) it.
   const axis_list axes = lies.cuts[along];
   shape_list extents = whole;
   extents[along] = on.mesh().size(axes);
@@ -157,6 +159,7 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
   const short_list<interval> mine = wanted[on.everyone().id()].box;
   auto& known = on.known<T>(std::move(had), std::move(wanted));
   if (!agreed_move<T>(on, name, known, lies, whole) || is_dry_run()) return;
+  // 2. Exchange the totals.
   carried_sums sums{.n = y.shape[along], .blocks = on.active() ? mine[along].size() : 0};
   sums.backwards = op.carries_backwards();
   for (std::size_t d = 0; d < y.shape.size(); ++d) (d < along ? sums.outer : sums.inner) *= d == along ? 1 : y.shape[d];
@@ -165,6 +168,7 @@ void carry_sums(const Op& op, const char* name, bound_mesh& on, const sharding& 
   if (steps != nullptr) steps->add({y}, total, [sums](const T* const* from, T* to) { sums.total(from[0], to); });
   else sums.total(y.data(), total.data());
   move_boxes(on, known, total, before);
+  // 3. Add the received totals to the elements of this block.
   if (!on.active()) return;
   if (steps != nullptr) steps->add({before}, y, [sums](const T* const* from, T* to) { sums.add(from[0], to); });
   else sums.add(before.data(), y.data());

@@ -179,6 +179,7 @@ template <class T>
 sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<sharded_tensor<T>>& operands,
                                 const settled_layouts& settled = {}) {
   const auto on = common_mesh(op, operands);
+  // A function that rounds integers needs the finished sum: it does not commute with the pending one.
   if constexpr (std::is_integral_v<T>) {
     if (op.work == block_work::elements && rounds<T>(op.function, op.number) && operands[0].layout().is_partial()) {
       std::vector<sharded_tensor<T>> summed = operands;
@@ -191,6 +192,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   const std::size_t n = operands.size();
   const shape_list extents = result_shape(op.how, 0);
   const std::uint64_t number = noted<T>(on ? number_of(op) : 0, op.how.name(), on.get(), extents, operands);
+  // 1. Find the layouts in which the operands are read, and the layout of the result.
   std::vector<sharding> needs(n);
   sharding left;
   if (settled.result != nullptr) {
@@ -207,12 +209,14 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
     left = p.results[0];
   }
   left = bare(left);
+  // 2. Reshard the operands to these layouts.
   std::vector<tensor_block<T>> blocks;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& s = *operands[i].state();
     require_in_place(op.how, i, s.layout, needs[i], s.extents, sizeof(T));
     blocks.push_back(on ? resharded(*on, s.block, s.layout, needs[i], s.extents) : s.block);
   }
+  // 3. Compute this worker's block of the result.
   tensor_block<T> block;
   if (is_dry_run()) {
     block = shape_alone<T>(on ? shape_of_box(on->box(left, extents)) : extents);
@@ -229,6 +233,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   } else {
     block = computed(op, blocks, on ? shape_of_box(on->box(left, extents)) : extents);
   }
+  // 4. Record the result on the tape if a gradient may be requested.
   auto y = tensor_of<T>(on, left, extents, std::move(block), number);
   return recorded_result(op, operands, needs, blocks, y);
 }

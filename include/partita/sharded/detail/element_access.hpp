@@ -145,6 +145,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
   return on->one_call([&] {
     on->agree<T>("partita::sharded_tensor::get", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
+    // 1. List for each worker the offsets of the elements that this worker requests from it.
     std::vector<std::vector<std::uint64_t>> asked(on->everyone().size());
     std::vector<std::size_t> holder(indices.size());
     for (std::size_t k = 0; k < indices.size(); ++k) {
@@ -152,13 +153,16 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
       places.one_holder(indices[k], holder[k], offset);
       asked[holder[k]].push_back(offset);
     }
+    // 2. Send the requests.
     const std::size_t room = agreed_room(*on, asked);
     const auto questions = exchanged_lists(*on, in_rows(asked, room), room);
+    // 3. Send the requested elements back.
     std::vector<T> given(asked.size() * room + 1, T(0));
     for (std::size_t w = 0; w < asked.size(); ++w)
       for (std::size_t k = 0; k < questions[w * room]; ++k)
         given[w * room + k] = block.data()[questions[w * room + 1 + k]];
     const auto heard = exchanged_lists(*on, given, room);
+    // 4. Sort the received elements into the order of the indices.
     std::vector<std::size_t> next(asked.size(), 0);
     for (std::size_t k = 0; k < indices.size(); ++k) answers[k] = heard[holder[k] * room + next[holder[k]]++];
     return answers;
@@ -180,6 +184,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
   on->one_call([&] {
     on->agree<T>("partita::sharded_tensor::put", s, s, extents, number, wrong);
     const element_places places(*on, s, extents);
+    // 1. List for each worker the offsets and the values that it must set.
     std::vector<std::vector<std::uint64_t>> told(on->everyone().size());
     std::vector<std::vector<T>> said(told.size());
     for (std::size_t k = 0; k < indices.size(); ++k)
@@ -187,12 +192,14 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
         told[w].push_back(offset);
         said[w].push_back(values[k]);
       });
+    // 2. Exchange the offsets, then the values.
     const std::size_t room = agreed_room(*on, told);
     const auto where = exchanged_lists(*on, in_rows(told, room), room);
     std::vector<T> rows(told.size() * room + 1, T(0));
     for (std::size_t w = 0; w < said.size(); ++w)
       for (std::size_t k = 0; k < said[w].size(); ++k) rows[w * room + k] = said[w][k];
     const auto what = exchanged_lists(*on, rows, room);
+    // 3. Set the elements in the order of the senders: the highest worker id wins.
     for (std::size_t w = 0; w < told.size(); ++w)
       for (std::size_t k = 0; k < where[w * room]; ++k) block.data()[where[w * room + 1 + k]] = what[w * room + k];
   });

@@ -101,12 +101,14 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     shapes[i] = x[i].extents();
   }
   const std::uint64_t number = noted<T>(number_of(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
+  // 1. Find the layouts of operands and result, and the boxes of the anchor.
   const layouts_over_features lies =
       settled != nullptr ? *settled : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));
   const shape_list extents = result_shape(work.how, 0);
   const sharding& of_anchor = Op::anchor < n ? lies.operands[Op::anchor] : lies.result;
   const auto anchors = on->boxes_of(of_anchor, Op::anchor < n ? shapes[Op::anchor] : extents);
   const std::size_t me = on->everyone().id();
+  // 2. Reshard each operand, then move to each worker the window that its box of the anchor reads.
   std::vector<sharding> needs;
   std::vector<tensor_block<T>> blocks, read;
   std::vector<tensor_place> places;
@@ -134,6 +136,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     }
     places.push_back({mine, shapes[i]});
   }
+  // 3. Compute this worker's block of the result.
   const auto box = on->box(lies.result, extents);
   tensor_block<T> block;
   if (is_dry_run()) {

@@ -191,6 +191,7 @@ tensor_block<T> exchanged(bound_mesh& on, const tensor_block<T>& x, const reshar
 template <class T>
 tensor_block<T> all_reduced(bound_mesh& on, const tensor_block<T>& x, const reshard_leg& leg, const shape_list& shape) {
   const std::uint32_t along = std::uint32_t{1} << leg.axis;
+  // With two workers one exchange of whole blocks moves as few bytes, in one round instead of two.
   if (on.mesh().size(leg.axis) <= 2) return exchanged(on, x, {leg.from, leg.to, along}, shape, leg.kind);
   const shape_list row{x.size()};
   const sharding whole(on.mesh(), 1), cut = whole.cut(0, axis_list(leg.axis));
@@ -229,6 +230,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
                           const shape_list& shape) {
   if (is_one_block(from, to)) return x;
   return on.one_call([&] {
+    // 1. Plan the steps, and find out whether one of them needs messages.
     const sharding source = without_single_axes(bare(from)), target = without_single_axes(bare(to));
     const auto legs = legs_of(plan_reshard(on.mesh(), source, target, shape, mesh_links{}, sizeof(T)), source);
     bool moves = false;
@@ -240,6 +242,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
                      on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0);
       return shape_alone<T>(shape_of_box(on.box(target, shape)));
     }
+    // 2. Agree on the movement if there is one.
     const std::size_t bytes_before = movements.bytes;
     if (auto* const steps = moves ? step_list<T>::in_use : nullptr) {  // one agreement for all its steps
       const std::size_t bytes = on.active() ? received_in(legs, shape, on.place(), sizeof(T)).bytes : 0;
@@ -250,6 +253,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
     } else if (moves) {
       on.agree<T>("partita::reshard", source, target, shape);
     }
+    // 3. Execute the steps.
     tensor_block<T> now = x;
     for (const reshard_leg& leg : legs) {
       switch (leg.done) {

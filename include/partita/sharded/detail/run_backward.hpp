@@ -98,6 +98,7 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   } const now_back;
   const auto later = [](const step& a, const step& b) { return a->order < b->order; };
   std::priority_queue<step, std::vector<step>, decltype(later)> open(later);
+  // 1. Count the uses of each node: its cotangent is complete after the last one.
   count_uses(y.state()->node, nodes_before);
   const auto give = [&](const step& to, const sharded_tensor<T>& dx) {
     if (dx.state() != nullptr) contribute(*to, dx);
@@ -107,14 +108,18 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
     if (!goes_back_in_parts(*node)) settle(*node);
     if (node->back) open.push(node);
   };
+  // 2. The result gets the seed.
   give(y.state()->node, seed);
   used(y.state()->node);
+  // 3. Process the nodes whose cotangents are complete, the one created last first.
   while (!open.empty()) {
     const step now = open.top();
     open.pop();
+    // Contributions that were not summed go to the operand one by one; see goes_back_in_parts.
     for (const sharded_tensor<T>& dy : now->contributions) give(now->operands[0], now->back(0, dy));
     for (std::size_t i = 0; i < now->operands.size() && now->cotangent.state() != nullptr; ++i)
       if (now->operands[i]) give(now->operands[i], now->back(i, now->cotangent));
+    // The node is done: release what it kept, and count its operands as used once.
     const auto operands = std::exchange(now->operands, {});
     now->back = nullptr;
     now->held.release();

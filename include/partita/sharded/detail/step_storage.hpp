@@ -21,6 +21,7 @@ inline std::size_t place_in_storage(std::vector<block_lifetime>& all) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     block_lifetime& one = all[k];
     const std::size_t bytes = (one.bytes + line - 1) / line * line;
+    // Move the block behind each earlier block that it overlaps in lifetime and in memory, until it overlaps none.
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t j = 0; j < k; ++j) {
