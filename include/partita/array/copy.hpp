@@ -33,32 +33,35 @@ void copy_bytes(char* to, const std::ptrdiff_t* to_strides, const char* from, co
   const std::size_t last = pair.loops - 1, none = pair.loops;
   const bool large = how == stores::streaming || (how == stores::by_size && leaves_cache(pair.bytes(S)));
 
+  // Find the loops with unit stride: `run` in both blocks, `across` in `to`, `down` in `from`.
   std::size_t run = none, across = none, down = none;
   for (std::size_t d = 0; d < pair.loops; ++d) {
     if (pair.to_stride[d] == unit && pair.from_stride[d] == unit) run = d;
     if (pair.to_stride[d] == unit) across = d;
     if (pair.from_stride[d] == unit) down = d;
   }
-  std::size_t seams =
-      // low bits: the possible offsets of rows of `to` in a cache line
-      reinterpret_cast<std::size_t>(to) * (run != none);
+  // The low bits of seams: the offsets in a cache line at which rows of `to` may start.
+  std::size_t seams = reinterpret_cast<std::size_t>(to) * (run != none);
   for (std::size_t d = 0; d < pair.loops; ++d)
     if (d != run && d != across) seams |= static_cast<std::size_t>(pair.to_stride[d]);
   const bool lines = seams % cache_line == 0;
 
   if (run != none) {
+    // Contiguous on both sides: copy runs of bytes.
     pair.move_loop(run, last);
     pair.extent[last] *= S;
     const bool streaming = large && pair.extent[last] >= (lines ? cache_line : 2 * cache_line);
     copy_runs(set, pair, to, from, streaming);
     if (streaming) finish_streaming();
   } else if (across != none && down != none) {
+    // Contiguous along different dimensions: transpose in tiles.
     pair.move_loop(across, last);
     pair.move_loop(down > across ? down - 1 : down, last);
     const bool streaming = large && lines && reinterpret_cast<std::size_t>(to) % S == 0;
     copy_transposed<S>(set, pair, to, from, streaming);
     if (streaming) finish_streaming();
   } else {
+    // Not contiguous on one side at least: copy element by element.
     if (across != none) pair.move_loop(across, last);
     odometer position(pair, last);
     do portable::copy_elements<S>(to, pair.to_stride[last], from, pair.from_stride[last], pair.extent[last]);

@@ -56,11 +56,13 @@ class long_accumulator {
       for (std::int64_t& d : digits_) d = -d;
       carry();
     }
+    // 1. Find the highest set bit, and take as many bits as T has.
     std::size_t top = 32 * count;  // one beyond the highest set bit
     while (top > 0 && bits(top - 1, 1) == 0) --top;
     constexpr std::size_t precision = limits::digits;
     std::size_t shift = top > precision ? top - precision : 0;
     std::uint64_t mantissa = bits(shift, precision);
+    // 2. Round to nearest, ties to even, by the remaining bits.
     if (shift > 0 && bits(shift - 1, 1) != 0) {
       bool beyond = (mantissa & 1U) != 0;
       for (std::size_t k = 0; !beyond && k + 1 < shift; k += 32)

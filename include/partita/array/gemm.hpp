@@ -96,9 +96,8 @@ void multiply_onto(const strided<const T, 2>& a, const strided<const T, 2>& b, c
   if (row != nullptr)
     for (std::size_t i = 0; i < m; ++i) std::copy_n(row, n, c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
   if (m == 1) {
-    const bool stands =
-        // whether b is used as it is in memory, or as its transpose: the factor is b^T
-        right.transpose == cxxblas::NoTrans;
+    // c^T = b^T a^T. If `stands`, the memory is b itself and GEMV transposes it; otherwise the memory is b^T.
+    const bool stands = right.transpose == cxxblas::NoTrans;
     const int rows = static_cast<int>(b.shape[stands ? 0 : 1]), columns = static_cast<int>(b.shape[stands ? 1 : 0]);
     cxxblas::gemv<int>(cxxblas::RowMajor, stands ? cxxblas::Trans : cxxblas::NoTrans, rows, columns, T(1), right.data,
                        right.leading, left.data, left.transpose == cxxblas::NoTrans ? 1 : left.leading, beta, c.data,

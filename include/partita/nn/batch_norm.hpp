@@ -104,7 +104,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   }
 
   /// train(): normalise by the statistics of each batch, and update the running statistics. evaluate(): normalise by
-  /// the running statistics.
+  /// the running statistics (without `track`, by those of the batch).
   void train() { training_ = true; }
   void evaluate() { training_ = false; }
   bool training() const { return training_; }

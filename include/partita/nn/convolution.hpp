@@ -180,9 +180,11 @@ class convolution {
       forward_done = false;
       x = pooled_tensor<T, rank>();
       const block_argument<X> argument(given);
+      // 1. Start the exchange that brings the window of x that this worker needs.
       auto later = input.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection));
       const shape_type extents = input.last_cuts().extents(), all = jobs.extents_of_y(extents);
       x_shape = detail::as_array<rank>(later.so_far().shape());
+      // 2. The shape of the part of y that this worker computes; an inactive worker keeps only the batch.
       job_shape = {};
       if (p_j.active()) {
         const auto part = jobs.part_of_y(p_j.index());
@@ -191,11 +193,13 @@ class convolution {
       } else {
         job_shape[0] = x_shape[0];
       }
+      // 3. Compute. Outputs whose inputs are already here overlap with the exchange.
       auto y = detail::room<T, rank>(input.memory(), job_shape);
       if (p_j.active())
         local().forward(later.so_far().data(), weight.data(), bias.size() > 0 ? bias.data() : nullptr, y.data(),
                         there_at_once(), [&] { x = later.finish(); });
       else x = later.finish();
+      // 4. With p_w: sum the products of the workers, and send the sums to the blocks of y.
       if (!by_output()) {
         if (fresh.is_new(all)) {
           const auto own =
@@ -234,14 +238,17 @@ class convolution {
     }
     pooled_tensor<T, rank> back(const T* dy, const text& objection) {
       const bool computes = p_j.active() && objection.empty();
+      // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.
       auto dx = detail::room<T, rank>(input.memory(), x_shape);
       auto later =
           input.template collect<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", detail::complaint(objection), [&] {
             if (computes) local().adjoint(dy, weight.data(), dx.data());
           });
+      // 2. Meanwhile compute dW and db.
       xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight.size() + bias.size()});
       T* const db = bias.size() > 0 ? own.data() + weight.size() : nullptr;
       if (computes) local().gradients(x.data(), dy, own.data(), db);
+      // 3. Finish dx, then sum dW and db over the workers that keep the same block of W.
       auto result = later.finish();
       const auto add = [&](const T* sum) {
         for (std::size_t k = 0; k < weight.size(); ++k) weight_gradient.data()[k] += sum[k];

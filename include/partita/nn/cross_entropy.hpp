@@ -126,6 +126,7 @@ class cross_entropy_loss {
     counts_.assign(rows, 1);
     hits_.assign(rows, n);
 
+    // 1. For each row: check the target, find it in this block, and take the largest score of this block.
     text objection;
     auto top = uninitialised<double, 1>({rows});
     for (std::size_t r = 0; r < rows; ++r) {
@@ -143,7 +144,9 @@ class cross_entropy_loss {
       top(r) = -std::numeric_limits<double>::infinity();
       for (std::size_t c = 0; c < n; ++c) top(r) = std::max(top(r), static_cast<double>(given.data()[at(r, c)]));
     }
+    // 2. The largest score of each whole row.
     const xt::xtensor<double, 1> most = detail::kernel_access::call(largest_, top, objection);
+    // 3. The sums over each whole row: of exp(x - largest), and of (x - largest) at the target.
     auto shares = uninitialised<double, 2>({2, rows});
     for (std::size_t r = 0; r < rows; ++r) {
       shares(0, r) = 0;
@@ -153,6 +156,7 @@ class cross_entropy_loss {
     }
     const xt::xtensor<double, 2> sums = sum_(shares);
     for (std::size_t r = 0; r < rows; ++r) {
+      // 4. The loss is the logarithm of the first sum minus the second sum; the softmax is kept for the adjoint.
       losses_.data()[r] = static_cast<T>(counts_[r] * (std::log(sums(0, r)) - sums(1, r)));
       for (std::size_t c = 0; c < n; ++c) {
         T& element = softmax_.data()[at(r, c)];
@@ -195,9 +199,8 @@ class cross_entropy_loss {
   cross_entropy_options options_;
   xt::xtensor<T, Rank> softmax_;
   xt::xtensor<T, Rank - 1> losses_;
-  std::vector<double> counts_;  // one weight per row: 1, or 0 where the target is ignored
-  // the column of the target's class in this block, or past the end if another block has it
-  std::vector<std::size_t> hits_;
+  std::vector<double> counts_;     // one weight per row: 1, or 0 where the target is ignored
+  std::vector<std::size_t> hits_;  // column of the target's class, or past the end if it is in another block
   std::size_t columns_ = 0, features_ = 1;
   double scale_ = 1;
   detail::last_loss last_ = detail::last_loss::none;

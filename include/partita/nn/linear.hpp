@@ -112,11 +112,14 @@ class linear {
   pooled_tensor<T, rank_of<X>> operator()(const X& x) {
     constexpr std::size_t rank = rank_of<X>;
     state& s = here();
+    // 1. Check the call on this worker; the first movement makes all workers agree on errors.
     const text objection = s.objection_to(x.shape());
     s.note("(x)");
     s.forget();
     s.expect_one_batch(x.shape(), objection);
+    // 2. Communicate x to the workers with weights.
     auto block = s.of_one_batch(x.shape(), [&] { return s.movements.bring(x, objection); });
+    // 3. Multiply by this worker's block of W; workers with a bias start from it.
     if (s.p_w.active() && objection.empty()) {
       auto shape = detail::as_array<rank>(block.shape());
       shape[rank - 1] = s.rows.size();
@@ -130,6 +133,7 @@ class linear {
       s.x_rows = rows;
       block = std::move(product);
     }
+    // 4. Communicate the products, and their sums, to y.
     auto y = s.of_one_batch(x.shape(), [&] { return s.movements.deliver(std::move(block), objection); });
     s.forward_done = true;
     s.y_shape.assign(y.shape().begin(), y.shape().end());
@@ -162,12 +166,14 @@ class linear {
     state& s = here();
     const text objection = s.objection_to_adjoint(dy.shape());
     s.note(".adjoint(dy)");
+    // 1. Communicate dy to the workers with weights.
     const auto block = s.movements.bring_back(dy, objection);
     auto shape = block.shape();
     const bool multiplies = s.p_w.active() && objection.empty();
     const auto dy_w = dense_block<const T, 2>(block.data(), {s.x_rows, s.rows.size()});
     if (multiplies) shape[rank - 1] = s.columns.size();
     auto product = detail::room<T, rank>(s.movements.memory(), shape);
+    // 2. Compute dx = dy conj(W), and start the sum of the products over the workers.
     auto later = s.movements.start_back(std::move(product), objection, [&, dx_w = product.data(), n = product.size()] {
       if (multiplies)
         multiply_by_conjugate<T>(dy_w, block_of(std::as_const(s.weight)), T(0),
@@ -175,9 +181,9 @@ class linear {
       else if (!s.p_w.active())
         std::copy_n(block.data(), n, dx_w);  // zero volume, or the input of a worker that is in no partition
     });
-    if (s.p_w.active())
-      // overlaps with the sum of dx, and comes after the agreement: a rejected call leaves the gradients unchanged
-      s.add_gradients(dy_w);
+    // 3. Add dW and db. This overlaps with the sum of dx. It comes after the agreement, so a rejected call leaves the
+    // gradients unchanged.
+    if (s.p_w.active()) s.add_gradients(dy_w);
     return later.finish();
   }
 

@@ -59,7 +59,9 @@ class softmax_cross_entropy {
       const std::size_t batch = settle(scores, labels);
       T loss(0);
       if (active_) {
+        // 1. The largest score of each whole row.
         const std::vector<T> top = row_maxima(scores, batch);
+        // 2. Two sums over each whole row: of exp(score - largest), and of (score - largest) at the label.
         std::vector<T> sums(2 * batch, T(0));
         gradient_ = scores;
         for (std::size_t i = 0; i < batch; ++i)
@@ -69,6 +71,7 @@ class softmax_cross_entropy {
             sums[i] += gradient_(i, j);
           }
         all_reduce(sums, [](T& a, T b) { a += b; });
+        // 3. The loss and its gradient (softmax - one-hot) / batch.
         for (std::size_t i = 0; i < batch; ++i) {
           loss += std::log(sums[i]) - sums[batch + i];
           for (std::size_t j = 0; j < mine_.size(); ++j) {

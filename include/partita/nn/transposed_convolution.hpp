@@ -88,6 +88,7 @@ class transposed_convolution {
       const block_argument<X> argument(given);
       x_ = output_.template spread<T>(argument.block(), {}, "(x)", detail::complaint(objection_to_weights())).finish();
     }
+    // Shapes of y: of this worker's block, and of the window that its block of x contributes to.
     const shape_type of_y = extents_of_y(output_.last_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
@@ -98,6 +99,7 @@ class transposed_convolution {
       const auto windows = jobs_.windows_of_x(of_y);
       for (std::size_t d = 0; d < rank; ++d) window_[d] = windows[d][part[d]].size();
     }
+    // The local adjoint convolution fills the window; the exchange adds overlapping windows into the blocks of y.
     auto spread = detail::room<T, rank>(input_.memory(), window_);
     if (p_.active()) local().adjoint(x_.data(), weight_.data(), spread.data());
     auto y = input_.template collect<T>(block_of(std::as_const(spread)), {}, "(x)", {}, [] {}).finish();

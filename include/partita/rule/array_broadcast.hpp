@@ -63,7 +63,7 @@ constexpr const char* name_of(broadcast_fault fault) {
 /// The result of checking a broadcast: the first fault in XLA's order, and its position.
 struct broadcast_verdict {
   broadcast_fault fault = broadcast_fault::none;
-  std::size_t at = 0;  ///< the entry of broadcast_dimensions (a dimension of the smaller operand), or the dimension
+  std::size_t at = 0;  ///< the wrong entry of broadcast_dimensions, or the wrong dimension
 
   constexpr explicit operator bool() const { return fault == broadcast_fault::none; }
   friend constexpr bool operator==(const broadcast_verdict&, const broadcast_verdict&) = default;

@@ -11,7 +11,7 @@ namespace partita {
 
 /// The value of a ghost cell beyond the border of the global tensor, along one dimension of extent n.
 enum class boundary {
-  none,       ///< there are no ghosts beyond the border
+  none,       ///< there are no ghost cells beyond the border
   zero,       ///< 0
   constant,   ///< the given value
   periodic,   ///< the cell at g mod n, even if the halo is wider than the tensor

@@ -11,7 +11,7 @@ namespace partita {
 
 /// The rule that a broadcast_in_dim follows.
 enum class strictness {
-  client,     ///< XlaBuilder: strictly increasing dimensions; an extent is 1 or the result's
+  client,     ///< XlaBuilder: strictly increasing dimensions; an extent is 1 or that of the result
   stablehlo,  ///< StableHLO: distinct dimensions in any order (a transposition); an extent is 1 or the result's
   hlo,        ///< the HLO instruction: distinct dimensions in any order; extents equal
 };

@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// The partition dimensions a kernel acts along, as a value: `dimensions<0, 2>`.
+/// The partition dimensions that a kernel acts along, as a value: `dimensions<0, 2>`.
 template <std::size_t... D>
 struct dimensions_t {};
 template <std::size_t... D>

@@ -14,10 +14,9 @@ namespace partita::detail {
 /// The sizes of one worker's convolution. The channels of a group are adjacent in x, weights and y.
 template <std::size_t Features>
 struct local_convolution {
-  std::size_t batch = 0, in = 0, out = 0;  ///< samples, channels of the window and of the block of y
-  std::size_t in_of_group = 0;             ///< input channels per output: those of the weights
-  /// the first channel of y in the whole layer, and the number of channels in a group
-  std::size_t first_out = 0, out_of_group = 1;
+  std::size_t batch = 0, in = 0, out = 0;       ///< samples, channels of the window and of the block of y
+  std::size_t in_of_group = 0;                  ///< input channels per output: those of the weights
+  std::size_t first_out = 0, out_of_group = 1;  ///< y's first channel in the whole layer; channels per group
   std::array<std::size_t, Features> window{}, places{}, kernel{}, stride{}, dilation{};
 
   static std::size_t product(const std::array<std::size_t, Features>& a) {
@@ -43,6 +42,7 @@ class column_convolver {
     tile_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
     std::size_t step = 1;
     for (std::size_t f = Features; f-- > 0;) steps_[f] = step, step *= s.window[f];
+    // taps_: the offset of every weight's input from the first cell of its window
     for (std::size_t c = 0; c < s.in_of_group; ++c)
       for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
         std::size_t offset = c * cells_, rest = t;

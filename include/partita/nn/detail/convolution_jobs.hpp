@@ -12,10 +12,9 @@ namespace partita::detail {
 
 /// How the part of a worker depends on its position.
 enum class convolution_form {
-  by_output,  ///< workers batch x 1 x features: each computes its block of y with all weights
-  /// workers out x in x features: each has a block of weights and computes partial sums over the input channels
-  by_weights,
-  by_groups  ///< like by_weights, but the channels of y are split over out and in together: no partial sums
+  by_output,   ///< workers batch x 1 x features: each computes its block of y with all weights
+  by_weights,  ///< workers out x in x features: each has a block of W and sums over its part of the in channels
+  by_groups    ///< like by_weights, but the channels of y are split over out and in together: no partial sums
 };
 
 /// The parts for each position: along batch, output channels, input channels within a group, and features.

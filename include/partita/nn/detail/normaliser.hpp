@@ -131,6 +131,8 @@ class normaliser {
     const auto g = [&](std::size_t k, std::size_t q) {
       return static_cast<double>(dy.data()[k]) * (by.scales ? static_cast<double>(by.gamma[q]) : 1);
     };
+    // 1. Sums over this block, per parameter: of dy (beta's gradient) and of dy n (gamma's gradient), where n is the
+    // normalised x; per statistic: the same with dy gamma.
     auto of_parameters = uninitialised<double, 2>({2, parameters});
     auto of_statistics = uninitialised<double, 2>({2, statistics});
     of_parameters.fill(0), of_statistics.fill(0);
@@ -140,6 +142,7 @@ class normaliser {
       of_statistics(0, s) += g(k, q);
       of_statistics(1, s) += g(k, q) * normal_.data()[k];
     });
+    // 2. Sums over the workers.
     if (one_map_ || by.scales) of_parameters = add_parameters_(of_parameters);
     if (one_map_) {  // then all elements of a statistic have the same gamma
       for (std::size_t s = 0; s < statistics; ++s)
@@ -152,6 +155,8 @@ class normaliser {
       by.gamma_gradient[q] += static_cast<T>(of_parameters(1, q));
     for (std::size_t q = 0; by.beta_gradient != nullptr && q < parameters; ++q)
       by.beta_gradient[q] += static_cast<T>(of_parameters(0, q));
+    // 3. dx = (dy gamma - mean(dy gamma) - n mean(dy gamma n)) / sqrt(variance + epsilon); without the means if
+    // `fixed`, and without the first mean if not centred.
     auto dx = uninitialised<T, Rank>(shape_array<Rank>(dy.shape()));
     for_each(dy.shape(), [&](std::size_t k, std::size_t s, std::size_t q) {
       double slope = g(k, q);

@@ -35,6 +35,7 @@ class window_planner {
   halo_boundaries<Rank> beyond() const { return boundary::none; }
   text objection(const std::array<std::size_t, Rank>& extents) const { return rule_.objection(extents); }
   halo_plan<Rank> plan(const decomposition<Rank>& cuts, std::size_t worker) const {
+    // For each part of the output: the range of inputs that its taps need.
     const auto n = cuts.extents(), parts = p_.grid().shape(), m = rule_.outputs(n);
     windows_of_parts<Rank> windows;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -77,6 +78,7 @@ class windowed {
     local_ = {};
     if (!p().active()) return window;
     const auto n = movement_.last_cuts().extents(), m = rule().outputs(n), parts = p().grid().shape();
+    // Compute the taps of this worker's outputs, relative to the start of its window.
     local_.window = shape_array<Rank>(window.shape());
     for (std::size_t d = 0; d < Rank; ++d) {
       local_.along[d] = rule().taps_of(d, balanced_part(m[d], parts[d], p().index()[d]), n[d]);

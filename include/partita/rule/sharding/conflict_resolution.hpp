@@ -200,6 +200,7 @@ struct conflict_resolution : factor_proposals<Policy> {
   }
 
   constexpr void resolve() {
+    // 1. Collect a list of axes for each factor, by the policy for tensors that disagree.
     bool merged = false;
     for (std::size_t f = 0; f < r.factor_count; ++f) merged = merged || r.factors[f].group != 0;
     if (follows_one()) {
@@ -212,7 +213,9 @@ struct conflict_resolution : factor_proposals<Policy> {
       for (std::size_t f = 0; disagreed >> f != 0; ++f)
         if ((disagreed >> f & 1U) != 0) join_lists(f);
     }
+    // 2. Drop axes over which a tensor must stay replicated.
     keep_whole();
+    // 3. Give each axis to at most one factor.
     if (by.by_precedence) {
       for (std::uint8_t p = 0; p < 3; ++p) {
         std::uint32_t among = 0;
@@ -223,6 +226,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     } else {
       share_out(~std::uint32_t{0});
     }
+    // 4. Drop axes of merged dimensions that would not give contiguous blocks.
     if (merged) fit_merged();
     taken = 0;
     for (std::size_t f = 0; f < r.factor_count; ++f) taken |= cut[f].set();

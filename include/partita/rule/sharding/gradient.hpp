@@ -35,6 +35,7 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
       for (std::size_t k = 0; k < of.at(t, d).count; ++k) g.add_term(of.term(of.at(t, d), k));
     }
   };
+  // 1. The operands of the gradient: the values that it reads, then the gradients of results.
   for (std::size_t i = 0; i < of.operand_count; ++i)
     if (contains(parts.operands, i)) g.begin_operand(), add(i);
   for (std::size_t j = 0; j < of.result_count; ++j)
@@ -42,12 +43,14 @@ constexpr rule gradient(const rule& of, gradient_parts parts = {}) {
   g.constant = first_tensors(g.operand_count);
   for (std::size_t j = 0; j < of.result_count; ++j)
     if (contains(parts.result_gradients, j)) g.begin_operand(), add(of.operand_count + j);
+  // 2. The results: the requested gradients of operands.
   std::uint32_t in_all = ~std::uint32_t{0};
   for (std::size_t i = 0; i < of.operand_count; ++i)
     if (contains(parts.operand_gradients, i)) {
       g.begin_result(), add(i);
       in_all &= of.factors_of(i);
     }
+  // 3. Factors that all results have are propagated, the others are summed.
   for (std::size_t f = 0; f < g.factor_count; ++f) {
     factor& one = g.factors[f];
     one.how = owed_reduction::sum;

@@ -14,7 +14,7 @@ struct attributes {
   list axes{};           ///< dimensions; negative ones count from the end
   extents_list sizes{};  ///< extents, repeats, sections, ranks of results
   bool keep = false;
-  bool x = false, y = false;  ///< switches for the first and the second operand
+  bool x = false, y = false;  ///< switches; often one for each of the first two operands
   std::size_t count = 0;
   owed_reduction kind = owed_reduction::sum;
 };

@@ -16,9 +16,8 @@ constexpr const char* name_of(owed_reduction kind) {
 
 /// How an operation treats values that are still partial.
 enum class linearity : std::uint8_t {
-  none,  ///< not known: operands must be complete
-  /// values are moved or copied, not computed with: any kind, if every data operand has the same pending reduction
-  movement,
+  none,         ///< not known: operands must be complete
+  movement,     ///< values are only moved or copied: any kind, if all data operands have the same pending reduction
   additive,     ///< linear in all operands together: sum and avg, if every data operand has the same pending reduction
   multilinear,  ///< linear in each operand: sum and avg, if one operand is partial and the others are complete
   monotone,     ///< a non-decreasing function of its one operand: max and min

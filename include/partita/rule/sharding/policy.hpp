@@ -20,10 +20,8 @@ struct policy {
     most_shards,      ///< the dimension that is split into most blocks
     cost,             ///< the choice with the fewest bytes of operands to communicate
     error,            ///< none: a partition_error
-    /// for tensors that shard one dimension differently: all their axes, longer lists first; otherwise as
-    /// larger_dim_wins
-    join,
-    align,  ///< each mesh axis in turn goes to the dimension that costs the operands least
+    join,             ///< tensors shard one dimension differently: all axes, longer lists first; else larger_dim_wins
+    align,            ///< each mesh axis in turn goes to the dimension that costs the operands least
   };
   /// Blocks of different sizes: not allowed; all but the last equal; or sizes that differ by at most one.
   enum class uneven : std::uint8_t { forbid, chunk, balanced };

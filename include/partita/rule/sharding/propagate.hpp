@@ -152,11 +152,14 @@ constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& o
                                 direction towards, const Policy& by = {}) {
   detail::require_mesh(m, r, operands);
   detail::require_mesh(m, r, results);
+  // 1. Bind the rule to the shapes.
   const rule all = bound(r, operands, results);
   propagation out;
   for (std::size_t f = 0; f < all.factor_count; ++f) out.letters[f] = all.factors[f].letter;
+  // 2. Project the shardings to factors, and resolve conflicts.
   detail::conflict_resolution<Policy> resolved{{{m, all, operands, results, towards, by, out.log}}};
   resolved.resolve();
+  // 3. Convert the factors back to shardings. Operands come first: they decide which pending reductions pass.
   const detail::conclusion<Policy> conclude{resolved, out};
   std::array<owed_reduction, most_axes> passed{};
   for (std::size_t i = 0; i < all.operand_count; ++i) conclude.conclude_operand(i, passed);

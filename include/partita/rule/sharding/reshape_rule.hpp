@@ -84,6 +84,7 @@ struct reshape_walk {
   constexpr void walk() {
     if (walk_nothing()) return;
     while (true) {
+      // Both sides are at a dimension boundary after the same number of elements: a new group starts.
       const bool between = from.rest == 1 && to.rest == 1 && from.passed == to.passed;
       if (between && at_end(from) && at_end(to)) return;
       if (between) ++groups;
@@ -121,6 +122,7 @@ struct reshape_walk {
     const side& ahead = from_is_behind ? to : from;
     if (behind.passed == ahead.passed && behind.rest != 1 && ahead.rest == 1)
       refuse("as many elements before as after");
+    // The side that is behind takes a factor of its own, which brings it closer to the other side.
     const std::size_t missing = ahead.passed / greatest_common_divisor(behind.passed, ahead.passed);
     const std::size_t common = greatest_common_divisor(behind.rest, missing);
     take_alone(behind, common > 1 ? common : behind.rest);

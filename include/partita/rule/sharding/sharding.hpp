@@ -16,8 +16,8 @@ namespace partita {
 struct placement {
   enum class what : std::uint8_t { replicate, shard, partial };
   what kind = what::replicate;
-  std::uint8_t dimension = 0;                  ///< of `shard`
-  owed_reduction owed = owed_reduction::none;  ///< of `partial`
+  std::uint8_t dimension = 0;                  ///< the dimension, for `shard`
+  owed_reduction owed = owed_reduction::none;  ///< the pending reduction, for `partial`
 
   static constexpr placement replicate() { return {}; }
   static constexpr placement shard(std::size_t d) {
