@@ -1,4 +1,4 @@
-// Shared memory, its pool, tensors that live in it, and words that all workers see.
+// Shared memory: the arena, its pool, tensors in it, and the common words that all workers can read.
 #include "../support/message_count.hpp"
 #include "mpi_test.hpp"
 
@@ -33,7 +33,7 @@ int all_workers() {
   return n;
 }
 
-/// A limit of this process while it lives.
+/// Sets a resource limit of this process during its lifetime.
 class limited {
  public:
   limited(__rlimit_resource what, std::size_t most) : what_(what) {
@@ -52,7 +52,7 @@ std::size_t address_space_in_use() {
   std::ifstream("/proc/self/statm") >> pages;
   return pages * 4096;
 }
-/// The number that the next file opened would have.
+/// The file descriptor that the next opened file would get.
 std::size_t next_file() {
   const int file = ::dup(0);
   ::close(file);
@@ -63,7 +63,7 @@ bool on_all_workers(bool here) {
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return all != 0;
 }
-/// Every worker writes its part and reads those of the others.
+/// Every worker writes its part of the memory and reads the parts of the others.
 bool all_read_what_others_wrote(const detail::own_node& members, detail::arena& memory) {
   auto* const block = static_cast<int*>(memory.allocate(4096));
   *block = own_worker() + 1;
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_SUITE(memory_of_a_node)
 BOOST_AUTO_TEST_CASE(little_address_space_on_one_worker_makes_it_smaller_on_all, *test::with_room()) {
   const partita::detail::own_node members(MPI_COMM_WORLD);
   if (members.size() == 1) return;
-  // bounds that no other test asks for, so that the arenas are new
+  // sizes that no other test uses, so that the arenas are new
   const std::size_t most = std::size_t{1} << 31;
   const bool poor = own_worker() == all_workers() - 1;
   const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(too_little_address_space_on_one_worker_gives_none_on_all) {
   const partita::detail::own_node members(MPI_COMM_WORLD);
   if (members.size() == 1) return;
   const bool poor = own_worker() == 0;
-  // what is left is much less than the least that is asked for, and enough for what MPI itself takes meanwhile
+  // the remaining memory is much less than the smallest arena, but enough for the allocations of MPI
   const limited space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
   BOOST_TEST(detail::shared_mapping(members, std::size_t{1} << 31, std::size_t{1} << 30).size() == 0);
 }
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_job_that_is_killed_leaves_no_file_behind) {
   bool mapped = false;
   for (std::string line; std::getline(maps, line);) {
     BOOST_TEST(line.find("/dev/shm/osc_sm") == std::string::npos);
-    // as the kernel shows a file that has no name: nothing of it outlives the last process that maps it
+    // this is how the kernel shows an unlinked file, which disappears with the last process that maps it
     if (line.find("/dev/shm/#") != std::string::npos) mapped = line.find("(deleted)") != std::string::npos;
   }
   BOOST_TEST(mapped == memory.shared());
@@ -188,8 +188,8 @@ BOOST_AUTO_TEST_CASE(sizes_waste_less_than_a_quarter_and_keep_their_class) {
   }
 }
 
-/// Blocks of the sizes and in the orders that hurt: each class of sizes by itself, growing and shrinking, with every
-/// second block kept, and at random; never more than `most` bytes at once. Calls look() after each step.
+/// Allocates blocks in sizes and orders that are hard for a pool: each size class alone, growing and shrinking, with
+/// every second block kept, and at random. At most `most` bytes are in use at any time. Calls look() after each step.
 template <class Pool, class Look>
 void hurt(Pool& pool, std::size_t most, Look look) {
   std::vector<std::pair<void*, std::size_t>> kept;
@@ -240,13 +240,13 @@ BOOST_AUTO_TEST_CASE(memory_follows_what_is_used_whatever_the_sizes) {
   });
   BOOST_TEST(worst <= memory.most_used_bytes() / 2 * 3);
   BOOST_TEST(memory.most_used_bytes() <= most + 1000 * 4096);  // in whole pages
-  if (memory.shared()) {                                       // the system says the same
+  if (memory.shared()) {                                       // the operating system confirms it
     std::vector<unsigned char> pages(highest / 4096 + 1);
     BOOST_TEST(::mincore(memory.at(members.place(), 0), highest, pages.data()) == 0);
     std::size_t there = 0;
     for (const unsigned char p : pages) there += p % 2;
     BOOST_TEST(there * 4096 <= memory.resident_bytes());
-    BOOST_TEST(highest < 40 * most);  // addresses: joined, they come again
+    BOOST_TEST(highest < 40 * most);  // addresses of freed blocks are joined and used again
   }
 }
 
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common_on_any_nodes) {
     bool right = true;
     constexpr std::uint64_t rounds = 400;
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      // each worker leaves out a bit of its own in one word, and all say the round in another
+      // each worker clears its own bit in one word, and all workers pass the number of the round in another
       const std::uint64_t said = ~(std::uint64_t{1} << (static_cast<std::uint64_t>(own_worker()) + round) % 64);
       partita::detail::shared_flags::words all{};
       right = flags.all_and({round, said, ~round, 5}, all) && right;
@@ -304,10 +304,10 @@ BOOST_AUTO_TEST_CASE(every_worker_sees_what_all_have_in_common_on_any_nodes) {
       right = right && all == partita::detail::shared_flags::words{round, expected, ~round, 5};
     }
     BOOST_TEST(right);
-    // the first of each node sends the messages of the fastest dissemination, the others nothing
+    // the first worker of each node sends the messages of the fastest dissemination, the others send nothing
     const auto used = static_cast<std::size_t>(all_workers() < nodes ? all_workers() : nodes);
     const std::size_t messages = partita::detail::dissemination::over(used, members.link().cost).messages();
-    BOOST_TEST(messages == (used < 2 ? 0U : used - 1U));  // over the link that pretended nodes have, in one round
+    BOOST_TEST(messages == (used < 2 ? 0U : used - 1U));  // on the link that pretended nodes have, one round is fastest
     BOOST_TEST(test::bytes_sent() - before == (members.place() == 0 ? rounds * messages * 32 : 0));
   }
 }

@@ -1,5 +1,5 @@
-// Every way that boxes can move between workers, on random cuts, grids, orders of dimensions and strides: afterwards
-// each worker holds exactly what the function of the global index says.
+// Box exchanges over every channel, with random distributions, grids, orders of dimensions and strides. Afterwards each
+// element must equal the function of its global index.
 #include <partita/comm/box_exchange.hpp>
 #include <partita/comm/detail/message/pair_messages.hpp>
 #include <partita/comm/detail/node/memory_way.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace partita;
 template <std::size_t Rank>
-using index = partita::index<Rank>;  // not the function of <strings.h>
+using index = partita::index<Rank>;  // hides the function index() of <strings.h>
 
 int own_worker() {
   int w = 0;
@@ -33,12 +33,12 @@ int all_workers() {
   return n;
 }
 
-/// A piece of one dimension: which part holds it and where in that part's block.
+/// A piece of one dimension: the part that holds it and its position in that part's block.
 struct piece {
   std::size_t part, start, stop, at;
 };
 
-/// Cuts n indices over p parts: at random places, or dealt in blocks.
+/// Distributes n indices over p parts: in random intervals, or block-cyclically.
 std::vector<piece> random_cut(std::size_t n, std::size_t p, std::mt19937& random) {
   std::vector<piece> pieces;
   if (random() % 3 == 0) {
@@ -60,12 +60,12 @@ std::vector<piece> random_cut(std::size_t n, std::size_t p, std::mt19937& random
   return pieces;
 }
 
-/// A tensor cut over a grid whose places are taken by some workers in some order.
+/// A tensor distributed over a grid of some workers in some order.
 template <std::size_t Rank>
 struct layout {
   std::array<std::vector<piece>, Rank> cuts;
   std::array<std::size_t, Rank> grid{};
-  std::vector<std::size_t> workers;  // by place
+  std::vector<std::size_t> workers;  // the worker at each place
 
   static layout random(const std::array<std::size_t, Rank>& extents, std::size_t available, std::mt19937& random) {
     layout l;
@@ -81,7 +81,7 @@ struct layout {
     l.workers.resize(places);
     return l;
   }
-  /// Every box of the tensor that is one piece along each dimension: f(worker, start, shape, at).
+  /// Calls f(worker, start, shape, at) for every box of the tensor that is one piece along each dimension.
   template <class F>
   void for_each_box(F f) const {
     std::array<std::size_t, Rank> choice{};
@@ -146,10 +146,10 @@ T value_of(std::size_t n) {
   }
 }
 
-/// How the blocks of a trial lie and travel.
+/// The parameters of a trial: the memory of the blocks and the channels.
 struct trial {
-  int pretended_nodes;  // 0: nothing is shared
-  bool pooled;          // results live in the arena
+  int pretended_nodes;  // 0: without shared memory
+  bool pooled;          // results are in the arena
   partita::detail::message_policy message;
   std::size_t arena_bytes;
 };
@@ -164,7 +164,7 @@ void moves_everything(const trial& how, unsigned seed,
   std::array<std::size_t, Rank> extents{}, order{};
   for (auto& n : extents) n = 1 + random() % largest;
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::shuffle(order.begin(), order.end(), random);  // of the dimensions of the result in memory
+  std::shuffle(order.begin(), order.end(), random);  // the order of the result's dimensions in memory
   const auto n = static_cast<std::size_t>(all_workers());
   const auto from = layout<Rank>::random(extents, n, random), to = layout<Rank>::random(extents, n, random);
 
@@ -221,7 +221,7 @@ void moves_everything(const trial& how, unsigned seed,
   std::array<std::ptrdiff_t, Rank> x_strides = dense(source_shape, order), y_strides = received_strides;
   const bool spread = !how.pooled && random() % 2 == 0;
   std::ptrdiff_t x_origin = 0;
-  for (std::size_t d = 0; d < Rank; ++d) {  // a view into something larger, some dimensions backwards
+  for (std::size_t d = 0; d < Rank; ++d) {  // a view into a larger tensor, with some dimensions reversed
     x_strides[d] *= 2;
     if (spread) y_strides[d] *= 3;
     if (random() % 4 == 0 && source_shape[d] > 0) {
@@ -260,7 +260,7 @@ void moves_everything(const trial& how, unsigned seed,
     });
     exchange.start(x.data() + x_origin, x_strides.data(), y, y_strides.data());
     exchange.finish();
-    std::fill(x.begin(), x.end(), value_of<T>(999));  // x may change now
+    std::fill(x.begin(), x.end(), value_of<T>(999));  // x may be overwritten now
     to.for_each_box([&](std::size_t taker, const index<Rank>& start, const std::array<std::size_t, Rank>& shape,
                         const index<Rank>& at) {
       if (taker != me) return;

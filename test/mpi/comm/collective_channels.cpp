@@ -1,5 +1,5 @@
-// Broadcast and sum-reduce of every size of block: through slots, through shared blocks in chunks, from any root, with
-// the root outside, with groups that overlap, and in a loop that allocates nothing.
+// Broadcast and sum-reduce of blocks of all sizes: through slots and through shared blocks in chunks, with any root,
+// with the root outside its group, with overlapping groups, and in a loop without allocations.
 #include "mpi_test.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool is_ramp(const Y& y, std::size_t n, std::size_t shift, T factor) {
   return right;
 }
 
-/// Numbers of very different sizes, both signs and no pattern, so that the order of summation shows in the result.
+/// Irregular numbers of very different sizes and both signs, so that the result depends on the order of summation.
 template <class T>
 T of_any_size(std::size_t i, std::size_t worker) {
   if constexpr (requires { typename T::value_type; }) {
@@ -57,7 +57,7 @@ xt::xtensor<T, 1> of_all_sizes(std::size_t n, std::size_t worker) {
   for (std::size_t i = 0; i < n; ++i) x(i) = of_any_size<T>(i, worker);
   return x;
 }
-/// The correctly rounded sum, by a number as wide as all exponents.
+/// The correctly rounded sum, by a fixed-point number that covers all exponents.
 template <class T, class Value>
 T rounded_once(std::size_t count, Value value) {
   if constexpr (requires { typename T::value_type; }) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(every_worker_can_be_the_root_of_a_block_of_any_size) {
         const std::size_t held = me == root ? n : 0;
         const auto y = b(ramp<float>(held, shift));
         BOOST_TEST(is_ramp(y, n, shift, 1.F));
-        const auto sum = s(y);  // of blocks in shared memory, where that is how they came
+        const auto sum = s(y);  // of blocks in shared memory, if they arrived there
         BOOST_TEST(is_ramp(sum, held, shift, factor));
         BOOST_TEST(is_ramp(s(ramp<float>(n, shift)), held, shift, factor));  // of blocks in private memory
         BOOST_TEST(is_ramp(b(sum), n, shift, factor));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(groups_that_overlap_move_blocks_of_different_sizes) {
   if (everyone.size() < 4) return;
   const std::size_t me = everyone.id();
   const auto two = everyone.partition(extents<2, 1>{}, workers{3, 1});
-  const auto four = everyone.partition(extents<2, 2>{}, workers{0, 1, 3, 2});  // 3 feeds 0 and 1, 1 feeds 3 and 2
+  const auto four = everyone.partition(extents<2, 2>{}, workers{0, 1, 3, 2});  // 3 sends to 0 and 1, 1 sends to 3 and 2
   const broadcast b(two, four);
   for (std::size_t n : sizes)
     for (std::size_t shift = 0; shift < 3; ++shift) {
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(sums_are_added_up_along_the_tree_that_messages_take) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size();
   const partita::detail::own_node& members = partita::detail::own_node::of(everyone.state()->communicator());
-  if (members.size() != P) return;  // with several nodes, node by node
+  if (members.size() != P) return;  // with several nodes the order of summation is different
   const auto all = everyone.partition(extents<dynamic>(P));
   for (std::size_t n : {100U, 1025U, 150001U}) {
     std::vector<xt::xtensor<float, 1>> blocks;
@@ -194,7 +194,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reproducible_sums_are_rounded_once_wherever_the_wo
     const auto x = of_all_sizes<T>(n, me);
     const auto sum = a(x);
     xt::xtensor<T, 1> expected = sum;
-    for (std::size_t i = 0; i < n; i += n / test::random_cases(n))  // every element, but inside a sanitizer
+    // every element, but only some of them inside a sanitizer
+    for (std::size_t i = 0; i < n; i += n / test::random_cases(n))
       expected(i) = rounded_once<T>(P, [&](std::size_t k) { return of_any_size<T>(i, k); });
     BOOST_TEST(same_bits(sum, expected));
     BOOST_TEST(same_bits(a_turned(x), expected));
@@ -208,7 +209,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reproducible_sums_are_rounded_once_wherever_the_wo
 }
 
 BOOST_AUTO_TEST_CASE(reproducible_sums_are_the_same_whatever_number_of_workers_give_zeros) {
-  // two summands, on the first and on the last of any number of workers; those between give zeros
+  // two summands, on the first and on the last worker; the workers between them add zeros
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id(), n = 5000;
   xt::xtensor<double, 1> expected = of_all_sizes<double>(n, 0);
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(reproducible_sums_are_the_same_whatever_number_of_workers_g
   }
 }
 
-/// How many messages all workers send in f.
+/// The number of messages that all workers send in f.
 template <class F>
 std::size_t messages_in(const world& everyone, F f) {
   const std::size_t before = test::messages();
@@ -242,13 +243,14 @@ BOOST_AUTO_TEST_CASE(a_steady_call_sends_a_message_to_each_node_or_worker_but_th
   const auto all = everyone.partition(extents<dynamic>(P));
   const auto one = everyone.partition(extents<1>{});
   for (std::size_t n : {7U, 30000U}) {
-    const broadcast b(one, all);  // without an agreement shapes change on all workers together: here, never
+    // without agreement, shapes must change on all workers together; here they do not change
+    const broadcast b(one, all);
     const sum_reduce s(all, one);
     const all_sum_reduce a(all, dimensions<0>);
     const auto x = ramp<float>(n, 0), source = ramp<float>(everyone.id() == 0 ? n : 0, 0);
-    b(source), s(x), a(x);  // the first call also tells the block shapes
+    b(source), s(x), a(x);  // the first call also sends the block shapes
     const std::size_t apart = test::workers_told_by_message(everyone);
-    // who gets a block and gives none has nothing that tells its shape, so all agree first, at every level of checks
+    // a worker that only receives does not know the shape, so all workers agree first, at every level of checks
     std::size_t agreement = test::messages_of_an_agreement(everyone);
     PMPI_Allreduce(MPI_IN_PLACE, &agreement, 1, MPI_UNSIGNED_LONG, MPI_SUM, everyone.communicator());
     const block_routes routes{apart, n * sizeof(float)};
@@ -291,10 +293,10 @@ BOOST_AUTO_TEST_CASE(a_view_of_the_roots_block_has_its_values_for_as_long_as_it_
     std::vector<shared_view_of<double, 1>> kept;
     for (std::size_t n : sizes)
       for (std::size_t shift = 0; shift < 3; ++shift) {
-        const broadcast b(one, all, shared_view);  // gone at the end of the turn
+        const broadcast b(one, all, shared_view);  // destroyed at the end of the turn
         auto x = ramp<double>(me == root ? n : 0, shift);
         kept.push_back(b(x));
-        x.fill(-1);  // and x is written anew
+        x.fill(-1);  // and x is overwritten
         BOOST_TEST(is_ramp(sum_reduce(all, one)(kept.back()), me == root ? n : 0, shift, static_cast<double>(P)));
       }
     const auto copies = kept;
@@ -339,7 +341,7 @@ BOOST_AUTO_TEST_CASE(views_in_a_steady_loop_take_no_fresh_block_and_allocate_not
       partita::detail::arena::of_environment(partita::detail::own_node::of(everyone.state()->communicator()));
   const std::size_t blocks = memory.fresh_blocks(), before = test::allocations();
   for (int k = 0; k < 20; ++k) once();
-  BOOST_TEST(memory.fresh_blocks() <= blocks + 2);  // who lends may still wait for who is slow
+  BOOST_TEST(memory.fresh_blocks() <= blocks + 2);  // a worker that lends blocks may still wait for a slow one
   BOOST_TEST(test::allocations() <= before + 4);
 }
 

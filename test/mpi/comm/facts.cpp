@@ -1,4 +1,4 @@
-// Small facts among workers: all of them know what each of them said.
+// The small allgather: every worker gets the data of all workers.
 #include "mpi_test.hpp"
 
 #include <partita/comm/facts.hpp>

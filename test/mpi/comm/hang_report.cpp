@@ -1,4 +1,4 @@
-// A wait for somebody who does not come: who is missing is said, and nobody hangs without a word.
+// Hang reports: a long wait names the missing workers, so there are no silent hangs.
 #include "mpi_test.hpp"
 
 #include <sys/wait.h>
@@ -20,13 +20,13 @@ using vector = xt::xtensor<double, 1>;
 
 const vector x{1, 2, 3};
 
-/// PARTITA_PATIENCE while it lives.
+/// Sets PARTITA_PATIENCE during its lifetime.
 class patience {
  public:
   explicit patience(const char* seconds) { ::setenv("PARTITA_PATIENCE", seconds, 1); }
   ~patience() { ::unsetenv("PARTITA_PATIENCE"); }
 };
-/// How long a wait may be before it is reported, while it lives; and what is reported goes to a file.
+/// During its lifetime, waits are reported after the given seconds, and the reports are written to a file.
 class told {
  public:
   explicit told(double seconds) : name_("/tmp/partita_hang_report_" + std::to_string(::getpid())) {
@@ -83,7 +83,7 @@ void expect_all_well() {
 BOOST_AUTO_TEST_SUITE(hang_reports)
 
 BOOST_AUTO_TEST_CASE(two_worlds_used_in_another_order_are_an_error_if_asked_for, *test::at_least(2)) {
-  const patience little("0.7");  // also for worlds to be left
+  const patience little("0.7");  // applies to the end of a world as well
   const world a(test::workers()), b(test::workers());
   const auto on_a = sum_over(a), on_b = sum_over(b);
   on_a(x), on_b(x);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(two_worlds_used_in_another_order_are_an_error_if_asked_for,
   BOOST_TEST(has(said, "has waited for"), said);
   BOOST_TEST(has(said, "in partita::all_sum_reduce(p, dimensions)"), said);
   BOOST_TEST(has(said, "PARTITA_PATIENCE makes this an error"), said);
-  // what is lost is reported at once
+  // a call on a lost world is reported at once
   BOOST_TEST(has(sentence_of<communication_error>([&] { (a.id() == 1 ? on_b : on_a)(x); }), "make a new world"));
   boost::mpi::communicator(test::workers()).barrier();
   expect_all_well();
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(one_world_more_is_an_error_if_asked_for, *test::at_least(2)
   const world a(test::workers());
   const auto on_a = sum_over(a);
   on_a(x);
-  // not freed: what was begun on it is still on its way when the wait is given up
+  // not freed: its operations are still pending when the wait is given up
   static const auto& other = *new boost::mpi::communicator(test::workers(), boost::mpi::comm_duplicate);
   {
     const bool makes = a.id() + 1 == a.size();
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_computes_for_long_is_named_once_by_the_lowest
   test::workers().barrier();
   if (everyone.id() + 1 == n) std::this_thread::sleep_for(std::chrono::seconds(4));
   const auto y = sum(x);
-  BOOST_TEST(y(0) == static_cast<double>(n));  // nothing is ended
+  BOOST_TEST(y(0) == static_cast<double>(n));  // without PARTITA_PATIENCE the job is not ended
   const auto lines = where.lines();
   std::size_t told = 0;
   for (const std::string& line : lines) told += line.starts_with("partita: worker") ? 1 : 0;
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_leaves_its_parents_world_alone_and_may_not_u
   if (child == 0) {
     const std::string said = sentence_of<communication_error>([&] { (*sum)(x); });
     everyone.reset();
-    sum.reset();  // and with it the last of the world
+    sum.reset();  // this releases the last reference to the world
     ::_exit(has(said, "this is a forked child of one") ? 0 : 1);
   }
   int status = 1;
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_world_that_was_moved_from_is_refused) {
 
 namespace {
 
-/// Destroyed after main, when MPI is over: a kernel that is used then says so, and its world goes quietly.
+/// Destroyed after main, when MPI is finalised: using a kernel is an error then, but its world is destroyed silently.
 struct after_finalize {
   using kernel = decltype(sum_over(std::declval<world>()));
   std::optional<world> everyone;

@@ -1,4 +1,4 @@
-// What messages between nodes take: tried, told by the environment, and of no influence on results.
+// The cost of messages between nodes: measured or set by the environment. It has no influence on results.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
@@ -16,13 +16,13 @@ namespace {
 
 using vector = xt::xtensor<double, 1>;
 
-/// Nodes that are pretended, and what is said of their link, for the worlds made meanwhile.
+/// Pretends nodes and sets the parameters of their link, for worlds that are made during its lifetime.
 struct nodes_with_link {
   nodes_with_link(const char* n, const char* l) : nodes("PARTITA_NODES", n), link("PARTITA_LINK", l) {}
   test::pretended nodes, link;
 };
 
-/// Sums whose last bits depend on their order, and blocks.
+/// Sums whose last bits depend on the order of summation, and moved blocks.
 std::vector<vector> results(const world& everyone) {
   const auto all = everyone.partition(extents(everyone.size()));
   const auto first = everyone.partition<1>();
@@ -33,7 +33,7 @@ std::vector<vector> results(const world& everyone) {
   for (const std::size_t n : {5U, 700U, 1900U, 9000U, 40000U}) {
     vector x = xt::ones<double>({n}), none = zero_volume<double, 1>();
     for (std::size_t k = 0; k < n; ++k) x(k) = 1.0 / static_cast<double>(3 + k + 7 * everyone.id());
-    for (int again = 0; again < 2; ++again)  // what begins before all agree does so from the second call on
+    for (int again = 0; again < 2; ++again)  // sends before the agreement begin with the second call
       got.push_back(spread(everyone.id() == 0 ? x : none)), got.push_back(sum(x)), got.push_back(sums(x));
   }
   return got;
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_it) {
 }
 
 BOOST_AUTO_TEST_CASE(what_was_sent_for_nothing_is_nobodys, *test::at_least(3)) {
-  const nodes_with_link now("3", "1e-5,1e-6,1e-10,32768");  // more than MPI sends at once between these "nodes"
+  const nodes_with_link now("3", "1e-5,1e-6,1e-10,32768");  // more than MPI's eager limit between these "nodes"
   const world everyone(test::workers());
   const auto all = everyone.partition(extents(everyone.size()));
   const broadcast spread(everyone.partition<1>(), all);

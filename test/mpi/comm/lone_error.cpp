@@ -1,4 +1,4 @@
-// A worker that throws alone leaves messages of the others unread: no later world takes them for its own.
+// A worker that throws alone leaves messages of the others unread. A later world must not receive them.
 #include "mpi_test.hpp"
 
 #include <optional>
@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(leaves_nothing_to_the_worlds_after_it, *test::at_least(2)) 
         shape_error, [](const shape_error& e) { return std::string(e.what()) == "alone"; });
     if (alone) everyone.reset();
     MPI_Barrier(test::workers());
-    if (!alone) {  // they go on: what they send comes when worker 0 has left
+    if (!alone) {  // they continue: their messages arrive when worker 0 has left
       const int sent = round;
       for (int k = 0; k < 8; ++k) MPI_Send(&sent, 1, MPI_INT, 0, 7, everyone->state()->communicator());
       everyone.reset();

@@ -1,5 +1,5 @@
-// A worker without memory for a call leaves nobody waiting: all throw, or those that wait for a worker that left say
-// so.
+// A worker that has no memory for a call causes no hang: either all workers throw, or those that wait for it report
+// that it has left.
 #include "mpi_test.hpp"
 
 #include <new>
@@ -15,7 +15,7 @@ namespace {
 text describe() { return "a call of a test"; }
 void agree(const world& everyone) { detail::agree_if_checked(*everyone.state(), 7, detail::complaint(), describe); }
 
-/// Waits are long after so many seconds, while it lives.
+/// Sets after how many seconds a wait is long, during its lifetime.
 class patience {
  public:
   explicit patience(double seconds) { detail::hang_report::patience = seconds; }

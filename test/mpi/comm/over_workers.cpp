@@ -1,4 +1,4 @@
-// A number of each worker, combined over all of them: sums, extremes, conditions and scans.
+// Numbers combined over all workers: sums, extremes, conditions and scans.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -19,7 +19,7 @@ using test::refused;
 
 namespace {
 
-/// Not associative in floating point, so that another order of summation shows.
+/// Numbers whose floating-point sum depends on the order of summation.
 double awkward(std::size_t k) { return (k % 2 == 0 ? 1e16 : 1.0) / (1.0 + 0.1 * static_cast<double>(k)); }
 
 struct longest {

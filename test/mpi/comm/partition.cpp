@@ -1,4 +1,4 @@
-// Worlds and partitions: what every worker knows of them without asking anybody.
+// Worlds and partitions: the properties that every worker knows without communication.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(partitions_are_equal_by_content) {
   BOOST_TEST(!(everyone.partition<1>() == everyone.partition<1>(workers{n - 1})) == (n > 1));
   BOOST_TEST((all.reshape(extents<1, dynamic, 1>(n)).reshape(extents<dynamic>(n)) == all));
   const world other(everyone.communicator());
-  BOOST_TEST(!(other.partition(extents<dynamic>(n)) == all));  // another world, even of the same workers
+  BOOST_TEST(!(other.partition(extents<dynamic>(n)) == all));  // a different world, although of the same workers
 }
 
 BOOST_AUTO_TEST_CASE(balanced_extents_take_all_workers_at_any_rank) {
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_partition_of_nobody_is_refused_alike_on_all_workers_howev
   BOOST_TEST(refused<partition_error>([&] { everyone.partition<1>(workers(0, 0)); }).find(sentence) == 0U);
   BOOST_TEST(refused<partition_error>([&] { everyone.partition<1>().reshape<0>(); }).find(sentence) == 0U);
   BOOST_TEST(refused<partition_error>([&] { everyone.partition<1>().subset<0>(workers{}); }).find(sentence) == 0U);
-  // so no kernel meets one, and the world is as good as before
+  // no kernel gets an invalid partition, and the world still works
   BOOST_TEST(
       (broadcast(everyone.partition<1>(), everyone.partition<1>())(xt::xtensor<int, 1>{3}) == xt::xtensor<int, 1>{3}));
 }

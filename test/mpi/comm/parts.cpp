@@ -1,4 +1,4 @@
-// Worlds of some of the workers: kernels on a part agree among its workers only.
+// Worlds of some workers: kernels in such a world communicate among its workers only.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 using vector = xt::xtensor<double, 1>;
 
-/// The sum of what the workers of a world give: each its number there.
+/// The sum of the ids of the workers of a world.
 double sum_of_numbers(const world& w) {
   return all_sum_reduce(w.partition(extents(w.size())), dimensions<0>)(vector{static_cast<double>(w.id())})(0);
 }

@@ -1,4 +1,4 @@
-// A signal that one worker gets is known to all of them at the same point.
+// When one worker gets a signal, all workers learn of it at the same call.
 #include "mpi_test.hpp"
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Threads: each with a world of its own works, two in one world are distinguished from one.
+// Threads: each thread may use its own world; two threads in one world at the same time are an error.
 #include "mpi_test.hpp"
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 using namespace partita;
 using vector = xt::xtensor<double, 1>;
 
-/// Sums and broadcasts of blocks of m elements; how many results were wrong.
+/// Sums and broadcasts blocks of m elements; returns how many results were wrong.
 std::size_t wrong_results(const world& w, std::size_t m, std::size_t rounds) {
   const auto p = w.partition(extents(w.size()));
   const all_sum_reduce sum(p, dimensions<0>);
@@ -42,11 +42,11 @@ bool may_use_threads() {
   return provided == MPI_THREAD_MULTIPLE;
 }
 
-/// Of two threads of worker 0 that call a kernel of one world at once, one is refused.
+/// Checks that one of two threads of worker 0 that call a kernel of one world at the same time gets an error.
 void expect_one_of_two_refused(const world& everyone) {
   const all_sum_reduce sum(everyone.partition(extents(everyone.size())), dimensions<0>);
   sum(vector{1});
-  // on worker 0 two threads wait for the others, who come when one of them was refused
+  // on worker 0 two threads wait for the other workers, which make their call when one thread got the error
   std::atomic<int> refused = 0;
   if (everyone.id() == 0) {
     const auto call = [&] {

@@ -1,5 +1,4 @@
-// What a steady loop costs: no allocation, no page fault; and the counts of messages and bytes are the
-// plan's.
+// The transport in a steady loop: no allocation and no page fault, and as many messages and bytes as the plan says.
 #include "../support/allocation_count.hpp"
 #include "../support/page_faults.hpp"
 #include "pretended.hpp"
@@ -30,8 +29,8 @@ std::size_t all_workers() {
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   return static_cast<std::size_t>(n);
 }
-/// A third way, which knows nothing of MPI or shared memory: a network inside this process. What is sent waits in a
-/// queue for each pair until its receiver comes; every box is recorded.
+/// A third channel, without MPI or shared memory: a network inside this process. A sent box waits in the queue of its
+/// pair of workers until the receiver takes it. Every box is recorded.
 class simulated_network {
  public:
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::vector<char>>> queues;
@@ -73,7 +72,7 @@ class simulated_network {
   };
 };
 // [simulated]
-/// One worker's access to it.
+/// The channel of one worker to the simulated network.
 class simulated_way : public partita::detail::way {
  public:
   simulated_way(simulated_network& net, std::size_t own) : net_(&net), own_(own) {}
@@ -91,12 +90,12 @@ class simulated_way : public partita::detail::way {
 
 const auto floats = partita::detail::element_kind::moved<float>();
 
-/// Rows to columns of a tensor of floats.
+/// Moves a tensor of floats from rows to columns.
 class rows_to_columns {
  public:
   explicit rows_to_columns(const partita::detail::transport_policy& policy) : ways_(MPI_COMM_WORLD, policy) {}
 
-  /// The sum of the result, so that somebody reads it.
+  /// Returns the sum of the result, so that the result is read.
   float call(std::size_t rows, std::size_t columns, const std::vector<float>& x) {
     const std::size_t n = all_workers(), me = own_worker();
     const grid<dynamic_extents<2>> tall{dynamic_extents<2>(n, std::size_t{1})},
@@ -153,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_neither_allocates_nor_faults) {
 
 BOOST_AUTO_TEST_CASE(on_one_node_there_is_no_message_and_what_is_shared_is_what_the_plan_says) {
   if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;    // the environment has decided
-  rows_to_columns move({.shared = true, .pretended_node = 0});  // one node, whatever the environment pretends
+  rows_to_columns move({.shared = true, .pretended_node = 0});  // one node, even if the environment pretends several
   std::vector<float> x(600 * 600, 1.F);
   move.call(500, 600, x);
   std::size_t elements = 0;
@@ -232,7 +231,7 @@ BOOST_AUTO_TEST_CASE(exchanges_that_overlap_do_not_mix) {
 }
 
 BOOST_AUTO_TEST_CASE(a_third_way_carries_the_same_plans_and_sums_what_is_reversed) {
-  // five simulated workers, all inside this process: parts of a vector to wholes, and wholes to sums of parts
+  // five simulated workers in this process: gathers a vector, and reduce-scatters vectors
   constexpr std::size_t n = 5, whole = 12;
   const partita::detail::own_node members(MPI_COMM_WORLD);
   auto& memory = partita::detail::arena::of(members, ~std::size_t{0});
@@ -287,10 +286,10 @@ BOOST_AUTO_TEST_CASE(a_kernel_takes_flags_for_each_worker_of_the_node_and_no_rin
 }
 
 BOOST_AUTO_TEST_CASE(boxes_go_by_message_where_no_room_is_left_for_a_ring) {
-  const std::size_t n = all_workers(), me = own_worker(), each = 300001;  // slots of a size that no other test takes
+  const std::size_t n = all_workers(), me = own_worker(), each = 300001;  // slots of a size that no other test uses
   partita::detail::transport ways(MPI_COMM_WORLD);
   const test::pretended none("PARTITA_SHARED_FREE", "0");
-  std::vector<std::pair<void*, std::size_t>> taken;  // what lies there from before
+  std::vector<std::pair<void*, std::size_t>> taken;  // blocks that earlier tests left in the pool
   for (std::size_t bytes = std::size_t{1} << 24; bytes > 2048; bytes -= bytes / 9) do
       taken.emplace_back(ways.memory().allocate(bytes), bytes);
     while (ways.memory().holds(taken.back().first));

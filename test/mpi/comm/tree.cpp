@@ -1,4 +1,4 @@
-// What a group passes along its tree comes to all members, and what they bring together is combined once.
+// Trees of groups: a broadcast reaches all members, and a reduction combines each contribution once.
 #include "mpi_test.hpp"
 
 #include <partita/comm/tree.hpp>
@@ -10,7 +10,7 @@ using detail::tag;
 
 namespace {
 
-/// All workers from this one on, the highest id first; no members for the others.
+/// The group of all workers from `first` on, the highest id first; no members on the other workers.
 worker_group group_from(const world& everyone, std::size_t first) {
   worker_group group;
   for (std::size_t k = everyone.size(); k-- > first && everyone.id() >= first;) {

@@ -1,4 +1,4 @@
-// The public adjoint test: what passes it, what does not, and what it refuses on all workers alike.
+// The public adjoint test: kernels that pass it, kernels that fail it, and errors that are the same on all workers.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 using namespace partita;
 using matrix = xt::xtensor<double, 2>;
 
-/// Twice its argument; what `wrong_on` says is wrong on the last worker.
+/// Doubles its argument; the direction in `wrong_on` is wrong on the last worker.
 struct twice {
   enum class fault { none, adjoint, shape } what = fault::none;
   bool here = false;

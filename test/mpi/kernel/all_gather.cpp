@@ -1,5 +1,5 @@
-// all_gather and reduce_scatter: what every worker gets, each the other's adjoint, and errors that are the same
-// everywhere.
+// all_gather and reduce_scatter: their results on every worker, that they are adjoint to each other, and errors that
+// are the same on all workers.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 using namespace partita;
 using test::refused;
 
-/// Integers that depend on the worker and on the place, so that no two blocks look alike.
+/// Integers that depend on the worker and the index, so that all blocks differ.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> filled(const std::array<std::size_t, Rank>& shape, std::size_t worker) {
   auto x = uninitialised<T, Rank>(shape);
@@ -24,7 +24,7 @@ xt::xtensor<T, Rank> filled(const std::array<std::size_t, Rank>& shape, std::siz
   return x;
 }
 
-/// How the members of a group share the n indices of dimension 0.
+/// How the n indices of dimension 0 are distributed over the members of a group.
 struct cutting {
   const char* name;
   std::size_t (*size)(std::size_t k);
@@ -43,7 +43,8 @@ bool same(const A& a, const B& b) {
   return std::equal(a.data(), a.data() + a.size(), b.data());
 }
 
-/// Compares a call and its adjoint with the sequential executor on the blocks of all workers, and both with each other.
+/// Compares a call and its adjoint with the sequential executor on the blocks of all workers, and checks that they are
+/// adjoint.
 template <class Ours, class Theirs, std::size_t Rank, class T>
 void compare(const world& everyone, Ours&& ours, Theirs&& theirs, const std::vector<xt::xtensor<T, Rank>>& x) {
   const std::size_t me = everyone.id();

@@ -1,4 +1,4 @@
-// all_to_all: the cut of one dimension moves to another, as one process computes it, and back.
+// all_to_all: the partitioned dimension changes, as the sequential executor computes it, and changes back.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 

@@ -1,5 +1,5 @@
-// What goes from node to node: whatever the kernel, each byte once to each node that needs it. Nodes are pretended, so
-// that messages are exactly what leaves a node.
+// Traffic between nodes: every kernel sends each byte at most once to each node that needs it. Nodes are pretended, so
+// messages are exactly the data that leaves a node.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
@@ -30,13 +30,13 @@ struct cluster {
   test::pretended apart{"PARTITA_NODES", std::to_string(nodes).c_str()}, memory{"PARTITA_SHARED", shared};
 };
 
-/// Elements that all workers together have sent in the last call.
+/// The number of elements that all workers together sent in the last call.
 template <class Kernel>
 std::size_t sent(const Kernel& kernel) {
   return boost::mpi::all_reduce(test::workers(), kernel.counts().bytes_by_message, std::plus<>()) / sizeof(double);
 }
 
-/// Numbers of like magnitude, of all magnitudes, that cancel each other, the largest and the smallest, and zeros.
+/// Numbers of similar magnitude, of all magnitudes, that cancel each other, the largest, the smallest, and zeros.
 double of_any_kind(std::size_t i, std::size_t worker) {
   using limits = std::numeric_limits<double>;
   const std::size_t mixed = (i * 2654435761U + worker * 40503U) % 100003;
@@ -67,7 +67,7 @@ xt::xtensor<T, 1> block_of_any_kind(std::size_t n, std::size_t worker) {
   }
   return x;
 }
-/// Its sum over workers first … last - 1, each rounded once.
+/// The correctly rounded sums over workers first … last - 1.
 template <class T>
 xt::xtensor<T, 1> sum_of_any_kind(std::size_t n, std::size_t first, std::size_t last) {
   using number = typename partita::detail::numbers_of<T>::type;
@@ -103,7 +103,7 @@ void expect_sums_rounded_once(const world& everyone, const std::string& where) {
     if (last.active()) expect(y, of_all, "sum_reduce");
     if (P == 1) continue;
     const auto others = everyone.partition(extents(P - 1), workers(1, P));
-    const auto z = sum_reduce(others, everyone.partition<1>(), reproducible)(x);  // into one that gives nothing
+    const auto z = sum_reduce(others, everyone.partition<1>(), reproducible)(x);  // the root does not contribute
     if (me == 0) expect(z, of_others, "sum_reduce of others");
   }
 }
@@ -113,7 +113,8 @@ void expect_sums_rounded_once(const world& everyone, const std::string& where) {
 BOOST_AUTO_TEST_SUITE(between_nodes)
 
 BOOST_AUTO_TEST_CASE(every_kernel_sends_each_byte_once_to_each_node) {
-  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // there is no room: workers of a node send messages, too
+  // without shared memory, workers of one node send messages, too
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;
   for (const std::size_t nodes : {1U, 2U, 3U}) {
     const cluster here{nodes, "1"};
     const world everyone(test::workers());
@@ -197,7 +198,7 @@ BOOST_AUTO_TEST_CASE(gathered_and_scattered_blocks_are_right_on_any_nodes_with_a
         wide.fill(-1);
         const auto y = g(x);
         auto later = g.start(x);
-        g.into(x, xt::view(wide, xt::all(), xt::range(2, 5)));  // not in shared memory, and with gaps
+        g.into(x, xt::view(wide, xt::all(), xt::range(2, 5)));  // a strided view that is not in shared memory
         const auto again = later.finish();
         auto z = uninitialised<double, 2>({n, 3});
         for (std::size_t i = 0; i < n; ++i)

@@ -1,4 +1,4 @@
-// Blocks made from a function of the global index are the parts of one tensor, however it is cut.
+// Blocks made from a function of the global index are the parts of one tensor, for every distribution.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -55,13 +55,13 @@ BOOST_AUTO_TEST_CASE(is_the_part_of_any_cut) {
   const std::size_t n = everyone.size();
   const auto p = everyone.partition(extents(n, 1)), root = everyone.partition(extents(1, 1));
   std::vector<std::size_t> sizes(n, 0);
-  sizes.back() = 10;  // the others hold nothing
+  sizes.back() = 10;  // the other blocks are empty
   for (const auto& cuts :
        {decomposition<2>{{cut::at(sizes), cut::balanced(7, 1)}},
         decomposition<2>::block_cyclic({10, 7}, {n, 1}, {2, 3}), decomposition<2>::balanced({10, 7}, {n, 1})}) {
     const auto block = block_from(p, cuts, at);
     BOOST_TEST((block.shape() == cuts.shape(p.index())));
-    repartition gather(p, root, from_cuts(cuts));  // puts each element where the cut says that it belongs
+    repartition gather(p, root, from_cuts(cuts));  // puts each element at its global index
     const matrix all = gather(block);
     if (root.active()) BOOST_TEST((all == whole()));
   }

@@ -1,5 +1,5 @@
-// A chain of kernels takes one agreement, not one for each of them, once all of them know what moves; who calls
-// something else gets an error, and the chain goes on.
+// A composed kernel needs one agreement instead of one for each part, once all parts have plans. A worker that makes a
+// different call gets an error, and the next calls work.
 #include "../support/message_count.hpp"
 #include "mpi_test.hpp"
 #include "pretended.hpp"
@@ -30,7 +30,7 @@ std::size_t messages_of(F f) {
   return test::messages() - before;
 }
 
-/// A sum over all workers for each of them, in three steps.
+/// A sum over all workers, in three steps.
 struct chained {
   world everyone{test::workers()};
   std::size_t P = everyone.size(), me = everyone.id();
@@ -53,7 +53,8 @@ struct chained {
 BOOST_AUTO_TEST_SUITE(compose_of_kernels)
 
 BOOST_AUTO_TEST_CASE(a_steady_call_takes_one_agreement) {
-  for (const char* const nodes : {"1", "64"}) {  // between nodes an agreement is messages, which can be counted
+  // between nodes an agreement consists of messages, which can be counted
+  for (const char* const nodes : {"1", "64"}) {
     const test::pretended apart("PARTITA_NODES", nodes);
     const chained k;
     const auto chain = k.chain();
@@ -152,7 +153,8 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers_and_the_chain_goes_o
     }
     const vector x = numbers(4, k.me);
     for (int call = 0; call < 3; ++call) BOOST_TEST((chain(x) == made_alike(x)));
-    BOOST_CHECK_THROW(k.me == 0 ? chain(x) : made_alike(x), disagreement_error);  // two that were made alike are two
+    // identically constructed kernels are different kernels
+    BOOST_CHECK_THROW(k.me == 0 ? chain(x) : made_alike(x), disagreement_error);
     BOOST_TEST((chain(x) == k.sum(4, 0)));
   }
 }

@@ -1,5 +1,5 @@
-// A worker that calls with elements of another type, also one of the same size, gets an error, and so do all others:
-// for every kernel in every direction, before it has cached anything and after.
+// If one worker calls with elements of a different type, even one of the same size, all workers get an error: for every
+// kernel in both directions, with and without a cached plan.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -21,7 +21,7 @@ xt::xtensor<T, 1> block() {
   return xt::ones<T>({4});
 }
 
-/// call(x) with doubles on all workers, then with another type on one of them, then with doubles again.
+/// Makes call(x) with doubles on all workers, then with a different type on one of them, then with doubles again.
 template <class Other, class Make, class Call>
 void expect_disagreement(const world& everyone, const char* what, Make make, Call call) {
   const auto x = block<double>();
@@ -102,7 +102,7 @@ void expect_disagreement_of_all() {
     auto y = xt::xtensor<element_of<decltype(x)>, 1>(std::array<std::size_t, 1>{4 * everyone.size()});
     k.into(x, y);
   });
-  // its adjoint is that of a forward call, which had a tensor of 4 elements in all
+  // the adjoint refers to a forward call, whose tensor had 4 elements
   const auto having_gathered = [&] {
     all_gather k(all, dimensions<0>);
     k(xt::xtensor<double, 1>(xt::ones<double>({everyone.id() == 0 ? std::size_t{4} : std::size_t{0}})));

@@ -1,4 +1,4 @@
-// A wrong call is the same error on every worker, and never a hang: what differs is who could see the mistake.
+// A wrong call throws the same error on every worker and never hangs, also if only some workers can see the mistake.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_sum_reduce.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace partita;
 
-/// What a call throws, by type and sentence; empty if it does not throw.
+/// The type and message of the exception that a call throws; empty if it does not throw.
 template <class Call>
 std::string thrown_by(Call call) {
   try {
@@ -31,7 +31,7 @@ std::string thrown_by(Call call) {
   return {};
 }
 
-/// The call throws an Error, with one sentence on all workers, which says `part`.
+/// Checks that the call throws an Error with the same message on all workers, and that the message contains `part`.
 template <class Error, class Call>
 void expect_error_on_all(const char* part, Call call) {
   const std::string mine = thrown_by(call);
@@ -42,7 +42,7 @@ void expect_error_on_all(const char* part, Call call) {
   for (const std::string& other : all) BOOST_TEST(other == mine);
 }
 
-/// After an error the world works as before.
+/// Checks that the world works after an error.
 void expect_all_well(const world& everyone) {
   const auto p = everyone.partition(extents(everyone.size()));
   const xt::xtensor<int, 1> x{1, 2};
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(blocks_of_one_sum_that_differ, *test::at_least(2)) {
                                    [&] { broadcast(root, all).adjoint(x); });
   expect_error_on_all<shape_error>("requires the blocks that are summed to have one shape",
                                    [&] { all_sum_reduce(all, dimensions<0>)(x); });
-  // the same number of elements in another shape is another block
+  // the same number of elements in a different shape
   const auto turned = everyone.id() == 1 ? ones(2, 3) : ones(3, 2);
   expect_error_on_all<shape_error>("from [2, 2] to [3, 3]", [&] { all_sum_reduce(all, dimensions<0>)(turned); });
   expect_all_well(everyone);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(views_that_have_not_the_shape_of_the_result_on_one_worker) 
   matrix tall = xt::zeros<double>({2 * everyone.size() + 1, std::size_t{1}});
   expect_error_on_all<shape_error>("requires a view of the shape of the result",
                                    [&] { repartition(all, across).into(x, tall); });
-  for (double element : tall) BOOST_TEST(element == 0.0);  // nothing was moved
+  for (double element : tall) BOOST_TEST(element == 0.0);  // nothing was written
   expect_all_well(everyone);
 }
 
@@ -150,19 +150,21 @@ BOOST_AUTO_TEST_CASE(different_calls_on_different_workers, *test::at_least(2)) {
   const broadcast b(root, p), other(second, p);
   const sum_reduce s(p, root);
   const auto differ = "workers make different calls";
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? other(x) : b(x); });               // another partition
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? s(x) : b(x); });                   // another kernel
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? b.adjoint(x) : b(x); });           // the other direction
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(b(single)) : void(b(x)); });  // another element type
+  // a different partition
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? other(x) : b(x); });
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? s(x) : b(x); });          // a different kernel
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? b.adjoint(x) : b(x); });  // the other direction
+  // a different element type
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(b(single)) : void(b(x)); });
   expect_error_on_all<disagreement_error>(
-      differ, [&] { odd ? void(b(xt::xtensor<double, 1>{1.})) : void(b(x)); });  // another rank
+      differ, [&] { odd ? void(b(xt::xtensor<double, 1>{1.})) : void(b(x)); });  // a different rank
   const repartition r(everyone.partition(extents(everyone.size(), 1)), everyone.partition(extents(1, everyone.size())));
   const all_sum_reduce a(p, dimensions<0>);
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(a(x)) : void(r(x)); });
   const broadcast viewed(root, p, shared_view);
   const sum_reduce exact(p, root, reproducible);
   const all_sum_reduce exact_for_all(p, dimensions<0>, reproducible);
-  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(viewed(x)) : void(b(x)); });  // another policy
+  expect_error_on_all<disagreement_error>(differ, [&] { odd ? void(viewed(x)) : void(b(x)); });  // a different policy
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? exact(x) : s(x); });
   expect_error_on_all<disagreement_error>(differ, [&] { odd ? exact_for_all(x) : a(x); });
   expect_all_well(everyone);
@@ -176,13 +178,13 @@ BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_apart, *test::at_least(2)) {
   const all_sum_reduce sum(p, dimensions<0>);
   const xt::xtensor<double, 1> x{1, 2};
   const xt::xtensor<std::int64_t, 1> whole{1, 2};
-  // both of 8 bytes, and told apart by their names; and who makes which
+  // both types have 8 bytes, so the message names the types and the workers that use them
   expect_error_on_all<disagreement_error>("elements of type double (8 bytes)",
                                           [&] { odd ? void(sum(whole)) : void(sum(x)); });
 #if defined(__clang__)
   const char* const of_eight = "elements of type long (8 bytes)";
 #else
-  const char* const of_eight = "elements of type long int (8 bytes)";  // as g++ calls it
+  const char* const of_eight = "elements of type long int (8 bytes)";  // the name that g++ gives it
 #endif
   expect_error_on_all<disagreement_error>(of_eight, [&] { odd ? void(sum(whole)) : void(sum(x)); });
   const auto others = n == 2 ? "worker 0 makes partita::all_sum_reduce" : " other";
@@ -228,13 +230,14 @@ BOOST_AUTO_TEST_CASE(a_worker_that_left, *test::at_least(2)) {
     const auto p = everyone->partition(extents(everyone->size()));
     const all_sum_reduce a(p, dimensions<0>);
     if (!leaves) said = thrown_by([&] { a(ones(2, 3)); });
-    if (!leaves) said_again = thrown_by([&] { a(ones(2, 3)); });  // a worker that goes on gets it again, at once
+    // a worker that continues gets the error again, at once
+    if (!leaves) said_again = thrown_by([&] { a(ones(2, 3)); });
   }
   everyone.reset();
   BOOST_TEST((leaves || said.find("has left the world") != std::string::npos), "it said: " << said);
   BOOST_TEST((leaves || said_again.find("a worker has left the world") != std::string::npos),
              "it said: " << said_again);
-  BOOST_TEST(MPI_Wtime() - start < 5.0);  // nobody waits for who has gone, not even to leave
+  BOOST_TEST(MPI_Wtime() - start < 5.0);  // no worker waits for one that has left, not even at the end of the world
   expect_all_well(world(test::workers()));
 }
 
@@ -289,7 +292,7 @@ void expect_refusals(const world& everyone, std::size_t f_out, std::size_t f_in)
   layer(x);
   expect_error_on_all<shape_error>("requires dy of the shape of the last result",
                                    [&] { layer.adjoint(ones(everyone.id() == last ? 5 : 4, 3)); });
-  for (double g : layer.weight_gradient()) BOOST_TEST(g == 0);  // what is refused leaves the gradients alone
+  for (double g : layer.weight_gradient()) BOOST_TEST(g == 0);  // a failed call does not change the gradients
   if (n > 1) expect_error_on_all<shape_error>("", [&] { layer(ones(everyone.id() == last ? 5 : 4, 2)); });
   layer(x);
   layer.adjoint(ones(4, 3));

@@ -1,4 +1,4 @@
-// What one worker throws while a new structure is learnt is everybody's error, of its kind and with its sentence.
+// If one worker throws while a new plan is made, all workers throw the same type with the same message.
 #include "mpi_test.hpp"
 
 #include <new>
@@ -14,7 +14,7 @@ namespace {
 using namespace partita;
 using test::refused;
 
-/// A call that learns what `learn` says on the last worker, and nothing on the others.
+/// A call that runs `learn` on the last worker while the plan is made, and nothing on the others.
 template <class Learn>
 void learn_on_the_last(const world& everyone, Learn learn, bool blindly = false) {
   detail::plan_cache<int> cache;
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(are_errors_of_the_same_kind_on_all_workers) {
     });
     BOOST_TEST(other.find("cannot prepare a call: too long") != std::string::npos, other);
   }
-  // and the world goes on
+  // and the world still works
   learn_on_the_last(everyone, [] {});
   const all_sum_reduce sum(everyone.partition(extents(everyone.size())), dimensions<0>);
   BOOST_TEST(sum(xt::xtensor<double, 1>{1, 2})(1) == 2.0 * static_cast<double>(everyone.size()));

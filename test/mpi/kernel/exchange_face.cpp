@@ -1,5 +1,5 @@
-// What kernels that move boxes promise beside their values: an adjoint belongs to its forward call or says that it is
-// gone, memory is not read and written at once, sentences show what differs, results are given once.
+// Promises of kernels that move boxes, beside their values: an adjoint refers to its forward call or is an error, input
+// and output must not overlap, error messages show the difference, and a result can be taken once.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(an_adjoint_whose_forward_call_is_forgotten_says_so_until_th
   g(x);
   BOOST_TEST(r.adjoint(y).size() == own);
   BOOST_TEST(g.adjoint(whole).size() == own);
-  for (std::size_t k = 0; k < 32; ++k) {  // a balanced cut needs no memory
+  for (std::size_t k = 0; k < 32; ++k) {  // a balanced decomposition needs no memory
     const vector other = xt::ones<double>({60 + k});
     r(other);
     r.adjoint(r(vector(xt::ones<double>({std::size_t{3}}))));

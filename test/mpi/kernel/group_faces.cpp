@@ -1,5 +1,5 @@
-// Wrong calls of broadcasts and reductions that are seen at run time: all workers throw the same, and the next call is
-// a call like any other.
+// Wrong calls of broadcasts and reductions that are detected at run time: all workers throw the same error, and the
+// next call works.
 #include "mpi_test.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct kernels {
   all_reduce<extents<dynamic>, maximum_t> most{row, dimensions<0>, maximum};
 };
 
-/// Equal in shape and in every element.
+/// Whether two blocks have equal shapes and equal elements.
 template <class A, class B>
 bool same(const A& a, const B& b) {
   return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()) &&
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(x_and_a_view_that_overlap_are_refused_on_all_workers) {
   const kernels k;
   const char* const sentence = "requires a view that has no memory in common with x";
   auto x = numbers(k.me), other = x;
-  // on the last worker alone the two overlap
+  // only on the last worker the two overlap
   const bool last = k.me + 1 == k.P;
   const auto refuses = [&](const auto& call) { return says(refused<shape_error>(call), sentence); };
   BOOST_TEST(refuses([&] { k.spread.into(x, last ? x : other); }));
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(x_and_a_view_that_overlap_are_refused_on_all_workers) {
   BOOST_TEST(refuses([&] { k.most.into(upper, lower); }));
   auto right = xt::view(x, xt::all(), xt::range(3, 6));
   const auto left = xt::view(other, xt::all(), xt::range(0, 3));
-  k.total.into(left, right);  // which lie in different tensors
+  k.total.into(left, right);  // they are in different tensors
   BOOST_TEST(same(right, k.total(left)));
 }
 
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(spreading_can_be_begun_and_ended_later) {
     const xt::xtensor<double, 1> expected = xt::ones<double>(shape) * static_cast<double>(k.P);
     auto later = k.spread.start(x);
     auto sum_later = k.total.start(x);
-    auto back = k.collect.start_adjoint(2.0 * x);  // evaluated and kept until the end
+    auto back = k.collect.start_adjoint(2.0 * x);  // the expression is evaluated, and the value kept until finish()
     BOOST_TEST(same(later.finish(), expected));
     BOOST_TEST(same(back.finish(), 2.0 * expected));
     const auto total = sum_later.finish();

@@ -1,5 +1,5 @@
-// What kernels take on many workers, more than there are cores: messages and memory of a worker grow at most as the
-// number of workers does. Counted, not timed; on two pretended nodes.
+// The cost of kernels on more workers than cores: messages and memory of a worker grow at most linearly with the number
+// of workers. Costs are counted, not timed, on two pretended nodes.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
@@ -22,11 +22,12 @@ using matrix = xt::xtensor<double, 2>;
 constexpr std::array<const char*, 5> names{"broadcast", "all_sum_reduce", "all_gather", "reduce_scatter",
                                            "repartition"};
 
-/// Of the worker that has most of each.
+/// The costs, each of the worker on which it is highest.
 struct cost {
   std::array<std::size_t, names.size()> first{}, steady{};  // messages of the first call and of a later one
-  std::size_t memory = 0;                                   // bytes of its part of shared memory, all kernels alive
-  std::size_t another = 0;                                  // bytes for one repartition more
+  // bytes of its part of shared memory while all kernels exist
+  std::size_t memory = 0;
+  std::size_t another = 0;  // bytes for an additional repartition
 };
 
 cost cost_of(const world& everyone) {

@@ -1,4 +1,4 @@
-// A halo exchange in a steady loop asks the heap for nothing and says nothing by message on one node.
+// A halo exchange in a steady loop allocates nothing, and on one node it sends no messages.
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/halo_exchanges.hpp>
 
@@ -12,7 +12,7 @@ using namespace partita;
 
 namespace {
 
-/// What calls after the first few ask for.
+/// The allocations and messages of calls after the first few.
 template <class Call>
 void expect_steady(const world& everyone, const char* what, Call call) {
   std::size_t allocations = 0, messages = 0;

@@ -1,5 +1,5 @@
-// What other libraries got wrong in halo exchanges, a case by name for each. Every cell is held against the
-// definitions, the adjoint against <H x, y> == <x, H* y> on integers.
+// Bugs that other libraries had in halo exchanges, one named case for each. Every cell is compared with the definition,
+// and the adjoint must satisfy <H x, y> == <x, H* y> on integers.
 #include <partita/kernel/adjoint_test.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 
@@ -32,7 +32,7 @@ xt::xtensor<double, Rank> block_of_worker(const P& p, const decomposition<Rank>&
   }
   return x;
 }
-/// Whether the cells of a block with ghosts are those that the definitions name.
+/// Whether all cells of a block with ghosts have the values of the definition.
 template <std::size_t Rank, class P, class Y>
 bool is_right(const P& p, const decomposition<Rank>& cuts, const halo_widths<Rank>& widths,
               const halo_boundaries<Rank>& beyond, const Y& y, double offset = 0) {
@@ -48,7 +48,7 @@ bool is_right(const P& p, const decomposition<Rank>& cuts, const halo_widths<Ran
   return right;
 }
 
-/// One exchange and everything that must hold of it. `parts` are the workers along each dimension.
+/// Checks all properties of one exchange. `parts` are the numbers of workers along each dimension.
 template <std::size_t Rank>
 void expect_halo(const sizes<Rank>& blocks, const halo_widths<Rank>& widths, const halo_boundaries<Rank>& beyond) {
   const world everyone(test::workers());
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_width_is_zero_in_one_dimension) {  // Chapel 11431
 }
 BOOST_AUTO_TEST_CASE(one_worker_exchanges_nothing_and_the_others_do) {  // MPAS 184
   expect_halo<1>({{{2, 2, 0, 0}}}, {{1}, {1}}, boundary::none);
-  expect_halo<1>({{{5}}}, {{1}, {1}}, boundary::none);  // on more workers than one: the others are idle
+  expect_halo<1>({{{5}}}, {{1}, {1}}, boundary::none);  // with several workers, the others are idle
 }
 BOOST_AUTO_TEST_CASE(a_buffer_is_overwritten_right_after_the_call_in_a_loop) {  // Heat 2150
   const world everyone(test::workers());
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(the_cells_of_a_worker_are_its_own_and_never_ghosts) {  // C
     BOOST_TEST(u[cells.at(i[0], i[1])] == x(i[0] - cells.own.start[0], i[1]));
   });
 
-  xt::view(u, xt::range(1, u.shape()[0] - 1), xt::range(1, u.shape()[1] - 1)) += 100.0;  // a step of a simulation
+  xt::view(u, xt::range(1, u.shape()[0] - 1), xt::range(1, u.shape()[1] - 1)) += 100.0;  // one step of a simulation
   auto later = h.start_refresh(u);
   later.finish();
   BOOST_TEST(is_right<2>(p, cuts, h.widths(), boundary::periodic, u, 100));

@@ -1,5 +1,5 @@
-// Several fields in one exchange get what each gets by itself, bit for bit, in one message for each pair of workers;
-// and ghosts of a function, alone and among others.
+// An exchange of several fields gives bitwise the same as separate exchanges, with one message for each pair of
+// workers. Ghosts may also come from a function, alone and together with others.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
@@ -12,7 +12,7 @@ using namespace partita;
 using matrix = xt::xtensor<double, 2>;
 using vector = xt::xtensor<double, 1>;
 
-/// Thirds, so that sums in another order would differ.
+/// Multiples of 1/3, whose sums depend on the order of summation.
 template <std::size_t Rank>
 xt::xtensor<double, Rank> thirds(const std::array<std::size_t, Rank>& shape, std::size_t seed) {
   auto x = uninitialised<double, Rank>(shape);
@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_CASE(fields_of_other_widths_ranks_and_partitions_get_what_each_g
   const halo_exchange h_v(columns, {{0, 2}, {3, 1}}, {{boundary::replicate, boundary::zero}});
   const halo_exchange h_w(line, {{4}, {0}}, {boundary::constant, 2.5});
   const halo_exchanges all(h_u, h_v, h_w);
-  for (const std::size_t size : {3 * n, std::size_t{2}, 4 * n + 1}) {  // with blocks of nothing, and of more than a hop
+  // with empty blocks, and with ghosts from more than one neighbour
+  for (const std::size_t size : {3 * n, std::size_t{2}, 4 * n + 1}) {
     const auto u = block_on<2>(rows, decomposition<2>::balanced({size, 5}, {n, 1}), 1);
     const auto v = block_on<2>(columns, decomposition<2>::balanced({3, size}, {1, half}), 2);
     const auto w = block_on<1>(line, decomposition<1>::balanced({size}, {n}), 3);
@@ -52,7 +53,7 @@ BOOST_AUTO_TEST_CASE(fields_of_other_widths_ranks_and_partitions_get_what_each_g
       BOOST_TEST((dv == h_v.adjoint(gv)));
       BOOST_TEST((dw == (line.active() ? h_w.adjoint(gw) : gw)));
     }
-    matrix a = gu, b = gv;  // blocks of their own, in which ghosts are filled
+    matrix a = gu, b = gv;  // separate copies, in which ghosts are filled
     vector c = gw;
     const auto change = [&](auto& ghosted, const auto& p, const auto& kernel, const auto& own) {
       if (!p.active() || own.size() == 0) return kernel(own);
@@ -104,7 +105,7 @@ BOOST_AUTO_TEST_CASE(there_may_be_any_number_of_fields) {
     const halo_exchange h(p, {{1, 2, 1}, {1, 1, 0}}, boundary::periodic);
     const auto cuts = decomposition<3>::balanced({4, 3 * n, 5}, {1, n, 1});
     const auto field = [&](std::size_t k) { return block_on<3>(p, cuts, k); };
-    const halo_exchanges six(h, h, h, h, h, h);  // 23 dimensions
+    const halo_exchanges six(h, h, h, h, h, h);  // 23 dimensions in total
     const halo_exchanges nine(h, h, h, h, h, h, h, h, h);
     for (int times = 0; times < 2; ++times) {
       auto y = six(field(0), field(1), field(2), field(3), field(4), field(5));

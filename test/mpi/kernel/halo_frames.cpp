@@ -1,5 +1,5 @@
-// Blocks with ghosts that are made before there is a block, stars without corners, a constant for each side, and ghosts
-// around empty blocks.
+// Halo frames: blocks with ghosts that are made without an input block, stars without corners, a constant for each
+// side, and ghosts around empty blocks.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_frame_is_filled_and_refreshed_without_a_first_call) {
       const auto wanted = h(block_from(p, extents(rows, std::size_t{9}), at_cell));
       BOOST_TEST((u == wanted));
     }
-    BOOST_TEST(h.structures_made() == 2U);  // a call knows what a frame made
+    BOOST_TEST(h.structures_made() == 2U);  // a call uses the plan that a frame has made
     const auto uneven = p.grid().shape()[0] == 1 ? cut::at({5}) : cut::balanced(5, p.grid().shape()[0]);
     const decomposition<2> cuts(uneven, cut::balanced(4, p.grid().shape()[1]));
     auto v = h.frame<float>(cuts);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(an_empty_block_may_have_ghosts) {
   const std::size_t n = everyone.size();
   const auto p = everyone.partition(extents(n));
   std::vector<std::size_t> sizes(n, 0);
-  sizes[0] = 3;  // all others hold nothing
+  sizes[0] = 3;  // all other blocks are empty
   const halo_exchange h(p, {.before = {2}, .after = {1}, .of_empty_blocks = true}, boundary::periodic);
   auto u = h.frame<double>(decomposition<1>(cut::at(sizes)));
   BOOST_TEST(u.size() == (everyone.id() == 0 ? 6U : 3U));

@@ -1,4 +1,5 @@
-// Ghosts that come dimension by dimension are those that come at once, on random halos; and there are 2 d messages.
+// Exchanging ghosts dimension by dimension gives the same as exchanging them at once, on random halos, with 2 d
+// messages.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 using namespace partita;
 
-/// The same halo both ways, from the same seed on all workers.
+/// Exchanges the same random halo in both ways; all workers use the same seed.
 template <std::size_t Rank>
 void one_halo(const world& everyone, std::mt19937& random) {
   std::array<std::size_t, Rank> parts{};
@@ -58,7 +59,8 @@ BOOST_AUTO_TEST_CASE(ghosts_that_come_dimension_by_dimension_are_those_that_come
   for (int times = 0; times < 12; ++times) {
     const test::pretended shared("PARTITA_SHARED", times % 2 == 0 ? "1" : "0");
     one_halo<1>(everyone, random);
-    random.seed(static_cast<unsigned>(3 * times));  // workers of blocks of other sizes drew other numbers
+    // workers with blocks of different sizes have drawn different numbers
+    random.seed(static_cast<unsigned>(3 * times));
     one_halo<2>(everyone, random);
     random.seed(static_cast<unsigned>(3 * times + 1));
     one_halo<3>(everyone, random);

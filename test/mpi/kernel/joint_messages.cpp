@@ -1,5 +1,5 @@
-// Small boxes between the workers of two nodes travel in messages that they share: whatever the partitions, cuts and
-// nodes, the result is the same, and the messages and bytes are those that were planned. Nodes are pretended.
+// Small boxes between the workers of two nodes are joined into common messages. For all partitions, decompositions and
+// numbers of nodes the result is the same, and messages and bytes are as planned. Nodes are pretended.
 #include "../support/agreement_messages.hpp"
 #include "../support/message_count.hpp"
 #include "../support/random_partition.hpp"
@@ -33,7 +33,7 @@ struct cluster {
   test::pretended apart{"PARTITA_NODES", std::to_string(nodes).c_str()}, memory{"PARTITA_SHARED", shared};
 };
 
-/// n indices in so many parts, some of them empty.
+/// Distributes n indices over `parts` parts, some of which are empty.
 cut random_cut(std::size_t n, std::size_t parts, std::mt19937& random) {
   std::vector<std::size_t> sizes(parts, 0);
   for (std::size_t i = 0; i < n; ++i) ++sizes[random() % parts];
@@ -54,7 +54,7 @@ bool same(const A& a, const B& b) {
   return a.shape()[0] == b.shape()[0] && a.shape()[1] == b.shape()[1] && std::equal(a.begin(), a.end(), b.begin());
 }
 
-/// There and back, blocking, non-blocking, and into a view, of blocks on the heap and in shared memory.
+/// Forward and adjoint, blocking, non-blocking and into a view, for blocks on the heap and in shared memory.
 template <class T, class Kernel>
 void expect_moved(const Kernel& kernel, const partition<grid_shape>& p_x, const partition<grid_shape>& p_y,
                   const xt::xtensor<T, 2>& x, const xt::xtensor<T, 2>& y) {
@@ -79,7 +79,7 @@ void expect_moved(const Kernel& kernel, const partition<grid_shape>& p_x, const 
   }
 }
 
-/// What all workers post for a plan on so many nodes, worked out from the plans of all of them, and what this one does.
+/// The messages that all workers post for a plan, computed from the plans of all workers, and those of this worker.
 struct expected {
   node_messages::posted own{};
   std::size_t messages = 0, bytes = 0, joined = 0;
@@ -114,7 +114,7 @@ expected expected_on(std::size_t nodes, std::size_t workers, std::size_t element
   return e;
 }
 
-/// The third call posts what is expected, counted by the kernel and below MPI's profiling interface.
+/// Checks the messages that the third call posts, as counted by the kernel and by MPI's profiling interface.
 template <class Kernel, class Call>
 void expect_posted(const world& everyone, const Kernel& kernel, const expected& e, const char* what, Call call) {
   call(), call();
@@ -134,7 +134,7 @@ void expect_posted(const world& everyone, const Kernel& kernel, const expected& 
   BOOST_TEST(sent == e.bytes + 32 * agreements, what);
 }
 
-/// What this worker sent in the call before is what the messages between nodes tell, where only nodes send messages.
+/// Checks that this worker sent what messages_between_nodes() reports, if there are only messages between nodes.
 template <class Kernel>
 void expect_told(const Kernel& kernel, const std::array<std::size_t, 2>& global, std::size_t me) {
   if (std::getenv("PARTITA_SHARED_FREE") != nullptr || !partita::detail::arena::shared_by_environment()) return;
@@ -143,7 +143,7 @@ void expect_told(const Kernel& kernel, const std::array<std::size_t, 2>& global,
   BOOST_TEST(kernel.counts().bytes_by_message == told.elements * sizeof(double));
 }
 
-/// The nodes that there are, of so many that are pretended.
+/// The number of nodes that have workers.
 std::size_t nodes_of(const world& everyone, std::size_t pretended) { return std::min(everyone.size(), pretended); }
 
 std::vector<std::size_t> members_of(std::size_t nodes, std::size_t workers, std::size_t node) {
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(any_partitions_and_cuts_on_any_nodes_with_and_without_share
         const repartition r(p_x, p_y, permute<1, 0>, to_cuts(cuts));
         expect_moved<double>(r, p_x, p_y, block_of<double>(p_x, of_x, false), block_of<double>(p_y, cuts, true));
         expect_told(r, {rows, columns}, everyone.id());
-        // blocks that say how they are cut by their shapes alone
+        // the decomposition follows from the shapes of the blocks
         const repartition back(p_y, p_x);
         const auto again = decomposition<2>::balanced({columns, rows}, p_x.grid().shape());
         expect_moved<char>(back, p_y, p_x, block_of<char>(p_y, cuts, true), block_of<char>(p_x, again, true));
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(any_partitions_and_cuts_on_any_nodes_with_and_without_share
 }
 
 BOOST_AUTO_TEST_CASE(what_is_posted_is_what_was_planned_for_the_nodes) {
-  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // workers of a node send messages, too
+  if (std::getenv("PARTITA_SHARED_FREE") != nullptr) return;  // workers of one node send messages, too
   for (const std::size_t nodes : {1U, 2U, 3U}) {
     const cluster here{nodes, "1"};
     const world everyone(test::workers());
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(what_is_posted_is_what_was_planned_for_the_nodes) {
         const auto back_of = [&](std::size_t worker) { return reversed(plan_of(worker)); };
         const repartition r(p_x, p_y);
         auto x = block_of<double>(p_x, of_x, false), y = block_of<double>(p_y, of_y, false);
-        r(x);  // in which nodes are learnt
+        r(x);  // the first call finds out the nodes
         const std::size_t me = everyone.id();
         const auto told = r.messages_between_nodes(of_x.extents(), sizeof(double)).posted_by(me);
         const auto told_back =
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(workers_run_ahead_while_others_wait_for_what_they_pass_on) 
       const xt::xtensor<double, 2> twice = 2 * expected;
       for (std::size_t turn = 0; turn < 2 + test::random_cases(24); ++turn) {
         if (turn % P == me) ::usleep(1000);
-        if ((turn + me) % 3 == 0) {  // some begin and call others before they end, some wait
+        if ((turn + me) % 3 == 0) {  // some workers make other calls before they finish, some wait
           auto later = r.start(x);
           const xt::xtensor<double, 2> doubled = 2 * x;
           const auto z = s(doubled);

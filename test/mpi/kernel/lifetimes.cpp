@@ -1,4 +1,4 @@
-// Kernels, partitions and worlds come and go: none of them uses anything up.
+// Creating and destroying kernels, partitions and worlds leaks no resources.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_sum_reduce.hpp>
@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_SUITE(lifetimes)
 BOOST_AUTO_TEST_CASE(a_hundred_thousand_kernels_are_made_and_dropped) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();
-  const std::size_t rounds = test::random_cases(25'000);  // of four kernels
+  const std::size_t rounds = test::random_cases(25'000);  // with four kernels each
   std::size_t members = 0;
   for (std::size_t k = 0; k < rounds; ++k) {
     const auto root = everyone.partition<1>(workers{k % n});

@@ -1,4 +1,4 @@
-// Every kernel is listed here and has the whole face of a linear operator; what has no adjoint is none.
+// Every kernel is listed here and satisfies linear_operator. A kernel without an adjoint does not.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
@@ -42,7 +42,7 @@ static_assert(!kernel<all_reduce<large_ones, all_t>>);
 BOOST_AUTO_TEST_SUITE(the_face_of_kernels)
 
 BOOST_AUTO_TEST_CASE(counts_what_the_last_call_moved, *test::at_least(2)) {
-  const test::pretended one("PARTITA_NODES", "1");  // between nodes some workers of a node send, others do not
+  const test::pretended one("PARTITA_NODES", "1");  // with several nodes only some workers of a node send
   const world everyone(test::workers());
   const auto row = everyone.partition(extents(everyone.size()));
   const all_reduce a(row, dimensions<0>, maximum);

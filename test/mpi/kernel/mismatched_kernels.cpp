@@ -1,5 +1,5 @@
-// One worker makes a kernel with another argument than the others, or calls it with other elements: each argument of
-// each kernel, from one table. All workers throw at its first call, and the world can be used on.
+// One worker constructs a kernel with an argument that differs from the others', or calls it with different elements.
+// One table has each argument of each kernel. All workers throw at the first call, and the world still works.
 #include <boost/mpi/collectives.hpp>
 #include <functional>
 #include <mpi_test.hpp>

@@ -1,5 +1,5 @@
-// A small block takes one latency between nodes: it leaves before workers of other nodes have said that they agree. Who
-// is to receive it does not begin the call until it has come, and so can say nothing.
+// A small block needs one latency between nodes, since it is sent before workers of other nodes have agreed. To show
+// this, the receiver does not start its call, so it cannot agree, until the block has arrived.
 #include "../support/message_count.hpp"
 #include "mpi_test.hpp"
 #include "pretended.hpp"
@@ -23,7 +23,7 @@ bool is_in_order() {
   return (shared == nullptr || shared[0] != '0') && std::getenv("PARTITA_SHARED_FREE") == nullptr;
 }
 
-/// Whether a block from that worker comes without this one doing anything.
+/// Whether a block from worker `from` arrives while this worker makes no call.
 bool comes_by_itself(const world& everyone, int from) {
   const double start = MPI_Wtime();
   int there = 0;
@@ -38,7 +38,7 @@ vector numbers(std::size_t n, std::size_t worker) {
   return x;
 }
 
-/// The sum of those of all.
+/// The sum of the numbers of all workers.
 vector sum(std::size_t n, std::size_t P) {
   vector x(std::array<std::size_t, 1>{n});
   for (std::size_t i = 0; i < n; ++i) x(i) = static_cast<double>(i * P + 5 * P * (P - 1));
@@ -50,7 +50,7 @@ vector sum(std::size_t n, std::size_t P) {
 BOOST_AUTO_TEST_SUITE(one_latency)
 
 BOOST_AUTO_TEST_CASE(small_blocks_leave_before_other_nodes_agree, *test::at_least(2)) {
-  if (!is_in_order()) return;  // a node that shares no memory agrees with all others at once
+  if (!is_in_order()) return;  // without shared memory the agreement is different
   const test::pretended apart("PARTITA_NODES", "2");
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id();
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(boxes_that_left_for_a_call_that_fails_or_for_another_cut_ar
     const all_gather gather(rows, dimensions<0>);
     const reduce_scatter scatter(rows, dimensions<0>);
     using matrix = xt::xtensor<double, 2>;
-    // a whole of `extra` more rows, all of them on the last worker, and what it should become
+    // a block of a tensor whose last worker has `extra` more rows, and the expected result
     const auto block = [&](std::size_t first, std::size_t n, std::size_t columns_from, std::size_t to,
                            std::size_t salt) {
       matrix x(std::array<std::size_t, 2>{n, to - columns_from});
@@ -115,13 +115,14 @@ BOOST_AUTO_TEST_CASE(boxes_that_left_for_a_call_that_fails_or_for_another_cut_ar
       const matrix x = block(2 * me, 2, 0, 2 * P, 50 + trial);
       BOOST_CHECK_THROW(me == odd ? other(x) : turn(x), disagreement_error);
       BOOST_CHECK_THROW(me == odd ? turn(x) : gather(x), disagreement_error);
-      const matrix whole = block(0, 2 * P + trial % 3, 0, 2 * P, 60 + trial);  // of which all know a sum
+      const matrix whole = block(0, 2 * P + trial % 3, 0, 2 * P, 60 + trial);  // all workers know the plan of its sum
       BOOST_CHECK_THROW(me == odd ? gather(x) : scatter(whole), disagreement_error);
       BOOST_CHECK_THROW(scatter(me == odd ? x : whole), shape_error);
       matrix view = matrix::from_shape({me == odd ? 3 : 2 * P, std::size_t{2}});
       BOOST_CHECK_THROW(turn.into(x, view), shape_error);
       right(0, trial);
-      for (std::size_t k = 0; k < 3; ++k) right((trial + k) % 3, trial + k);  // the others know another cut, or none
+      // for the other kernels the plan has different blocks, or there is none
+      for (std::size_t k = 0; k < 3; ++k) right((trial + k) % 3, trial + k);
     }
   }
 }
@@ -134,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_box_leaves_before_other_nodes_agree, *test::at_least(2)) 
   const auto all = everyone.partition(extents(P));
   const all_gather gather(all, dimensions<0>);
   const reduce_scatter scatter(all, dimensions<0>);
-  const auto comes_first = [&](int from) {  // a box, of the other node, which has said nothing else to this one
+  const auto comes_first = [&](int from) {  // a box from the other node, which has sent nothing else to this node
     const double start = MPI_Wtime();
     int there = 0;
     while (MPI_Wtime() - start < 5 && there == 0)
@@ -152,7 +153,8 @@ BOOST_AUTO_TEST_CASE(a_box_leaves_before_other_nodes_agree, *test::at_least(2)) 
   }
 }
 
-// Who is asked first sends at once; what announces our messages would wait in the NIC for all that has left by then.
+// A worker whose long message is requested first starts to send at once. If our announcements came later, they would
+// queue behind that data in the NIC.
 BOOST_AUTO_TEST_CASE(long_messages_are_announced_before_those_of_others_are_asked_for, *test::at_least(2)) {
   const test::pretended apart("PARTITA_NODES", std::to_string(test::number_of_workers()).c_str());
   const world everyone(test::workers());
@@ -170,7 +172,8 @@ BOOST_AUTO_TEST_CASE(long_messages_are_announced_before_those_of_others_are_aske
 }
 
 BOOST_AUTO_TEST_CASE(what_left_for_a_call_that_fails_is_not_taken_for_another, *test::at_least(2)) {
-  for (const char* const nodes : {"1", "2", "3"}) {  // on one, a block is shown before anybody agrees
+  // on one node, a block is visible to the others before the agreement
+  for (const char* const nodes : {"1", "2", "3"}) {
     const test::pretended apart("PARTITA_NODES", nodes);
     const world everyone(test::workers());
     const std::size_t P = everyone.size(), me = everyone.id();
@@ -190,13 +193,13 @@ BOOST_AUTO_TEST_CASE(what_left_for_a_call_that_fails_is_not_taken_for_another, *
     };
     right(1);
     for (std::size_t trial = 2; trial < 6; ++trial) {
-      const std::size_t odd = trial % P;  // who errs
+      const std::size_t odd = trial % P;  // the worker that makes the mistake
       const vector x = numbers(n, 100 + me);
       BOOST_CHECK_THROW(me == odd ? other(x) : a(x), disagreement_error);
-      BOOST_CHECK_THROW(a(me == odd ? numbers(n + 1, 7) : x), shape_error);  // found out when shapes are exchanged
+      BOOST_CHECK_THROW(a(me == odd ? numbers(n + 1, 7) : x), shape_error);  // detected when shapes are exchanged
       if (me == odd) BOOST_CHECK_THROW(s(x), disagreement_error);
       else BOOST_CHECK_THROW(b(me == 0 ? x : none), disagreement_error);
-      vector view = vector::from_shape({me == odd ? n + 1 : n});  // again found out when shapes are exchanged
+      vector view = vector::from_shape({me == odd ? n + 1 : n});  // also detected when shapes are exchanged
       BOOST_CHECK_THROW(b.into(me == 0 ? x : none, view), shape_error);
       for (std::size_t call = 0; call < trial; ++call) right(trial + call);
     }

@@ -1,5 +1,5 @@
-// The documented order of every sum, bit for bit: along the binomial tree of the group, node by node; by reduce_scatter
-// in the order of the group's members, node by node as well.
+// The documented order of every sum, checked bit for bit: along the binomial tree of the group, node by node; in
+// reduce_scatter in the order of the group's members, also node by node.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
@@ -19,9 +19,9 @@ using namespace partita;
 using vector = xt::xtensor<double, 1>;
 using list = std::vector<std::size_t>;
 
-constexpr std::size_t sizes[] = {3, 2100, 40000};  // in a slot, in slices, in several chunks
+constexpr std::size_t sizes[] = {3, 2100, 40000};  // one slot, slices, several chunks
 
-/// What element i of a worker is: 10^16 and ones whose order decides what is left, or numbers of all magnitudes.
+/// Element i of a worker: 10^16 and ones, whose sum depends on the order, or numbers of all magnitudes.
 double at(std::size_t worker, std::size_t i) {
   if (i % 3 == 0) return worker % 3 == 0 ? 1e16 : 1;
   if (i % 3 == 1) return worker % 4 == 1 ? -1e16 : worker % 4 == 3 ? 1e16 : 1 + static_cast<double>(worker);
@@ -35,8 +35,8 @@ vector block(std::size_t n, std::size_t worker) {
   return x;
 }
 
-/// The sum over positions of a binomial tree: a position adds to its own the sums of those below it, the smallest
-/// subtree first. Below position p are p + 1, p + 2, p + 4, … as long as the step is smaller than p's lowest set bit.
+/// The sum over a binomial tree: each position adds to its own value the sums of its children, the smallest subtree
+/// first. The children of position p are p + 1, p + 2, p + 4, … while the step is smaller than p's lowest set bit.
 template <class Own>
 double along_tree(std::size_t position, std::size_t size, bool gives, Own own) {
   bool any = gives;
@@ -50,8 +50,8 @@ double along_tree(std::size_t position, std::size_t size, bool gives, Own own) {
   return sum;
 }
 
-/// The sum over members of a group, the first of them the root, that live on so many nodes in turn: along the tree of
-/// each node, then along the tree of the nodes, in the order in which the members name them.
+/// The sum over the members of a group, whose first member is the root. Members are assigned to the nodes in turn.
+/// First each node sums along its tree, then the nodes along theirs, in the order of their first members.
 double sum_of_group(const list& members, bool root_gives, std::size_t nodes, std::size_t i) {
   std::vector<list> of_node;
   for (const std::size_t w : members) {
@@ -86,7 +86,7 @@ void expect_trees(std::size_t nodes) {
   for (std::size_t w = 1; w < P; ++w) others.push_back(w);
   const auto all = everyone.partition(extents(P)), turned = everyone.partition(extents(P), workers(backwards));
   const auto root = everyone.partition<1>();
-  list root_last = {0};  // the root first, then the others in the order of their partition
+  list root_last = {0};  // the root first, then the other workers in the order of their partition
   for (std::size_t w : backwards)
     if (w != 0) root_last.push_back(w);
   for (const std::size_t n : sizes) {
@@ -110,8 +110,7 @@ void expect_trees(std::size_t nodes) {
   }
 }
 
-/// The sum over members in their order, those of each node first, then the nodes in the order in which the members name
-/// them.
+/// The sum over the members in order: first within each node, then over the nodes in the order of their first members.
 double sum_in_order(const list& members, std::size_t nodes, std::size_t i) {
   list seen;
   double all = 0;

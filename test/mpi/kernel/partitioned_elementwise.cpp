@@ -1,5 +1,5 @@
-// Element-wise operations on partitioned tensors: equal to the local result on every worker, and no message more than
-// needed.
+// Element-wise operations on partitioned tensors: they equal the local result on every worker and send no unnecessary
+// message.
 #include <partita/kernel/partitioned_elementwise.hpp>
 
 #include <boost/mpi/collectives/all_reduce.hpp>
@@ -18,7 +18,7 @@ using namespace partita;
 /// The block of a global array that this worker holds.
 template <class Placement, class T, std::size_t N>
 xt::xtensor<T, N> block_of(const Placement& p, const xt::xtensor<T, N>& global) {
-  xt::xtensor<T, N> block = xt::zeros<T>(p.block_shape());  // a scalar of nobody is 0
+  xt::xtensor<T, N> block = xt::zeros<T>(p.block_shape());  // on a worker without the scalar it is 0
   if (!p.partition.active()) return block;
   const auto where =
       decomposition<N>::balanced(p.extents.array(), p.partition.extents().array()).block(p.partition.index());
@@ -48,7 +48,7 @@ double dot(const X& x, const Y& y) {
 }
 double over_workers(double mine) { return boost::mpi::all_reduce(test::workers(), mine, std::plus<double>()); }
 
-/// <B x, dz> == <x, B* dz>, summed over all workers.
+/// Checks <B x, dz> == <x, B* dz>, summed over all workers.
 template <class B, class From, class To, std::size_t N, std::size_t R>
 void check_adjoint(const B& b, const From& from, const To& to, const xt::xtensor<double, N>& x,
                    const xt::xtensor<double, R>& dz) {
@@ -61,7 +61,8 @@ void check_adjoint(const B& b, const From& from, const To& to, const xt::xtensor
 
 const auto minus = [](double a, double b) { return 10 * a - b; };
 
-/// The operation on blocks equals the block of the operation on whole arrays; both broadcasts obey the adjoint law.
+/// Checks that the operation on blocks gives the blocks of the operation on whole arrays, and that both broadcasts obey
+/// the adjoint law.
 template <class Operation, class Lhs, class Rhs, class Dims>
 void check(const Operation& op, const Lhs& lhs, const Rhs& rhs, const Dims& dims) {
   const auto x = whole(lhs.extents.array(), 3);
@@ -71,7 +72,7 @@ void check(const Operation& op, const Lhs& lhs, const Rhs& rhs, const Dims& dims
   const auto here = op(block_of(lhs, x), block_of(rhs, y));
   BOOST_TEST((here == block_of(op.result(), z)));
   BOOST_TEST((here.shape() == op.result().block_shape()));
-  // blocks may be lazy
+  // blocks may be lazy expressions
   BOOST_TEST((op(block_of(lhs, x) + 0.0, 1.0 * block_of(rhs, y)) == here));
   const auto dz = whole(op.result().extents.array(), 5);
   check_adjoint(op.lhs(), lhs, op.result(), x, dz);
@@ -85,8 +86,8 @@ world everyone() { return world(test::workers()); }
 
 BOOST_AUTO_TEST_SUITE(partitioned_elementwise_operations)
 
-/// An operation on operands whose shapes and dimensions are known at run time only, over every partition that cuts one
-/// dimension of the larger operand, with the smaller one whole on one worker, and cut in its own first dimension.
+/// Checks an operation whose shapes and dimensions are known only at run time, over every partition along one dimension
+/// of the larger operand. The smaller operand is on one worker, or partitioned along its own first dimension.
 template <std::size_t L, std::size_t R>
 void check_example(const std::array<std::size_t, L>& lhs, const std::array<std::size_t, R>& rhs,
                    const broadcast_dimensions_list& dims) {
@@ -255,11 +256,11 @@ BOOST_AUTO_TEST_CASE(only_what_moves_costs_messages) {
   const partitioned_elementwise op(minus, m, row, broadcast_dimensions<1>);
   const auto x = block_of(m, whole(m.extents.array(), 3));
   const auto y = block_of(row, whole(row.extents.array(), 7));
-  (void)op(x, y);  // the first call also tells the block shapes
+  (void)op(x, y);  // the first call also sends the block shapes
   const std::size_t before = test::messages();
   (void)op(x, y);
   const double sent = over_workers(static_cast<double>(test::messages() - before));
-  // workers that get a block and give none agree with the others first, at every level of checks
+  // workers that only receive a block agree with the others first, at every level of checks
   const double agreement = over_workers(static_cast<double>(test::messages_of_an_agreement(all)));
   BOOST_TEST(sent == static_cast<double>(test::workers_told_by_message(all) - 1) + agreement);
 }
@@ -271,12 +272,12 @@ BOOST_AUTO_TEST_CASE(a_wrong_block_on_one_worker_is_an_error_on_all) {
   const partitioned_elementwise op(minus, m, row, broadcast_dimensions<1>);
   const auto x = block_of(m, whole(m.extents.array(), 3));
   const auto y = block_of(row, whole(row.extents.array(), 7));
-  xt::xtensor<double, 2> wrong = xt::zeros<double>({13, 5});  // more rows than there are: of no cut
+  xt::xtensor<double, 2> wrong = xt::zeros<double>({13, 5});  // more rows than any block has
   const bool here = all.id() + 1 == n_workers();
   BOOST_CHECK_EXCEPTION(op(here ? wrong : x, y), shape_error, [](const shape_error& e) {
     return e.sentence().contains("requires as x the block of the balanced cut");
   });
-  const auto z = op(x, y);  // and all is well again
+  const auto z = op(x, y);  // the next call works
   BOOST_CHECK_THROW(op.rhs().adjoint(here ? wrong : z), shape_error);
 }
 

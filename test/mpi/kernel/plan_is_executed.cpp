@@ -1,5 +1,5 @@
-// The plan shown is the plan executed: the messages, boxes and bytes that leave each worker are those of its plan, for
-// random grids, cuts and orders of dimensions, through shared memory and by messages, there and back.
+// Plans are executed as printed: each worker sends the messages, boxes and bytes of its plan, for random grids,
+// decompositions and orders of dimensions, through shared memory and by messages, forward and adjoint.
 #include "../support/agreement_messages.hpp"
 #include "../support/message_count.hpp"
 #include "../support/random_partition.hpp"
@@ -24,7 +24,7 @@ namespace {
 using namespace partita;
 using grid_shape = dynamic_extents<2>;
 
-/// What one call adds to the counts below MPI's profiling interface: what it posts and how many bytes.
+/// The messages and bytes that one call posts, as counted by MPI's profiling interface.
 struct posted {
   std::size_t messages, bytes;
 };
@@ -35,34 +35,34 @@ posted posts(Call call) {
   return {test::messages() - messages, test::bytes_sent() - bytes};
 }
 
-/// `call` made for the third time does what the plan says.
+/// Checks that `call`, made for the third time, does what the plan says.
 template <class Kernel, class Call>
 void expect_executed(const world& everyone, const Kernel& kernel, const exchange_plan<2>& plan, bool by_message,
                      Call call) {
   call();
-  call();  // flags in shared memory take the place of messages for agreements
+  call();  // after the first calls, agreements use flags in shared memory
   const posted all = posts(call);
   const std::size_t bytes = plan.elements_sent() * sizeof(double);
   const kernel_counts counts = kernel.counts();
   BOOST_TEST(counts.messages == (by_message ? plan.messages_sent() : 0));
   BOOST_TEST(counts.bytes_by_message == (by_message ? bytes : 0));
   BOOST_TEST(counts.bytes_shared == (by_message ? 0 : bytes));
-  // the agreement before a call is a look at shared memory, one collective where there is none, or messages
+  // the agreement before a call reads shared memory, or is one collective without shared memory, or is messages
   const std::size_t agreement = test::messages_of_an_agreement(everyone);
   BOOST_TEST((all.bytes == counts.bytes_by_message || all.bytes == counts.bytes_by_message + 32 * agreement));
   BOOST_TEST(all.messages == counts.messages + agreement);
 }
 
-/// An element that tells who gave it and where in the tensor it stands.
+/// An element that encodes its worker and its index in the tensor.
 double element_of_worker(std::size_t worker, std::size_t i, std::size_t j) {
   return static_cast<double>(10000 * worker + 100 * i + j);
 }
-/// A worker's block of the balanced cut, as it would give it.
+/// A worker's block of the balanced decomposition, with elements that encode the worker.
 template <class Extents>
 xt::xtensor<double, 2> given_block(const partition<grid_shape>& p, const Extents& whole) {
   return block_from(p, whole, [&](std::size_t i, std::size_t j) { return element_of_worker(p.world().id(), i, j); });
 }
-/// Every element of y came from the worker and the box that the plan names, and from nowhere else.
+/// Checks that every element of y came from the worker and the box in the plan.
 void expect_boxes(const exchange_plan<2>& plan, const xt::xtensor<double, 2>& y) {
   if (!plan.takes) return;
   xt::xtensor<double, 2> planned({plan.destination_shape[0], plan.destination_shape[1]});
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_a_repartition_is_what_its_plan_send
       const auto dy = given_block(p_y, extents<dynamic, dynamic>(columns, rows));
       expect_boxes(reversed(plan), r.adjoint(dy));
       const bool by_message = how == strategy::message;
-      // the environment pretends several nodes, or memory that is not there: alike on all workers
+      // the environment pretends several nodes or missing shared memory, in the same way on all workers
       const bool pretends = !partita::detail::arena::shared_by_environment() ||
                             std::getenv("PARTITA_NODES") != nullptr || std::getenv("PARTITA_SHARED_FREE") != nullptr;
       if (!by_message && pretends) return;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_worker_in_an_all_gather_and_its_adjoint_is_wh
   xt::xtensor<double, 2> x = given_block(everyone.partition(grid_shape(n, 1)), extents<13, 4>{});
   expect_boxes(plan, g(x));
   x.fill(1);
-  // between nodes a worker hands on what it got, for one that then need not send it: all together send the same
+  // with several nodes a worker may forward a block in place of its owner: only the total over all workers is the same
   const bool together = std::getenv("PARTITA_NODES") != nullptr;
   const auto expect_sent = [&](const auto& executed) {
     const auto sum = [&](std::size_t own) {

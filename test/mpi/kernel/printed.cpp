@@ -1,4 +1,4 @@
-// Worlds, partitions and kernels on a stream: one short line each.
+// Worlds, partitions and kernels print as one short line each.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/block_from.hpp>

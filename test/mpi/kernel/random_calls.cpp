@@ -1,4 +1,4 @@
-// Random calls of every kernel on vectors of integers, against an oracle of their own.
+// Random calls of every kernel on vectors of integers, compared with an oracle.
 #include "random_calls.hpp"
 
 BOOST_AUTO_TEST_SUITE(random_calls)

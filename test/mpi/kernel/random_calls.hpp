@@ -1,6 +1,6 @@
-// Random calls of random kernels, compared element for element with what test/support/call_oracle.hpp works out. All
-// workers draw alike, so they make the same calls; kernels live long and are called with shapes that change, more of
-// them than a kernel keeps structures, or they are made for one call.
+// Random calls of random kernels, compared element by element with test/support/call_oracle.hpp. All workers draw the
+// same random numbers, so they make the same calls. Some kernels are made for one call; others live long and are called
+// with more shapes than a kernel keeps plans for.
 #pragma once
 
 #include <unistd.h>
@@ -49,7 +49,7 @@ bool same(const Y& y, const oracle::block<T>& b) {
          std::equal(b.data.begin(), b.data.end(), y.data());
 }
 
-/// A block within a larger tensor, every `step`th element along each dimension, with a rim of another value around it.
+/// A view of every `step`th element along each dimension of a larger tensor. The elements around it have a known value.
 template <class T, std::size_t R>
 struct framed {
   xt::xtensor<T, R> all;
@@ -62,7 +62,7 @@ struct framed {
     std::fill_n(all.data(), all.size(), rim);
   }
   auto view(const list& shape) { return view(shape, std::make_index_sequence<R>()); }
-  /// Whether the block is as wanted, and everything around it untouched.
+  /// Whether the view equals the block and the elements around it are unchanged.
   bool holds(const oracle::block<T>& b) const {
     std::vector<T> expected(all.size(), rim);
     for (std::size_t k = 0; k < b.data.size(); ++k) expected[place(k, b.shape)] = b.data[k];
@@ -85,7 +85,7 @@ struct framed {
   }
 };
 
-/// The workers of one run of random calls, and what they have seen so far.
+/// The state of a run of random calls: its workers, its random numbers and the results so far.
 template <class T, std::size_t R>
 class run {
  public:
@@ -99,19 +99,19 @@ class run {
   std::size_t me = everyone.id(), workers = everyone.size(), made = 0, wrong = 0;
 
   bool together() const { return everyone.level() == checks::agree; }
-  /// Which of many shapes the blocks of a call have. Without agreement a worker that holds no block cannot see others
-  /// change theirs, so there they do not.
+  /// The number of the set of shapes for a call. Without agreement, a worker without a block cannot see that the shapes
+  /// of the others change, so there they do not change.
   std::size_t shape_set() { return together() ? choose.below(choose.once_in(2) ? 4 : 40) : 0; }
   std::uint64_t next_call() { return ++made; }
 
-  /// The extents of a block: mostly small, now and then empty, now and then larger than a slot or a chunk.
+  /// The extents of a block: mostly small, sometimes empty, sometimes larger than a slot or a chunk.
   list extents(std::uint64_t h) const {
     list shape(R);
     for (std::size_t d = 0; d < R; ++d) shape[d] = oracle::mixed(h, d) % 5 + (oracle::mixed(h, d) % 9 == 0 ? 0 : 1);
     if (oracle::mixed(h, R) % 24 == 0) shape[R - 1] = 300 + oracle::mixed(h, R + 1) % 3000;
     return shape;
   }
-  /// What a worker gives of whom nothing is taken: no element, or any few.
+  /// The argument of a worker whose block is ignored: no elements, or a few.
   block idle(std::uint64_t h, std::uint64_t call, std::size_t worker) const {
     list shape(R, 0);
     if (oracle::mixed(h, worker) % 3 == 0)
@@ -130,7 +130,7 @@ class run {
     judge(same(y, expected), what);
   }
 
-  /// k(x) in one of the ways that there are: of a tensor or a view, into a view, non-blocking.
+  /// Computes k(x) by a random variant of the call: of a tensor or a view, into a view, or non-blocking.
   template <class Kernel>
   void forward(const std::shared_ptr<Kernel>& k, const block& x, const block& y, const std::string& what) {
     const std::size_t way = choose.below(5), nap = choose.below(200);
@@ -147,7 +147,7 @@ class run {
     } else if (way == 2) {
       auto given = tensor_of<R>(x);
       const auto result = (*k)(given);
-      given.fill(T(77));  // whoever still reads it reads this
+      given.fill(T(77));  // a late read would get this
       check(result, y, what + " of a block that changes then");
     } else if constexpr (requires { k->start(tensor_of<R>(x)); }) {
       const auto given = std::make_shared<const xt::xtensor<T, R>>(tensor_of<R>(x));
@@ -156,7 +156,7 @@ class run {
       keep((*k)(tensor_of<R>(x)), y, what);
     }
   }
-  /// The adjoint in one of its ways.
+  /// Computes the adjoint by a random variant of the call.
   template <class Kernel>
   void backward(const std::shared_ptr<Kernel>& k, const block& dy, const block& dx, const std::string& what) {
     const bool later = choose.once_in(2);
@@ -169,7 +169,7 @@ class run {
     check(k->adjoint(tensor_of<R>(dy)), dx, what + ".adjoint");
   }
 
-  /// Ends what was begun, in any order, down to so many.
+  /// Finishes pending calls in random order until `left` remain.
   void finish(std::size_t left) {
     while (under_way_.size() > left) {
       const std::size_t k = choose.below(under_way_.size());
@@ -178,7 +178,7 @@ class run {
       end();
     }
   }
-  /// Looks again at results that were kept, and lets some go.
+  /// Checks kept results again, and drops some until `left` remain.
   void look_again(std::size_t left) {
     while (kept_.size() > left) {
       const std::size_t k = choose.below(kept_.size());
@@ -199,7 +199,7 @@ class run {
     under_way_.push_back([this, waiting, given, y, what] { check(waiting->finish(), y, what); });
     finish(choose.below(4));
   }
-  /// Results live on while others are made; a shared view lives on as a copy of it.
+  /// Keeps a result while others are made; a shared view is kept as a copy of the view.
   template <class Y>
   void keep(const Y& y, const block& expected, const std::string& what) {
     check(y, expected, what);
@@ -210,7 +210,7 @@ class run {
   std::vector<std::function<void()>> under_way_, kept_;
 };
 
-/// One call of a kernel that lives on; the seed tells kernels apart.
+/// One call of a long-lived kernel. Each kernel has a different seed.
 template <class T, std::size_t R>
 using call = std::function<void(run<T, R>&)>;
 
@@ -229,13 +229,13 @@ call<T, R> paired(run<T, R>& r, bool small_reversed, bool large_reversed, bool s
   return [=](run<T, R>& c) {
     const std::uint64_t h = oracle::mixed(seed, c.shape_set()), there = c.next_call(), back = c.next_call();
     const auto of_group = [&](std::size_t place) { return c.extents(oracle::mixed(h, place)); };
-    const auto x = [&](std::uint64_t number) {  // a block on the small side
+    const auto x = [&](std::uint64_t number) {  // a block of the small partition
       return [&, number](std::size_t worker) {
         return pairs.small.has(worker) ? oracle::block<T>(of_group(pairs.small.place(worker)), number, worker)
                                        : c.idle(h, number, worker);
       };
     };
-    const auto y = [&](std::uint64_t number) {  // and one on the large side
+    const auto y = [&](std::uint64_t number) {  // a block of the large partition
       return [&, number](std::size_t worker) {
         return pairs.large.has(worker) ? oracle::block<T>(of_group(pairs.partner(worker)), number, worker)
                                        : c.idle(h, number, worker);
@@ -292,7 +292,7 @@ call<T, R> some_pair(run<T, R>& r) {
 // ---- kernels on groups along dimensions
 // ------------------------------------------------------------------------------
 
-/// make(p, dimensions) with a subset of the dimensions of p drawn at run time.
+/// Calls make(p, dimensions) with a random subset of the dimensions of p.
 template <std::size_t P, class Make>
 auto along(std::size_t subset, const Make& make) {
   if constexpr (P == 1) return subset == 0 ? make(dimensions<>) : make(dimensions<0>);
@@ -334,7 +334,7 @@ call<T, R> some_sum_for_all(run<T, R>& r) {
   return calls_of(along<2>(subset, [&](auto d) { return std::make_shared<decltype(all_sum_reduce(p, d))>(p, d); }));
 }
 
-/// Parts that fit together: uneven sizes along the dimensions of the groups, one size along the others.
+/// Shapes of parts of one tensor: uneven sizes along the dimensions of the groups, equal sizes along the others.
 template <std::size_t R>
 list uneven_part(const oracle::grouping& groups, std::uint64_t h, std::size_t worker) {
   const list i = groups.on.index(worker);
@@ -346,7 +346,7 @@ list uneven_part(const oracle::grouping& groups, std::uint64_t h, std::size_t wo
   }
   return shape;
 }
-/// Those of the balanced cut of what a group holds.
+/// The shapes of the balanced parts of a group's tensor.
 template <class T, std::size_t R>
 list balanced_part_of(const run<T, R>& c, const oracle::grouping& groups, std::uint64_t h, std::size_t worker) {
   list shape = c.extents(oracle::mixed(h, groups.group(worker)));
@@ -401,14 +401,14 @@ call<T, R> some_parts(run<T, R>& r) {
 // ---- repartition
 // -----------------------------------------------------------------------------------------------------
 
-/// A way to cut n indices, for the library and for the oracle.
+/// One distribution of n indices, as the library and the oracle describe it.
 struct both_cuts {
   partita::cut cut;
   oracle::parts parts;
 };
 inline list random_sizes(std::uint64_t h, std::size_t n, std::size_t p) {
   list sizes(p, 0);
-  for (std::size_t i = 0; i < n;) {  // in lumps, so that some parts are empty
+  for (std::size_t i = 0; i < n;) {  // in large pieces, so that some parts are empty
     const std::size_t lump = std::min<std::size_t>(n - i, 1 + oracle::mixed(h, i) % 5);
     sizes[oracle::mixed(h, i, std::uint64_t{2}) % p] += lump;
     i += lump;
@@ -442,7 +442,7 @@ call<T, R> some_repartition(run<T, R>& r) {
   list axes(R);
   std::iota(axes.begin(), axes.end(), std::size_t{0});
   if (turns) std::rotate(axes.begin(), axes.begin() + 1, axes.end());
-  // cuts that are given are of one tensor, without them any may come
+  // given cuts are those of one tensor; without them calls may have tensors of any shape
   const auto tensor = [=](const run<T, R>& c, std::uint64_t set) {
     list n = c.extents(oracle::mixed(seed, from || to ? 0 : set));
     for (std::size_t d = 0; d < R; ++d)
@@ -513,8 +513,8 @@ call<T, R> some_repartition(run<T, R>& r) {
 // ---- a run
 // -----------------------------------------------------------------------------------------------------------
 
-/// So many calls of kernels that live long and of some that live for one call. `S` and `L` are the ranks of partitions
-/// that are broadcast.
+/// Makes random calls of long-lived kernels and of kernels that are made for one call. `S` and `L` are the ranks of the
+/// two partitions of a broadcast.
 template <class T, std::size_t R, std::size_t S, std::size_t L>
 void make_calls(std::size_t number, std::uint64_t seed, checks level) {
   run<T, R> r(seed, level);

@@ -1,4 +1,4 @@
-// Random calls of every kernel on matrices of doubles, against an oracle of their own.
+// Random calls of every kernel on matrices of doubles, compared with an oracle.
 #include "random_calls.hpp"
 
 BOOST_AUTO_TEST_SUITE(random_calls_of_matrices)

@@ -1,6 +1,6 @@
-// A refresh begins while the workers are still asked whether they agree to it: calls that are refused leave nothing
-// behind, tensors whose blocks look alike on some workers are distinguished, and who runs ahead or lets a kernel go
-// writes into nobody's ghosts.
+// A halo refresh starts to send before all workers have agreed. Failed calls leave no messages behind, tensors that
+// have equal blocks on some workers only are not confused, and a worker that is early, or that destroys its kernel,
+// does not write into the ghosts of others.
 #include "mpi_test.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"
@@ -18,12 +18,12 @@ using line = xt::xtensor<long, 2>;
 
 constexpr std::size_t columns = 5;
 
-/// What stands in a cell of the tensor in a round.
+/// The value of a cell of the tensor in a round.
 long value(std::size_t row, std::size_t column, long round) {
   return round * 1000 + static_cast<long>(row * columns + column);
 }
 
-/// One tensor of whole rows, cut by `sizes`, with its halo of periodic rows.
+/// A tensor that is distributed by rows in the given `sizes`, with a periodic halo of rows.
 struct tensor {
   template <class Halo>
   tensor(const partition<dynamic_extents<2>>& p, const Halo& h, const std::vector<std::size_t>& sizes) {
@@ -33,7 +33,7 @@ struct tensor {
     }
     u = h(line(xt::zeros<long>(std::array<std::size_t, 2>{own, columns})));
   }
-  /// The cells of a round, and anything in the ghosts.
+  /// Sets the cells of a round, and garbage in the ghosts.
   void set(long round) {
     for (std::size_t i = 0; i < u.shape()[0]; ++i)
       for (std::size_t j = 0; j < columns; ++j) u(i, j) = i >= 1 && i <= own ? value(start + i - 1, j, round) : -1;
@@ -53,7 +53,7 @@ halo_exchange<dynamic_extents<2>> rows_of(const partition<dynamic_extents<2>>& p
   return {p, {.before = {1, 0}, .after = {1, 0}}, boundary::periodic};
 }
 
-/// Now and then a worker is late.
+/// Delays this worker sometimes.
 void wander(std::mt19937& own) {
   for (std::size_t k = own() % 4 == 0 ? own() % 200 : 0; k > 0; --k) std::this_thread::yield();
 }
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(tensors_that_look_alike_on_some_workers_alternate_with_call
   const std::size_t n = everyone.size();
   const dynamic_partition<2> p = everyone.partition(dynamic_extents<2>(n, 1));
   const auto h = rows_of(p);
-  std::vector<std::size_t> even(n, 3), other(n, 3);  // alike on the first worker
+  std::vector<std::size_t> even(n, 3), other(n, 3);  // equal on the first worker
   if (n > 1) other.back() = 2;
   if (n > 2) other[1] = 4;
   tensor a(p, h, even), b(p, h, other);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_is_let_go_of_while_others_still_read) {
       all[0].set(number);
       h.refresh(all[0].u);
     }
-    for (int k = 0; k < 3; ++k) {  // in the memory that it leaves
+    for (int k = 0; k < 3; ++k) {  // reuses the memory that it freed
       lasting.set(number + k);
       keep.refresh(lasting.u);
       BOOST_TEST(lasting.is(number + k));

@@ -1,4 +1,4 @@
-// A partition whose workers stand in the best order: less moves, the same arrives.
+// Relabelled partitions: with the best order of workers fewer elements move, and the results are the same.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/relabelled.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace partita;
 
-/// The sum over all workers of the elements that their plans send.
+/// The number of elements that the plans of all workers send.
 template <class R, std::size_t... E>
 std::size_t sent_by_all(const world& everyone, const R& r, const extents<E...>& global) {
   const unsigned long long own = r.plan(global).elements_sent();
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(what_the_cost_says_is_what_the_plans_of_all_workers_send, *
   BOOST_TEST(before == cost_of(p_x, p_y, global).elements_moved);
   BOOST_TEST(after == cost_of(p_x, better, global).elements_moved);
   BOOST_TEST(after < before);
-  // transposed on the way, and dealt in blocks at the end
+  // with a transposition, and with a block-cyclic result
   const extents<7, 9> flat;
   const auto turned = relabelled(p_x, p_y, flat, permute<1, 0>);
   BOOST_TEST(cost_of(p_x, turned, flat, permute<1, 0>).elements_moved ==

@@ -1,5 +1,5 @@
-// Repartitions whose sides are cut as the caller says and whose dimensions change places: what every worker gets is
-// what the sequential executor says, the adjoint is one, and what cannot be is refused on all workers alike.
+// Repartitions with given cuts and permuted dimensions: the results equal those of the sequential executor, the adjoint
+// is exact, and invalid cuts are the same error on all workers.
 #include "mpi_test.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// An element larger than a page, so that it travels by plain messages.
+/// An element larger than a page, which is sent by plain messages.
 struct sheet {
   std::array<std::int32_t, 1100> lines{};
 
@@ -42,7 +42,7 @@ using position = partita::index<Rank>;
 template <std::size_t Rank>
 using shape = std::array<std::size_t, Rank>;
 
-/// The block at a place of a tensor whose elements are a function of their indices.
+/// The block at a place; elements are a function of their global index.
 template <class T, std::size_t Rank, class Value>
 xt::xtensor<T, Rank> block_of_cuts(const decomposition<Rank>& cuts, const position<Rank>& place, Value value) {
   std::array<std::vector<std::size_t>, Rank> held;
@@ -60,7 +60,7 @@ xt::xtensor<T, Rank> block_of_cuts(const decomposition<Rank>& cuts, const positi
   return block;
 }
 
-/// The blocks of all workers of a world, by id.
+/// The blocks of all workers of a world, in the order of their ids.
 template <class T, class Extents, std::size_t Rank, class Value>
 std::vector<xt::xtensor<T, Rank>> blocks_of(const grid<Extents>& p, const decomposition<Rank>& cuts, std::size_t world,
                                             Value value) {
@@ -125,7 +125,7 @@ T number(std::int32_t n) {
   else return static_cast<T>(n);
 }
 
-/// Both directions of one random repartition against the sequential executor, and against each other.
+/// Compares both directions of a random repartition with the sequential executor, and checks that they are adjoint.
 template <class T, std::size_t... P>
 void agrees(unsigned seed) {
   constexpr std::size_t Rank = sizeof...(P);
@@ -168,13 +168,13 @@ void agrees(unsigned seed) {
                "<K x, y> and <x, K* y>, seed " << seed);
 
   const repartition fresh(p_x, p_y, to_cuts(wanted), from_cuts(given),
-                          permute<P...>);  // the adjoint alone, before any call
+                          permute<P...>);  // the adjoint before any forward call
   BOOST_TEST(same(fresh.adjoint(dy[me]), dx), "adjoint first, seed " << seed);
 }
 
 bool has(const std::string& sentence, const char* words) { return sentence.find(words) != std::string::npos; }
 
-/// An N x M tensor on all workers, rows in balance.
+/// An N x M tensor in balanced rows on all workers.
 struct rows {
   world everyone{test::workers()};
   std::size_t n = everyone.size();
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(a_block_cyclic_result_lies_as_scalapack_says) {
       const auto a = deal(whole[everyone.id()]);
       const position<2> me = p.index();
       bool right = true;
-      for (std::size_t d = 0; d < 2; ++d) {  // NUMROC
+      for (std::size_t d = 0; d < 2; ++d) {  // ScaLAPACK's NUMROC
         const std::size_t blocks = size[d] / nb[d], extra = blocks % np[d];
         const std::size_t numroc = blocks / np[d] * nb[d] + (me[d] < extra    ? nb[d]
                                                              : me[d] == extra ? size[d] % nb[d]
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(staggered_blocks_are_dealt_in_blocks_and_come_back, *test::
   const world everyone(test::workers());
   const auto p = everyone.partition<2, 2>();
   const std::size_t me = everyone.id(), size = everyone.size();
-  const std::size_t starts[] = {0, 1, 0, 5}, widths[] = {1, 6, 5, 2};  // the two lines are cut at 1 and at 5 of 7
+  const std::size_t starts[] = {0, 1, 0, 5}, widths[] = {1, 6, 5, 2};  // the parts begin at 1 and at 5 of 7
   const auto value = [](std::size_t i, std::size_t j) { return static_cast<float>(10 * i + j); };
   std::vector<xt::xtensor<float, 2>> x(size, zero_volume<float, 2>(0));
   for (std::size_t k = 0; k < 4; ++k) {
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(cuts_of_other_extents_are_refused_by_all_workers_and_right_
                  "requires blocks that are cut as from_cuts(...) says"));
   BOOST_TEST(has(refused<shape_error>([&] { given.adjoint(other.x<float>()); }),
                  "x has extents [13, 6], from_cuts(...) cuts [12, 6]"));
-  const bool last = c.everyone.id() + 1 == c.n;  // one worker alone is wrong, all hear of it
+  const bool last = c.everyone.id() + 1 == c.n;  // only the last worker's argument is wrong, but all workers throw
   const xt::xtensor<float, 2> wrong = xt::ones<float>({99, 6});
   BOOST_TEST(has(refused<shape_error>([&] { given(last ? wrong : c.x<float>()); }), "got a block of [99, 6]"));
   BOOST_TEST(has(refused<shape_error>([&] { r.adjoint(last ? wrong : c.x<float>()); }), "the given cut of [12, 6]"));

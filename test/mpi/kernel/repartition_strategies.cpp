@@ -1,5 +1,4 @@
-// Whatever strategy a repartition gets, and whatever the machine has, its result is the same; and what it sends is
-// what its plan says.
+// The result of a repartition is the same for every strategy and on every machine, and it sends what its plan says.
 #include "../support/agreement_messages.hpp"
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"
@@ -20,7 +19,7 @@ const std::vector<strategy> strategies = {strategy::mixed, strategy::message};
 const std::vector<messages> forms = {messages::by_size, messages::packed, messages::chunked, messages::typed,
                                      messages::measured};
 
-/// Rows of a tensor whose elements say where they belong, and what must come of them.
+/// Rows of a tensor whose elements encode their indices, and the expected results.
 struct rows {
   world everyone;
   std::size_t n = everyone.size();
@@ -62,7 +61,7 @@ struct rows {
   }
 };
 
-/// Forward, adjoint, permuted, non-blocking, and into a view, by every strategy and form.
+/// Checks forward, adjoint, permuted and non-blocking calls and calls into a view, with every strategy and form.
 template <class T>
 void every_way_gives_the_same() {
   const rows c;
@@ -91,10 +90,10 @@ void every_way_gives_the_same() {
       }
 }
 
-/// Messages that a call of r sends beyond the agreement, which a world of checks::local leaves out.
+/// The number of messages that a call of r sends, without those of the agreement, which checks::local skips.
 template <class R, class X>
 std::size_t messages_of_a_call(const R& r, const X& x) {
-  for (int k = 0; k < 2; ++k) static_cast<void>(r(x));  // what is learnt is sent once
+  for (int k = 0; k < 2; ++k) static_cast<void>(r(x));  // metadata is sent only in the first calls
   const std::size_t before = test::messages();
   const auto y = r(x);
   return test::messages() - before;
@@ -118,7 +117,7 @@ BOOST_AUTO_TEST_CASE(all_give_the_same_when_workers_live_on_three_nodes) {
 }
 BOOST_AUTO_TEST_CASE(all_give_the_same_when_no_shared_memory_is_left) {
   {
-    const rows before;  // what was taken earlier may be used up or not: both must do
+    const rows before;  // memory that was taken earlier may be used up or not; both must work
     static_cast<void>(repartition(before.p_x, before.p_y)(before.block<double>(0)));
   }
   const test::pretended none("PARTITA_SHARED_FREE", "0");
@@ -141,7 +140,7 @@ BOOST_AUTO_TEST_CASE(shared_memory_alone_serves_one_node_and_is_refused_on_all_w
       return std::string(e.what()).find("strategy::shared requires workers of one node") != std::string::npos;
     });
     BOOST_TEST(c.columns<float>(repartition(c.p_x, c.p_y)(c.block<float>(2)),
-                                2));  // and the next call is a call like any other
+                                2));  // and the next call works
   }
   {
     const test::pretended one("PARTITA_NODES", "1"), off("PARTITA_SHARED", "0");
@@ -167,7 +166,7 @@ BOOST_AUTO_TEST_CASE(messages_are_one_for_each_pair_of_workers_on_different_node
     const auto pairs = static_cast<std::size_t>(std::count_if(
         plan.sends.begin(), plan.sends.end(), [&](const auto& t) { return t.worker % nodes != me % nodes; }));
     const auto x = c.block<float>(0);
-    // all workers find the structure together
+    // the plan is looked up collectively
     const std::size_t agreement = test::messages_of_an_agreement(c.everyone);
     for (const messages form : {messages::by_size, messages::packed, messages::typed}) {
       BOOST_TEST(messages_of_a_call(repartition(c.p_x, c.p_y, form), x) == pairs + agreement);
@@ -184,7 +183,7 @@ BOOST_AUTO_TEST_CASE(what_stays_where_it_is_sends_nothing_but_the_agreement) {
   BOOST_TEST(messages_of_a_call(r, c.block<float>(0)) == test::messages_of_an_agreement(c.everyone));
 }
 
-/// A fault or an allocation of ours would come with every call; MPI's own come now and then.
+/// Page faults or allocations of the library would happen in every call; those of MPI happen only sometimes.
 BOOST_AUTO_TEST_CASE(a_steady_loop_neither_allocates_nor_plans_nor_faults_whatever_the_strategy) {
   rows c, d;
   d.height = 350;
@@ -211,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_steady_loop_neither_allocates_nor_plans_nor_faults_whatev
         const std::size_t allocated_since = test::allocations() - allocated;
         BOOST_TEST(allocated_since == 0U);
         BOOST_TEST(r.plans_made() == planned);
-        BOOST_TEST(planned <= 3U);  // two shapes, and one of them with a view
+        BOOST_TEST(planned <= 3U);  // two shapes, one of them also with a view
         BOOST_TEST(faults == 0);
         BOOST_TEST(sum > 0);
       }

@@ -1,5 +1,4 @@
-// Repartition by whatever way its workers can reach each other, non-blocking, into blocks of the caller, and
-// in a steady loop.
+// Repartition over every channel between workers, non-blocking, into blocks of the caller, and in a steady loop.
 #include "../support/allocation_count.hpp"
 #include "../support/message_count.hpp"
 #include "../support/page_faults.hpp"
@@ -13,7 +12,7 @@ namespace {
 
 using namespace partita;
 
-/// Rows to columns of an N x N tensor whose elements say where they belong.
+/// Moves an N x N tensor from rows to columns; its elements encode their indices.
 struct rows_to_columns {
   world everyone{test::workers()};
   std::size_t n = everyone.size();
@@ -49,7 +48,7 @@ BOOST_AUTO_TEST_CASE(two_that_were_begun_end_in_any_order) {
   for (std::size_t N : {7U, 64U, 65U, 300U}) {
     const auto x = c.rows<float>(N, 0), x2 = c.rows<float>(N, 5);
     auto first = r.start(x);
-    auto second = r.start(x + 1.F);  // lazy: evaluated and kept until the end
+    auto second = r.start(x + 1.F);  // a lazy expression is evaluated, and the value kept until finish()
     auto third = other.start(x2);
     const auto y3 = third.finish();
     const auto y2 = second.finish();
@@ -75,7 +74,7 @@ BOOST_AUTO_TEST_CASE(one_outlives_its_kernel_its_partitions_and_its_world) {
       const world apart(test::workers());
       const repartition r(apart.partition(extents(c.n, 1)), apart.partition(extents(1, c.n)));
       const xt::xtensor<float, 2> x = c.rows<float>(65, static_cast<float>(k));
-      return r.start(x + 0.F);  // kept: x ends here, too
+      return r.start(x + 0.F);  // the value is kept, although x is destroyed here
     }();
     BOOST_TEST(c.columns(later.finish(), 65, static_cast<float>(k)));
   }

@@ -1,5 +1,5 @@
-// A result is an xt::xtensor but for its memory: it stands beside one in a conditional, is taken by functions on one,
-// and goes on being an expression.
+// A result is like an xt::xtensor except for its memory: it can be mixed with one in a conditional, be passed to
+// functions on one, and be used in expressions.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_sum_reduce.hpp>
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(are_row_major_expressions_that_can_be_assigned_to) {
   turned += a(x);
   BOOST_TEST((sum == x + a(x)));
   BOOST_TEST((turned == sum));
-  sum += a(xt::view(x, xt::range(0, 1), xt::all()));  // repeated, as xtensor does
+  sum += a(xt::view(x, xt::range(0, 1), xt::all()));  // the row is repeated, as xtensor does
   BOOST_TEST((sum == turned + a(xt::view(x, xt::range(0, 1), xt::all()))));
   y = zero_volume<double, 2>();
   y += zero_volume<double, 2>();

@@ -1,5 +1,5 @@
-// Workers that run ahead, sleep, and use their blocks again as soon as a call returns: what a call has taken is not
-// looked at afterwards, and what is still looked at is not given away.
+// Workers that are early or late, and that overwrite their blocks as soon as a call returns: a kernel must not read its
+// input after the call, and must not reuse memory that other workers still read.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "random_cases.hpp"
@@ -24,7 +24,7 @@ using namespace partita;
 using vector = xt::xtensor<double, 1>;
 
 constexpr checks levels[] = {checks::local, checks::agree};
-constexpr std::size_t sizes[] = {100, 5000, 70000};  // a slot, several slots, more than two chunks
+constexpr std::size_t sizes[] = {100, 5000, 70000};  // one slot, several slots, more than two chunks
 
 vector full(std::size_t n, double value) {
   vector x(std::array<std::size_t, 1>{n});
@@ -32,11 +32,11 @@ vector full(std::size_t n, double value) {
   return x;
 }
 
-/// What element i of a block has beside its worker's value: equal pieces would not tell that one stands for another.
+/// The part of element i that depends on its piece of the block, so that exchanged pieces are detected.
 double piece(std::size_t i) { return static_cast<double>(i / 1024 % 64); }
 
-/// Takes a block of the size of another from the pool that kernels of the world take theirs from, and writes there: to
-/// a block that a kernel has given back while others still read it.
+/// Allocates a block of a given size from the pool of the world's kernels and overwrites it. If a kernel had freed a
+/// block while others still read it, they would read these values.
 void take_and_write(const world& everyone, std::size_t n) {
   const auto policy = partita::detail::transport_policy::from_environment();
   auto& pool = partita::detail::arena::of(partita::detail::own_node::of(everyone.state()->communicator()),
@@ -44,10 +44,10 @@ void take_and_write(const world& everyone, std::size_t n) {
   make_pooled<double, 1>(pool, {n}).fill(-3000.0);
 }
 
-/// Calls a kernel many times. Each worker fills x with at(worker, turn) and its pieces, calls, and overwrites x and the
-/// result at once, and takes shared memory and writes there; workers sleep in turn. Every element of the result has to
-/// be expected(element, turn). Once x lies on the heap, once it is a result and lies where the others may read it; once
-/// it fills a tensor on the heap, once the call is finished.
+/// Calls a kernel many times. Each worker fills x from at(worker, turn), calls, then overwrites x and the result at
+/// once, and allocates and overwrites shared memory; workers sleep in turn. Every element of the result must equal
+/// expected(element, turn). The variants: x is on the heap; x is a result in shared memory; the call fills a tensor on
+/// the heap; the call is non-blocking.
 template <class Kernel, class At, class Expected>
 void expect_reuse(const world& everyone, const char* name, const Kernel& kernel, bool gives, std::size_t n, At at,
                   Expected expected) {
@@ -124,7 +124,7 @@ void expect_reuse_by_all_kernels(checks level) {
                  [&](std::size_t i, std::size_t k) { return sum(own + i, k); });
     expect_reuse(everyone, "all_gather", all_gather(all, dimensions<0>), true, n, value_of_element,
                  [n](std::size_t i, std::size_t k) { return value_of_element(i / n, k) + piece(i % n); });
-    const auto other = everyone.partition(extents(P), [&] {  // the same workers, one place on
+    const auto other = everyone.partition(extents(P), [&] {  // the same workers, shifted by one place
       std::vector<std::size_t> ids;
       for (std::size_t w = 0; w < P; ++w) ids.push_back((w + 1) % P);
       return workers(ids);
@@ -137,7 +137,7 @@ void expect_reuse_by_all_kernels(checks level) {
   }
 }
 
-/// Numbers that differ from place to place, from worker to worker and from kernel to kernel.
+/// Numbers that depend on the index, the worker and the kernel.
 double number(std::size_t i, std::size_t worker, std::size_t kernel) {
   return static_cast<double>((3 * i + 11 * worker + 101 * kernel) % 1009);
 }
@@ -148,27 +148,27 @@ vector sum_of_numbers(std::size_t n, std::size_t P, std::size_t kernel) {
     for (std::size_t i = 0; i < n; ++i) data[i] += number(i, w, kernel);
   return sum;
 }
-/// Equal in size and in every element.
+/// Whether two blocks have equal sizes and equal elements.
 template <class A, class B>
 bool same(const A& a, const B& b) {
   return a.size() == b.size() && std::equal(a.data(), a.data() + a.size(), b.data());
 }
 
-/// Begins sums by several kernels, calls others in between, and ends them in another order than they were begun.
+/// Starts non-blocking sums by several kernels, makes other calls in between, and finishes them in a different order.
 void expect_any_end(checks level) {
   const world everyone(test::workers(), level);
   const std::size_t P = everyone.size(), me = everyone.id();
   const auto all = everyone.partition(extents(P));
   const auto first = everyone.partition<1>(), last = everyone.partition<1>(workers(P - 1, P));
   for (const std::size_t n : {std::size_t{1}, std::size_t{50}, std::size_t{3000}, std::size_t{40000}}) {
-    // of their own for each size: without agreement who only takes cannot see that blocks change
+    // new kernels for each size: without agreement a worker that only receives cannot see that blocks change
     const all_sum_reduce a(all, dimensions<0>), b(all, dimensions<0>);
     const sum_reduce to_first(all, first), to_last(all, last);
     const reduce_scatter parts(all, dimensions<0>);
     const broadcast spread(first, all);
     const repartition r(all, last), q(all, first);
     for (std::size_t turn = 0; turn < (n > 10000 ? 1U : 4U); ++turn) {
-      std::vector<vector> pairs;  // so that what is given is not contiguous, and has to be packed
+      std::vector<vector> pairs;  // so that the input is not contiguous and has to be packed
       for (std::size_t k = 0; k < 7; ++k) {
         pairs.push_back(full(2 * n, -5));
         for (std::size_t i = 0; i < n; ++i) pairs[k].data()[2 * i] = number(i, me, k + turn);
@@ -261,8 +261,8 @@ BOOST_AUTO_TEST_CASE(a_copy_of_a_shared_view_keeps_what_it_shows) {
     const sum_reduce t(all, one, shared_view);
     const auto block = [&](double value) { return one.active() ? full(5000, value) : full(0, 0); };
     using view = std::decay_t<decltype(s(block(1)))>;
-    // one worker keeps a view of the first block while all others let theirs go: a copy, a copy of a copy that is gone,
-    // one that was assigned, one that was moved, the last of several
+    // one worker keeps a view of the first block while all others drop theirs: a copy, a copy of a destroyed copy, an
+    // assigned view, a moved view, or the last of several copies
     const auto keep = [](std::size_t way, view& original) -> std::optional<view> {
       if (way == 0) return original;
       if (way == 1) {
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_copy_of_a_shared_view_keeps_what_it_shows) {
       original.reset();
       other.reset();
       everyone.communicator().barrier();
-      for (int k = 3; k < 7; ++k) {  // the lender takes back what nobody views any more, and lends it again
+      for (int k = 3; k < 7; ++k) {  // the owner reuses a block only when no worker views it any more
         const auto fresh = s(block(k)), more = t.adjoint(block(-k));
         BOOST_TEST(fresh(4999) == k);
         BOOST_TEST(more(0) == -k);

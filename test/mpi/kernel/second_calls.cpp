@@ -1,5 +1,5 @@
-// The second call on a structure that is known: a view of another shape is refused by every kernel as it is at the
-// first, on all workers, and nothing is written; blocks of different shapes get plans of their own, however many.
+// Calls with a cached plan: a view of a wrong shape is an error of every kernel on all workers, as in the first call,
+// and nothing is written. Blocks of different shapes get different plans, for any number of shapes.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -24,10 +24,10 @@ matrix full(const shape& extents, double value) {
   return x;
 }
 
-/// fill(x, view) with a view of the shape of the result, then with wrong ones on one worker and on all.
+/// Calls fill(x, view) with a view of the result's shape, then with wrong views on one worker and on all.
 template <class Plain, class Fill>
 void expect_refused_views(const world& everyone, const char* what, const matrix& x, Plain plain, Fill fill) {
-  const matrix y = plain(x);  // now the structure is known, but for the view
+  const matrix y = plain(x);  // now there is a plan, but none with a view
   const shape right{y.shape()[0], y.shape()[1]};
   const shape wrong[] = {{right[0] + 1, right[1]},
                          {right[0], right[1] + 1},
@@ -37,7 +37,7 @@ void expect_refused_views(const world& everyone, const char* what, const matrix&
   for (int times = 0; times < 2; ++times) {
     for (const shape& other : wrong) {
       if (other == right) continue;
-      for (std::size_t odd = 0; odd <= everyone.size(); ++odd) {  // one of them, then all
+      for (std::size_t odd = 0; odd <= everyone.size(); ++odd) {  // one worker, then all
         const bool mine = odd == everyone.id() || odd == everyone.size();
         matrix view = full(mine ? other : right, -7);
         const std::string said = test::refused<shape_error>([&] { fill(x, view); });
@@ -47,7 +47,7 @@ void expect_refused_views(const world& everyone, const char* what, const matrix&
       }
     }
     matrix view = full(right, -7);
-    fill(x, view);  // the first time this is a new structure, the second time it is known, too
+    fill(x, view);  // the first time this makes a new plan, the second time it uses it
     BOOST_TEST((view == y));
   }
 }
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(of_more_shapes_than_are_kept_are_right_in_any_order) {
   const repartition r(all, turned);
   using vector = xt::xtensor<double, 1>;
   for (std::size_t call = 0; call < 120; ++call) {
-    const std::size_t n = 1 + call * call % 41;  // the residues in an order without a pattern, some again and again
+    const std::size_t n = 1 + call * call % 41;  // sizes in an irregular order, with repetitions
     const auto value = [&](std::size_t w) { return static_cast<double>(w + 10 * call); };
     const vector x = value(me) * xt::ones<double>({n});
     double sum = 0;

@@ -1,5 +1,5 @@
-// checks::local, and block shapes that change on all workers together: what arrives is what was sent, also on workers
-// whose own block says nothing about it.
+// With checks::local, block shapes may change on all workers together. Results are right also on workers whose own
+// block does not show the change.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/broadcast.hpp>
@@ -11,12 +11,13 @@ namespace {
 using namespace partita;
 using vector = xt::xtensor<double, 1>;
 
-constexpr std::size_t lengths[] = {6, 2, 6, 4, 3, 0, 2, 13};  // 4 and 3, 0 and 2 have equal parts on some
+// some workers have equal parts of 4 and 3, and of 0 and 2
+constexpr std::size_t lengths[] = {6, 2, 6, 4, 3, 0, 2, 13};
 
-/// m elements that say how many they are and whose.
+/// m elements that encode m and the worker.
 vector block(std::size_t m, std::size_t worker) { return xt::arange<double>(double(m)) + double(100 * m + worker); }
 
-/// A block of an inactive worker: the same on all calls, so that it cannot tell one call from another.
+/// The block of an inactive worker: the same in all calls, so it does not show which call it is.
 vector nothing() { return zero_volume<double, 1>(); }
 
 }  // namespace
@@ -28,7 +29,7 @@ BOOST_AUTO_TEST_CASE(a_broadcast_gives_what_was_sent) {
   const broadcast spread(everyone.partition<1>(), everyone.partition(extents(everyone.size())));
   for (const std::size_t m : lengths) {
     BOOST_TEST((spread(everyone.id() == 0 ? block(m, 0) : nothing()) == block(m, 0)));
-    BOOST_TEST((spread(block(m, everyone.id())) == block(m, 0)));  // whatever those hold who only receive
+    BOOST_TEST((spread(block(m, everyone.id())) == block(m, 0)));  // for any argument of the workers that only receive
   }
 }
 

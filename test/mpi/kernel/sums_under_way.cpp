@@ -1,5 +1,5 @@
-// Sums that are begun, left alone and ended: the same bits as at one go, others on their way at the same time, let go
-// or overtaken, and begun without waiting for anybody.
+// Non-blocking sums: they give the same bits as blocking ones, also when several are pending, dropped, or finished in a
+// different order; and a start does not wait for other workers.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "refused.hpp"
@@ -31,7 +31,7 @@ using test::tell_all;
 
 constexpr std::size_t sizes[] = {0, 1, 7, 1024, 2049, 65536, 65537, 200001};
 
-/// Numbers of very different sizes, both signs and no pattern, so that the order of summation shows in the result.
+/// Irregular numbers of very different sizes and both signs, so that the result depends on the order of summation.
 xt::xtensor<double, 1> block(std::size_t n, std::size_t worker, std::size_t shift = 0) {
   const std::array<std::size_t, 1> shape{n};
   xt::xtensor<double, 1> x(shape);
@@ -43,7 +43,7 @@ xt::xtensor<double, 1> block(std::size_t n, std::size_t worker, std::size_t shif
   return x;
 }
 
-/// The kernels of a world that sum: into a root in the group and out of it, along rows with overlapping groups, to all.
+/// The summing kernels of a world: to a root inside or outside the group, along rows with overlapping groups, to all.
 struct kernels {
   world everyone;
   std::size_t P = everyone.size(), me = everyone.id();
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(are_the_same_bits_as_at_one_go) {
   for (std::size_t n : sizes) {
     const auto x = block(n, k.me);
     const auto y = k.to_last(x), exact = k.exactly(x), dx = k.from_last.adjoint(x), sum = k.total(x), part = k.parts(x);
-    for (int times = 0; times < 6; ++times) {  // more often than a group has places for what it shows
+    for (int times = 0; times < 6; ++times) {  // more calls than a group has slots
       auto later = k.to_last.start(x);
       BOOST_TEST(same_bits(later.finish(), y));
       auto exactly_later = k.exactly.start(x);
@@ -87,18 +87,19 @@ BOOST_AUTO_TEST_CASE(of_blocks_in_shared_memory_of_views_and_of_expressions_are_
   const kernels k;
   for (std::size_t n : sizes) {
     const auto x = block(n, k.me);
-    const auto shared = k.total(x);  // a result: the others read it where it is
+    const auto shared = k.total(x);  // a result, which the other workers read in place
     const auto y = k.to_last(shared), doubled = k.to_last(2.0 * x);
     auto later = k.to_last.start(shared);
     BOOST_TEST(same_bits(later.finish(), y));
-    auto lazy = k.to_last.start(2.0 * x);  // evaluated and kept until the end
+    auto lazy = k.to_last.start(2.0 * x);  // the expression is evaluated, and the value kept until finish()
     BOOST_TEST(same_bits(lazy.finish(), doubled));
     const std::array<std::size_t, 2> shape{n, 2};
     xt::xtensor<double, 2> pairs(shape);
     xt::view(pairs, xt::all(), 0) = x;
     xt::view(pairs, xt::all(), 1) = -x;
     const auto first = xt::view(pairs, xt::all(), 0);
-    auto strided = k.to_last.start(first), strided_too = k.from_last.start_adjoint(first);  // each packs for itself
+    // each call packs its own copy
+    auto strided = k.to_last.start(first), strided_too = k.from_last.start_adjoint(first);
     BOOST_TEST(same_bits(strided_too.finish(), k.from_last.adjoint(x)));
     BOOST_TEST(same_bits(strided.finish(), k.to_last(x)));
   }
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(of_several_kernels_leave_room_for_each_other_and_for_any_ot
     BOOST_TEST(same_bits(copy, block(n, 9)));
     const auto back = b.adjoint(copy);
     BOOST_TEST(back.size() == own.size());
-    BOOST_TEST(same_bits(third.finish(), sum));  // in another order than they were begun, the same for all workers
+    BOOST_TEST(same_bits(third.finish(), sum));  // not in the order of the starts, but the same order on all workers
     BOOST_TEST(same_bits(first.finish(), y));
     BOOST_TEST(same_bits(fifth.finish(), part));
     BOOST_TEST(same_bits(fourth.finish(), dx));
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(that_are_let_go_still_arrive_and_disturb_nothing) {
       throw std::string("something else went wrong");
     } catch (const std::string&) {
     }
-    if (k.me == 0) {  // one worker asks, the others let go
+    if (k.me == 0) {  // one worker finishes the operation, the others drop it
       auto later = k.to_last.start(x);
       later.finish();
     } else {
@@ -280,19 +281,19 @@ BOOST_AUTO_TEST_CASE(are_refused_at_their_start_and_nothing_is_under_way_then) {
 
 BOOST_AUTO_TEST_CASE(begin_without_waiting_for_anybody, *test::at_least(2)) {
   const boost::mpi::communicator outside = test::workers();
-  const kernels k(checks::local);  // with an agreement a call begins when all have come
+  const kernels k(checks::local);  // with an agreement, a start would wait for all workers
   const auto me = static_cast<int>(k.me);
   for (std::size_t n : sizes) {
     const auto x = block(n, k.me);
     const auto y = k.to_last(x), sum = k.total(x), dx = k.from_last.adjoint(x);
     for (int early = 0; early < outside.size(); ++early) {
-      // one worker begins, computes and says so before any other comes to the call
+      // one worker starts, computes, and reports that before any other worker makes the call
       if (me != early && !hears_from(outside, early))
         BOOST_TEST(false, "worker " << early << " waits at the start of a sum");
       auto first = k.to_last.start(x);
       auto second = k.total.start(x);
       auto third = k.from_last.start_adjoint(x);
-      const auto other = block(n, 3);  // its own work
+      const auto other = block(n, 3);  // its own computation
       if (me == early) tell_all(outside);
       BOOST_TEST(same_bits(first.finish(), y));
       BOOST_TEST(same_bits(second.finish(), sum));
@@ -343,7 +344,7 @@ BOOST_AUTO_TEST_CASE(are_on_their_way_by_message_when_they_have_begun, *test::at
       const auto sum = a(x);
       auto later = s.start(x);
       auto beside = a.start(x);
-      BOOST_TEST(same_bits(plain(x), sum));  // whose messages do not meet the others
+      BOOST_TEST(same_bits(plain(x), sum));  // its messages are not confused with those of the pending calls
       if (me == 1 - root && !hears_from(outside, static_cast<int>(root)))
         BOOST_TEST(false, "the root waits for the end of a contributor");
       BOOST_TEST(same_bits(later.finish(), y));

@@ -1,5 +1,5 @@
-// Blocks around every size at which something else happens: slots of 16 KiB, chunks of 256 KiB, messages of 128 KiB, a
-// ring of 1 MiB, rows that exceed 32 KiB; and blocks of the ranks that loops over dimensions are seldom tried with.
+// Blocks around every size at which the algorithm changes: slots of 16 KiB, chunks of 256 KiB, messages of 128 KiB, a
+// ring of 1 MiB, rows longer than 32 KiB; and blocks of ranks that are seldom tested.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 #include "random_cases.hpp"
@@ -37,7 +37,7 @@ constexpr std::size_t bytes[] = {8,
                                  1U << 20U,
                                  (1U << 20U) + 8};
 
-/// Element i of the block of a worker, or of a tensor.
+/// Element i of a worker's block, or of a tensor.
 double at(std::size_t i, std::size_t worker) { return static_cast<double>((7 * i + 13 * worker + i / 1021) % 127); }
 
 template <class Y, class Expected>
@@ -90,7 +90,7 @@ void expect_all_sizes() {
     expect_elements(
         scatter(one.active() ? x : nothing), mine.size(), [&](std::size_t i) { return at(mine.start + i, P - 1); },
         "repartition from one", n);
-    // two rows a worker of n columns to all rows of some columns, and the same again as dense boxes
+    // from two rows of n columns per worker to all rows of some columns, also as dense boxes
     const auto wide = filled<2>({2, n}, [&](std::size_t i) { return at(i, me); });
     expect_elements(
         turn(wide), 2 * P * mine.size(),
@@ -102,7 +102,7 @@ void expect_all_sizes() {
   }
 }
 
-/// A tensor of this rank cut along its first dimension, brought to a cut along its last, its dimensions in reverse.
+/// Moves a tensor of this rank from parts along its first dimension to parts along its last, with reversed dimensions.
 template <std::size_t Rank, std::size_t... D>
 void expect_rank(const world& everyone, std::index_sequence<D...>) {
   const std::size_t P = everyone.size(), me = everyone.id();
@@ -158,7 +158,7 @@ void expect_rank(const world& everyone, std::index_sequence<D...>) {
   const all_gather wholes(on(first), dimensions<0>);
   expect(copies(tensor_of(whole(me))), whole(P - 1), "broadcast");
   expect(sums(tensor_of(whole(me))), along_first.summed<double>(whole, me), "all_sum_reduce");
-  // shapes that differ in one dimension alone are others, whichever it is
+  // shapes that differ in any one dimension get different plans
   for (std::size_t d = 0; d < Rank; ++d)
     for (const std::size_t n : {std::size_t{2}, std::size_t{3}}) {
       list one(Rank, 1), gathered_shape(Rank, 1);

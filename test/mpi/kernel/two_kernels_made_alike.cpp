@@ -1,5 +1,5 @@
-// Two kernels that were made alike are two: a worker that calls the one while the others call the other gets an error.
-// It hung where the calls had found their ways before.
+// Identically constructed kernels are different kernels: if one worker calls the first and the others call the second,
+// all workers get an error. It used to hang if both kernels already had plans.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/all_gather.hpp>
@@ -15,7 +15,8 @@ namespace {
 
 using namespace partita;
 
-/// Calls `one` on the last worker and `other` on the rest, after both were called by all, and again in step.
+/// Calls `one` on the last worker and `other` on the rest, after all workers have called both; then all call both
+/// again.
 template <class One, class Other, class X>
 void expect_told_apart(const world& everyone, const One& one, const Other& other, const X& x) {
   const auto right = one(x);
