@@ -1,5 +1,5 @@
-// The front door as the design writes it: programs outside this repository are compiled against these names. It takes
-// twelve workers; test/meson.build runs these cases on as many.
+// The public interface of the library: programs outside this repository use these names. The cases need twelve workers,
+// and test/meson.build runs them on twelve.
 #include <partita/partita.hpp>
 #include <sstream>
 #include <type_traits>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace partita;
 
-// array broadcasting, judged by the compiler
+// array broadcasting, checked at compile time
 static_assert(broadcast_extents<extents<2, 3>, extents<3>, 1>::value == extents<2, 3>{});
 static_assert(broadcast_extents<extents<2, 3>, extents<1, 3>>::value == extents<2, 3>{});
 
@@ -24,7 +24,7 @@ constexpr auto s = propagate(m, product, {spec{xs, {8, 128, 64}}, spec{ws, {64, 
 static_assert(s.results[0] == m.layout("data", "", "model"));
 constexpr auto steps = plan_reshard(m, m.layout("data", ""), m.layout("", "data"), extents<8, 256>{});
 static_assert(steps.size() == 1);
-// layouts: two axes, an open dimension, what still owes a sum; ready-made rules; the other direction; a registry
+// layouts: two axes, an open dimension, a pending sum; built-in rules; the backward direction; a registry
 static_assert(m.layout("data+model", "")[0].size() == 2 && m.layout("", "") == sharding(m.layout("", "")));
 static_assert(m.layout("data", "").partial("model").is_partial());
 static_assert(m.layout("?", "") != m.layout("", ""));
@@ -35,7 +35,7 @@ static_assert(propagate(m, product, {spec{{8, 128, 64}}, spec{{64, 256}}},
                   .operands[1] == ws);
 static_assert(registry::standard().knows("softmax"));
 
-/// A matrix of these extents whose element (i, j) is a function of both, as a block that starts there.
+/// A block of a matrix whose element (i, j) is a function of i and j.
 xt::xtensor<float, 2> block(const box<2>& where) {
   xt::xtensor<float, 2> x(std::array<std::size_t, 2>{where.stop[0] - where.start[0], where.stop[1] - where.start[1]});
   for (std::size_t i = 0; i < x.shape()[0]; ++i)
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(every_kernel_gives_what_it_promises_on_twelve_workers, *tes
   auto p_y = everyone.partition<1, 3>(workers(4, 7));
   auto p_w = everyone.partition<3, 4>();
 
-  // the block of a column's worker of p_x on the whole column of p_w, and back as a sum
+  // broadcasts the block of a worker of p_x to a whole column of p_w, and sums in the adjoint
   broadcast b(p_x, p_w);
   const auto x = p_x.active() ? block({{0, 4 * me}, {8, 4 * me + 4}}) : zero_volume<float, 2>(8);
   const auto y = b(x);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(every_kernel_gives_what_it_promises_on_twelve_workers, *tes
   if (p_x.active()) BOOST_TEST((dx == 3.0F * x));
   BOOST_TEST(adjoint_test(everyone, b, x, y).exact());
 
-  // a row of p_w into a worker of p_y, whose shape is reversed
+  // sums a row of p_w into a worker of p_y, whose shape is reversed
   sum_reduce s(p_w, p_y, transpose_src);
   static_assert(std::is_same_v<decltype(broadcast(p_y, p_w, transpose_src, discard_batch)),
                                broadcast<extents<1, 3>, extents<3, 4>, transpose_src_t, discard_batch_t>>);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(every_kernel_gives_what_it_promises_on_twelve_workers, *tes
   if (p_w.active()) BOOST_TEST((again == 4.0F * ones));
   BOOST_TEST((s.plan().large == p_w.active()));
 
-  // along dimensions
+  // sums along dimensions
   all_sum_reduce columns(p_w, dimensions<0>), rows(p_w, all_dimensions_but<0>);
   const float own = static_cast<float>(me);
   if (p_w.active()) {
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(every_kernel_gives_what_it_promises_on_twelve_workers, *tes
   BOOST_TEST(gathered.shape(1) == (p_w.active() ? 20U : 5U));
   if (p_w.active()) BOOST_TEST((part == 4.0F * own * ones));
 
-  // a tensor moved to other cuts and permuted, without blocking
+  // a non-blocking repartition to different cuts with a permutation
   repartition turn(p_x, everyone.partition<4, 1>(), permute<1, 0>, to_cuts(cut::at({3, 0, 5, 8}), cut::balanced(8, 1)));
   auto later = turn.start(x);
   const auto turned = later.finish();
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(every_kernel_gives_what_it_promises_on_twelve_workers, *tes
   BOOST_TEST(cost_of(p_x, p_w.subset<4, 1>(workers(0, 4)), extents<8, 16>{}).elements_moved == 96U);
   BOOST_TEST((relabelled(p_x, p_x, extents<8, 16>{}) == p_x));
 
-  // results in one block a node, sums rounded once
+  // results in one block for each node, and correctly rounded sums
   broadcast viewed(p_x, p_w, shared_view);
   const auto view = viewed(x);
   if (p_w.active()) BOOST_TEST((view == whole));

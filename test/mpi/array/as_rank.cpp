@@ -1,4 +1,4 @@
-// Kernels and layers take what has a rank at run time only, and fill it, through as_rank.
+// Kernels and layers accept and fill arrays of dynamic rank through as_rank.
 #include "mpi_test.hpp"
 
 #include <partita/array/as_rank.hpp>

@@ -1,5 +1,5 @@
-// Checkpoints: what was saved on some partitions is loaded on any other, verified; what was changed by one bit is found
-// by all workers alike; what could not be saved leaves what was there.
+// Checkpoints: tensors that were saved on some partition are loaded and verified on any other; a single changed bit is
+// an error on all workers; and a failed save does not change existing checkpoints.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
@@ -16,7 +16,7 @@ namespace {
 using namespace partita;
 using test::refused;
 
-/// This worker's block on p of the tensor whose elements are their C-order numbers.
+/// This worker's block on p of the tensor whose elements are their positions in C order.
 template <class T, class Extents>
 xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p,
                                          const std::array<std::size_t, Extents::rank()>& extents, T scale = 1) {
@@ -38,7 +38,7 @@ bool same(const A& a, const B& b) {
 }
 bool says(const std::string& sentence, const std::string& part) { return sentence.find(part) != std::string::npos; }
 
-/// Little tensors over many owners, in little slabs.
+/// Options for small tensors with many owners and small slabs.
 constexpr checkpoint_options crowded{.slab_bytes = 64, .files = {.page_bytes = 128, .owner_bytes = 0, .sync = false}};
 
 struct setting {
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(what_was_saved_is_loaded_on_any_partition) {
                                     cut::balanced(12, 1)}};
   const auto w = saved.load<float, 2>("weight", s.rows, to_cuts(all_first));
   BOOST_TEST(w.size() == (s.everyone.id() == 0 ? 84U : 0U));
-  // each is a .npy file like any other
+  // each is an ordinary .npy file
   BOOST_TEST(
       same(load_npy<float, 2>(s.path() + "/step-000000000012/weight.npy", s.rows), numbered<float>(s.rows, {7, 12})));
 }
@@ -116,7 +116,8 @@ BOOST_AUTO_TEST_CASE(the_latest_is_the_highest_that_was_saved_whole_and_the_last
   BOOST_TEST(checkpoint_steps(s.path(), s.everyone).empty());
   BOOST_TEST(says(refused<io_error>([&] { load_checkpoint(s.path(), s.everyone); }), "there is none"));
   for (const std::uint64_t step : {3U, 20U, 100U}) s.save(step, static_cast<float>(step));
-  if (s.everyone.id() == 0) {  // what a job leaves that is killed while it saves, and what is no checkpoint at all
+  // the files of a job that was killed while it saved, and a folder that is not a checkpoint
+  if (s.everyone.id() == 0) {
     std::filesystem::create_directory(s.path() + "/step-000000000999.tmp.0123456789abcdef");
     std::filesystem::create_directory(s.path() + "/step-1000");
     test::write_bytes(s.path() + "/notes", "mine");
@@ -128,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_latest_is_the_highest_that_was_saved_whole_and_the_last
   two.keep_last = 2;
   s.save(101, 5, two);
   BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{100, 101}));
-  s.save(50, 6, two);  // out of order: what was just saved is never removed
+  s.save(50, 6, two);  // saved out of order: the latest save is never removed
   BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{50, 100, 101}));
   s.everyone.communicator().barrier();
   BOOST_TEST(!std::filesystem::exists(s.path() + "/step-000000000999.tmp.0123456789abcdef"));
@@ -227,14 +228,14 @@ BOOST_AUTO_TEST_CASE(saving_behind_the_back_of_the_program_keeps_what_was_there_
     auto b = numbered<double>(s.last, {5});
     for (std::uint64_t step = 1; step <= 4; ++step) {
       saver.save(step, named("weight", s.rows, extents<7, 12>{}, w), named("bias", s.last, extents<5>{}, b + 1.0));
-      w *= 2.0F, b *= 0.0;  // while it is written
+      w *= 2.0F, b *= 0.0;  // changed while they are written
       BOOST_TEST((checkpoint_steps(s.path(), s.everyone).size() == std::min<std::size_t>(step - 1, 2)));
     }
     saver.finish(), saver.finish();
     BOOST_TEST((checkpoint_steps(s.path(), s.everyone) == std::vector<std::uint64_t>{3, 4}));
     BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone), 8));
     saver.save(5, named("weight", s.rows, extents<7, 12>{}, w));
-  }  // ended here
+  }  // the save is finished here
   BOOST_TEST(s.holds(load_checkpoint(s.path(), s.everyone, 5), 16));
   try {
     checkpoint_saver saver(s.path(), two);

@@ -1,5 +1,5 @@
-// One folder of checkpoints for several jobs, and for people who edit it: nothing that is being saved is removed,
-// nothing that is listed lacks a file, and a step is loaded only under its own number and with its own extents.
+// One folder of checkpoints that several jobs use and that users may edit: a checkpoint that is being saved is not
+// removed, a listed checkpoint is complete, and a step is loaded only with its own number and extents.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
@@ -44,14 +44,14 @@ struct setting {
            saved.load<float, 2>("x", p, file_options{.run_bytes = 1}) == block(p, scale);
   }
   std::string path_of(std::uint64_t step) const { return run + "/" + detail::step_name(step); }
-  /// Calls f on one worker; the others see what it did.
+  /// Calls f on one worker and waits until all workers can see its effects.
   template <class F>
   void alone(F f) const {
     everyone.communicator().barrier();
     if (everyone.id() == 0) f();
     everyone.communicator().barrier();
   }
-  /// Writes the manifest of a step as it is after `edit`, with a right checksum.
+  /// Changes the manifest of a step and writes it with a correct checksum.
   void edit(std::uint64_t step, const std::function<void(manifest&)>& change) const {
     alone([&] {
       const std::string file = path_of(step) + "/manifest.json";

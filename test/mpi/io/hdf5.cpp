@@ -1,5 +1,5 @@
-// A tensor as a dataset of an HDF5 file: what was saved on any partition comes back on any other, and what cannot be is
-// refused on all workers alike. Skipped where parallel HDF5 is not installed.
+// A tensor as a dataset of an HDF5 file: it is saved on any partition and loaded on any other, and invalid calls throw
+// the same error on all workers. Skipped if parallel HDF5 is not installed.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 using namespace partita;
 using test::refused;
 
-/// This worker's block on p of the tensor whose elements are their C-order numbers.
+/// This worker's block on p of the tensor whose elements are their positions in C order.
 template <class T, class Extents>
 xt::xtensor<T, Extents::rank()> numbered(const partition<Extents>& p, const decomposition<Extents::rank()>& cuts) {
   constexpr std::size_t rank = Extents::rank();
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(what_was_saved_on_some_partition_comes_back_on_any_other) {
   BOOST_TEST(s.goes_round<std::uint64_t>("empty", {0, 3}));
   BOOST_TEST(s.goes_round<bool>("bool", {9, 4}));
   BOOST_TEST(s.goes_round<std::complex<double>>("complex", {6, 5}));
-  // cut as nobody would guess, and back in balance
+  // saves irregular blocks, and loads balanced ones
   std::vector<std::size_t> sizes(s.everyone.size(), 0);
   sizes.back() = 7;
   const decomposition<2> cuts{cut::at(sizes), cut::balanced(12, 1)};
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
   s.everyone.communicator().barrier();
   BOOST_TEST(says(refused<io_error>([&] { load(1.0, s.folder / "garbage.h5", "w"); }), "cannot read"));
   BOOST_TEST(says(refused<io_error>([&] { save(s.folder / "garbage.h5", "w"); }), "cannot open"));
-  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "w", s.rows), w));  // and all is as it was
+  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "w", s.rows), w));  // the file has not changed
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_another_job_uses_is_waited_for) {
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_another_job_uses_is_waited_for) {
   save_hdf5(s.path, "w", s.rows, extents<7, 12>{}, w, crowded);
   for (const bool loads : {true, false}) {
     s.everyone.communicator().barrier();
-    detail::posix_file other;  // as one has it that loads, or saves
+    detail::posix_file other;  // another process has the file open, as for loading or saving
     if (s.everyone.id() == 0) {
       BOOST_TEST(other.open(s.path, O_RDWR) == 0);
       BOOST_TEST(other.lock(loads) == 0);

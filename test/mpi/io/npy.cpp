@@ -1,5 +1,5 @@
-// One .npy file of a tensor on any partition: what is written is what xtensor reads, what is read is what was written
-// there by whomever, and what cannot be is refused on all workers alike while the old file stays as it was.
+// One .npy file of a tensor on any partition: xtensor can read what the library writes, the library can read files of
+// other programs, and invalid calls throw the same error on all workers and leave the old file unchanged.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
@@ -33,7 +33,7 @@ T number(std::size_t n) {
   else return static_cast<T>(n % 101);
 }
 
-/// The block at a place of the tensor whose elements are their C-order numbers.
+/// The block at a place of the tensor whose elements are their positions in C order.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> block_of_cuts(const decomposition<Rank>& cuts, const shape<Rank>& place) {
   std::array<std::vector<std::size_t>, Rank> held;
@@ -87,7 +87,8 @@ decomposition<Rank> random_cuts(const shape<Rank>& extents, const shape<Rank>& g
     return cut::at(sizes);
   });
 }
-/// Small pages and many owners, so that pages are shared wherever they can be; read by who wants it, or by owners.
+/// Small pages and many owners, so that as many pages as possible are shared. Files are read by the workers that need
+/// the data, or by owners.
 file_options crowded(std::mt19937& random) {
   return {.page_bytes = random() % 2 == 0 ? 64U : 512U,
           .owner_bytes = random() % 2 == 0 ? 0U : 32U,
@@ -95,7 +96,7 @@ file_options crowded(std::mt19937& random) {
           .sync = false};
 }
 
-/// Written by xtensor, the file has the same elements.
+/// Checks that the file has the same elements as a file that xtensor writes.
 template <class T, std::size_t Rank>
 bool xtensor_reads_the_same(const std::string& path, const shape<Rank>& extents) {
   const xt::xarray<T> all = xt::load_npy<T>(path);
@@ -162,7 +163,7 @@ BOOST_AUTO_TEST_CASE(blocks_cut_at_any_place_are_written_and_read_in_any_order_o
           same(load_npy<double, 2>(folder / name, q, to_cuts(wanted), crowded(random)), mine<double>(q, wanted)));
       BOOST_TEST(same(load_npy<double, 2>(folder / name, q, crowded(random)), balanced<double>(q, n)));
     }
-    if (everyone.id() == 0) {  // the same elements in the order that the header says
+    if (everyone.id() == 0) {  // the same elements in the order of the header
       const std::string c = test::bytes_of(folder / "c.npy"), f = test::bytes_of(folder / "f.npy");
       BOOST_TEST(f.find("'fortran_order': True") != std::string::npos);
       bool right = c.size() == f.size();
@@ -219,7 +220,7 @@ BOOST_AUTO_TEST_CASE(files_of_other_machines_and_other_writers_are_read) {
       std::reverse(bytes, bytes + 8);
       return std::string(bytes, 8);
     };
-    // version 3, big-endian, the first dimension fastest, a header of odd length, something behind the elements
+    // version 3, big-endian, the first dimension fastest, a header of odd length, extra bytes after the elements
     const std::string words = "{'shape': (5, 9), 'fortran_order': True, 'descr': '>f8'}   \n";
     std::string file("\x93NUMPY\x03\x00", 8);
     file += std::string{static_cast<char>(words.size()), '\0', '\0', '\0'} + words;
@@ -229,7 +230,7 @@ BOOST_AUTO_TEST_CASE(files_of_other_machines_and_other_writers_are_read) {
     std::string bits = make_npy_header("|b1", false, std::array<std::size_t, 1>{6}.data(), 1);
     test::write_bytes(folder / "bool.npy", bits + std::string("\x00\x01\x02\xff\x00\x80", 6));
   }
-  if (everyone.id() == 0) {  // no element, and extents that no memory holds
+  if (everyone.id() == 0) {  // no elements, and extents that are too large for any memory
     const std::size_t huge[] = {0, std::size_t{1} << 62U};
     test::write_bytes(folder / "huge.npy", make_npy_header("<f8", false, huge, 2));
   }
@@ -296,7 +297,7 @@ BOOST_AUTO_TEST_CASE(no_memory_for_its_block_on_one_worker_is_an_error_on_all) {
   const test::folder folder(test::workers());
   const std::size_t most = std::size_t{1} << 40U;
   const auto last = everyone.partition<1>(workers{everyone.size() - 1});
-  if (everyone.id() == 0) {  // a file with a hole for all that follows the header
+  if (everyone.id() == 0) {  // a sparse file with a hole after the header
     const std::string header = make_npy_header("<f8", false, &most, 1);
     test::write_bytes(folder / "hole.npy", header);
     std::filesystem::resize_file(folder / "hole.npy", header.size() + most * sizeof(double));
@@ -325,14 +326,14 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_leaves_the_old_file_and_no_other) {
     return sentence.find(part) != std::string::npos;
   };
 
-  // a disk that is full, as a limit on the size of files shows it: found by the worker that makes the file
+  // a full disk, simulated by a limit on the size of files: the worker that creates the file gets the error
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit little{200, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &little);
   const std::string full = refused<io_error>([&] { save_npy(path, p, extents(3, 40), 2 * x, options); });
-  // and by one that writes: the worker that makes the file has room, the last one has not
+  // and the worker that writes gets it: the limit is set only on the last worker
   if (everyone.id() + 1 != everyone.size() || everyone.size() == 1) setrlimit(RLIMIT_FSIZE, &before);
   std::string late;
   if (everyone.size() > 1) {

@@ -1,4 +1,5 @@
-// .npy files of integers: every type, byte order, storage order and rank comes back, and is what a plain loop writes.
+// .npy files of integers: files of every type, byte order, storage order and rank are loaded correctly, and are
+// identical to files that a plain loop writes.
 #include "npy_round_trips.hpp"
 
 BOOST_AUTO_TEST_SUITE(npy_round_trips)

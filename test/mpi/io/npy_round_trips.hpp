@@ -15,7 +15,7 @@ namespace test {
 
 using namespace partita;
 
-/// The value of the element of this C-order number.
+/// The value of the element at position n in C order.
 template <class T>
 T value_of(std::size_t n) {
   if constexpr (std::is_same_v<T, bool>) return n % 3 == 0;
@@ -24,7 +24,7 @@ T value_of(std::size_t n) {
   else if constexpr (std::is_integral_v<T>) return static_cast<T>(n * 0x0102040811UL + 3);  // all bytes differ
   else return static_cast<T>(n % 1013) / 8 - 5;
 }
-/// The bytes of an element in a file; a complex number is two.
+/// The bytes of an element in a file; a complex number is two numbers.
 template <class T>
 void add_bytes(std::string& file, const T& x, bool foreign) {
   if constexpr (detail::is_complex<T>) {
@@ -37,7 +37,7 @@ void add_bytes(std::string& file, const T& x, bool foreign) {
     file.append(bytes, sizeof(T));
   }
 }
-/// A whole file, element by element.
+/// The bytes of a whole file, written element by element.
 template <class T, std::size_t Rank>
 std::string file_of(const std::array<std::size_t, Rank>& n, bool foreign, bool fortran) {
   const char order = foreign ? (native_byte_order == '<' ? '>' : '<') : native_byte_order;
@@ -56,7 +56,7 @@ std::string file_of(const std::array<std::size_t, Rank>& n, bool foreign, bool f
   return file;
 }
 
-/// One world and one folder, and the number of extents that were tried.
+/// A world, a folder, and the number of extents that were tested.
 struct round_trips {
   static constexpr std::size_t slab = 256;  // bytes, of one owner
   world everyone{workers(), checks::local};
@@ -84,7 +84,7 @@ struct round_trips {
     const std::string name = folder / "x.npy";
     for (const bool fortran : {false, true}) {
       for (const bool foreign : {false, true}) {
-        if (foreign && detail::has_padding<T>()) continue;  // refused
+        if (foreign && detail::has_padding<T>()) continue;  // not supported
         if (everyone.id() == 0) write_bytes(name, file_of<T>(n, foreign, fortran));
         everyone.communicator().barrier();
         const auto read = load_npy<T, Rank>(name, p, options);
@@ -101,8 +101,8 @@ struct round_trips {
     }
     ++tried;
   }
-  /// Some extents of a rank: odd ones, an extent of 1 and of 0, and as many elements as make whole slabs, one less and
-  /// one more.
+  /// Some extents of a rank: odd extents, extents of 1 and 0, and numbers of elements that fill whole slabs exactly, or
+  /// one element less or more.
   template <class T, std::size_t Rank>
   void of_rank() {
     std::array<std::size_t, Rank> n;

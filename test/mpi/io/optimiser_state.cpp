@@ -1,4 +1,4 @@
-// An optimiser's state that was saved goes on where it was: on other layouts, and on other workers.
+// Training resumes exactly from the saved state of an optimiser, also with different layouts and workers.
 #include "../support/folder.hpp"
 
 #include <mpi_test.hpp>
@@ -8,7 +8,7 @@ using namespace partita;
 
 namespace {
 
-/// Parameters that lie as said, and steps with gradients that are a function of the global index and the step.
+/// Parameters with given layouts, and steps whose gradients are a function of the global index and the step.
 struct training {
   sharded_tensor<double> w, b;
   sharded_adam<double> optimiser;
@@ -43,12 +43,12 @@ BOOST_AUTO_TEST_CASE(a_saved_optimiser_goes_on_on_other_layouts_and_workers) {
   first.step();
   const auto w = first.w.whole<2>();
   const auto b = first.b.whole<1>();
-  // one worker fewer, other layouts
+  // one worker fewer, different layouts
   const world fewer = everyone.part(workers(0, p == 1 ? 1 : p - 1));
   if (fewer.active()) {
     const mesh other{axis{"x", 1}, axis{"y", fewer.size()}};
     training second(fewer, other, other.layout("y", "x"), other.layout("", "y"));
-    for (int k = 0; k < 3; ++k) second.step();  // for the parameters, which are not in the file
+    for (int k = 0; k < 3; ++k) second.step();  // computes the parameters, which are not in the file
     training third(fewer, other, other.layout("y", "x"), other.layout("", "y"));
     third.w = second.w;
     third.b = second.b;
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_state_of_parameters_of_other_extents_is_refused) {
   for (const auto& [first, second] :
        {std::pair(shape_list{3, 4}, shape_list{4}), std::pair(shape_list{6, 2}, shape_list{4}),
         std::pair(shape_list{12}, shape_list{4}), std::pair(shape_list{4}, shape_list{2, 6}),
-        std::pair(shape_list{2, 4}, shape_list{8})}) {  // as many elements
+        std::pair(shape_list{2, 4}, shape_list{8})}) {  // the same number of elements
     auto v = make(first), w = make(second);
     sharded_adam<double> other({{v}, {w}}, {.learning_rate = 0.1});
     BOOST_CHECK_THROW(load_optimiser(path, everyone, other), shape_error);
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_state_of_parameters_of_other_extents_is_refused) {
   sharded_adam<double> same({{v}, {w}}, {.learning_rate = 0.1});
   load_optimiser(path, everyone, same);
   BOOST_TEST(same.steps() == 1U);
-  // a file of an earlier version: the same without its last number
+  // a file of an earlier version does not have the last number
   const auto one = everyone.partition<1>(workers{0});
   const xt::xtensor<double, 1> all = load_npy<double, 1>(path, one);
   const std::size_t n = 2 + 2 * (12 + 4);

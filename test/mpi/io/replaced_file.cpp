@@ -1,5 +1,5 @@
-// A file that is replaced keeps its mode and its links; one that others replace is read whole; a limit on the size of
-// files is an error.
+// A replaced file keeps its mode and its symbolic links; a file that others replace meanwhile is read from one version;
+// and a limit on the size of files is an error.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
@@ -33,7 +33,7 @@ struct setting {
   bool holds(const std::string& path, double value) const {
     return load_npy<double, 2>(path, p, crowded) == block(value);
   }
-  /// Calls f on one worker; the others see what it did.
+  /// Calls f on one worker and waits until all workers can see its effects.
   template <class F>
   void alone(F f) const {
     everyone.communicator().barrier();
@@ -47,7 +47,7 @@ mode_t mode_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
-/// While it lives, this process writes no file larger than so many bytes, and SIGXFSZ ends it.
+/// During its lifetime, this process cannot write files larger than the given bytes, and SIGXFSZ would end it.
 class small_files {
  public:
   explicit small_files(rlim_t bytes) {
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(what_is_saved_under_a_link_goes_to_the_target) {
   for (const char* name : {"new", "far/dangling", "to_folder"}) BOOST_TEST(fs::is_symlink(s.folder / name));
   BOOST_TEST(says(refused<io_error>([&] { s.save(s.folder / "loop", 1); }), "cannot replace"));
   BOOST_TEST(says(refused<io_error>([&] { s.save(s.folder / "to_folder", 1); }), "cannot give its name to"));
-  BOOST_TEST(s.folder.names() == 6U);  // and no temporary, there or beside the target
+  BOOST_TEST(s.folder.names() == 6U);  // there is no temporary file, neither there nor beside the target
   BOOST_TEST(std::distance(fs::directory_iterator(s.folder / "far"), fs::directory_iterator()) == 3);
 }
 
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_limit_on_the_size_of_files_is_an_error_and_no_signal) {
   const auto step = [&](double value) { return s.block(value); };
   const auto one = step(1), two = step(2);
   {
-    const small_files limit(140);  // less than a header and some elements
+    const small_files limit(140);  // less than a header and a few elements
     of_file = refused<io_error>([&] { s.save(path, 2); });
     of_step = refused<io_error>([&] { save_checkpoint(run, 1, named("x", s.p, s.global, one)); });
     of_saver = refused<io_error>([&] {
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_limit_on_the_size_of_files_is_an_error_and_no_signal) {
       saver.save(2, named("x", s.p, s.global, two));
       saver.finish();
     });
-    const xt::xtensor<char, 1> little({1}, 'a');  // a file within the limit, whose manifest is not
+    const xt::xtensor<char, 1> little({1}, 'a');  // this file is within the limit, but its manifest is not
     const auto first = s.everyone.partition<1>(workers{0});
     of_manifest = refused<io_error>([&] {
       save_checkpoint(run, 3, named("x", first, extents<1>{}, s.everyone.id() == 0 ? little : zero_volume<char, 1>()));

@@ -1,4 +1,4 @@
-// Tensors of a struct, a tuple or a list are saved by one call and loaded by another one, on another mesh, too.
+// Tensors of a struct, a tuple or a list are saved by one call and loaded by one call, also on a different mesh.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 #include "refused.hpp"
@@ -25,7 +25,7 @@ template <class T>
 sharded_tensor<T> numbers(const world& everyone, const sharding& layout, const shape_list& extents, double salt) {
   return shard<T>(everyone, layout, extents, [salt](const auto& i) { return at_index(i, salt); });
 }
-/// Whether this worker's block holds what `numbers` made.
+/// Whether this worker's block has the values that `numbers` makes.
 template <class X>
 bool holds(const X& x, double salt) {
   bool same = true;

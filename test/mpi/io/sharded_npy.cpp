@@ -1,4 +1,4 @@
-// A sharded tensor that was saved is the same tensor under any layout; and one worker's array is everybody's.
+// A saved sharded tensor is loaded correctly with any layout, and an array of one worker can be sharded over all.
 #include "../support/folder.hpp"
 
 #include <mpi_test.hpp>

@@ -1,4 +1,4 @@
-// The adjoints of layers and networks are derivatives, and a layer that refused a call lives on.
+// The adjoints of layers and networks are derivatives, and a layer still works after a call that threw.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -22,7 +22,7 @@ double bias_at(std::size_t i) { return static_cast<double>(5 * i % 13) - 6; }
 double x_at(std::size_t i, std::size_t j) { return static_cast<double>((5 * i + 2 * j) % 9) - 4; }
 double dy_at(std::size_t i, std::size_t j) { return static_cast<double>((3 * i + j) % 7) - 3; }
 
-/// This worker's columns of a matrix given by its elements, cut over p = 1 x f.
+/// This worker's columns of a matrix that is given by a function, partitioned over p = 1 x f.
 template <class P, class F>
 matrix columns_of(const P& p, std::size_t rows, std::size_t columns, F at) {
   if (!p.active()) return zero_volume<double, 2>(rows);
@@ -39,7 +39,7 @@ void set_weights(Layer& layer) {
   for (std::size_t i = 0; i < layer.bias().size(); ++i) layer.bias()(i) = bias_at(layer.weight_box().start[0] + i);
 }
 
-/// Every f_out x f_in grid of at most as many workers as there are.
+/// Calls f with every f_out x f_in grid that fits on the workers.
 template <class F>
 void for_each_grid(std::size_t workers, F f) {
   for (std::size_t f_out = 1; f_out <= workers; ++f_out)
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_a_network_is_the_derivative_of_its_loss) {
   loss(network(x), labels);
   const auto dx = network.adjoint(loss.adjoint());
   const double h = 1e-5;
-  for (std::size_t k = 0; k < 6; ++k) {  // in x, on worker 0
+  for (std::size_t k = 0; k < 6; ++k) {  // moves an element of x on worker 0
     matrix up = x, down = x;
     if (p_one.active()) up.data()[k] += h, down.data()[k] -= h;
     const double slope = (loss(network(up), labels) - loss(network(down), labels)) / (2 * h);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(the_adjoint_of_a_network_is_the_derivative_of_its_loss) {
   }
   auto& weights = network.layer<0>();
   const double derivative = weights.weight().size() > 0 ? weights.weight_gradient()(0, 0) : 0;
-  const auto move_weight = [&](double by) {  // the weight at global (0, 0)
+  const auto move_weight = [&](double by) {  // changes the weight at global index (0, 0)
     if (everyone.id() == 0) weights.weight()(0, 0) += by;
     return loss(network(x), labels);
   };

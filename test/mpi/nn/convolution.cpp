@@ -1,5 +1,5 @@
-// The convolution on workers is what loops over every output and every tap of the whole tensors give: y, dx and the
-// gradients of every block, exactly, on any partition that the layer has.
+// Compares the distributed convolution with loops over every output and every tap of the whole tensors: y, dx and all
+// gradients must be exactly equal, on every partition that the layer supports.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 using namespace partita;
 using shape = std::array<std::size_t, 4>;
 
-/// x is cut by `sizes` over p_x; y comes in balance over p_y.
+/// x has blocks of the given `sizes` on p_x; y has balanced blocks on p_y.
 void expect_as_whole(const world& everyone, convolution<double, 2>& layer, const partition<dynamic_extents<4>>& p_x,
                      const partition<dynamic_extents<4>>& p_y, const decomposition<4>& cuts) {
   const auto o = layer.options();
@@ -33,7 +33,7 @@ void expect_as_whole(const world& everyone, convolution<double, 2>& layer, const
   layer.weight() = test::part<4>(oracle.w, layer.weight_box());
   for (std::size_t k = 0; k < layer.bias().size(); ++k) layer.bias()(k) = oracle.b(layer.weight_box().start[0] + k);
   layer.zero_gradients();
-  for (int times = 1; times <= 2; ++times) {  // gradients add up
+  for (int times = 1; times <= 2; ++times) {  // gradients accumulate
     const auto y = layer(block(p_x, cuts, x));
     if (p_y.active()) BOOST_TEST((y == block(p_y, of_y, oracle.forward(x))));
     else BOOST_TEST(y.size() == 0U);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(batch_and_features_cut_in_any_way_give_the_whole_result) {
                                      .padding = {1, 1},
                                      .mode = padding_mode::circular});
     expect_as_whole(everyone, layer, p, p, decomposition<4>::balanced({3, 2, 9, 7}, p.grid().shape()));
-    const auto uneven = decomposition<4>::make([&](std::size_t d) {  // all of it on the last worker of each line
+    const auto uneven = decomposition<4>::make([&](std::size_t d) {  // everything is on the last worker of each line
       const std::size_t extents[] = {2, 2, 6, 5};
       std::vector<std::size_t> sizes(p.grid().shape()[d], 0);
       sizes.back() = extents[d];

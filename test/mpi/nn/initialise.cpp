@@ -1,4 +1,4 @@
-// What the weights of a layer are at first: decided by seed and global index alone, the same on every partition and by
+// Initial weights of layers depend only on the seed and the global index: they are the same on every partition and for
 // every algorithm.
 #include "mpi_test.hpp"
 
@@ -14,7 +14,7 @@ using namespace partita;
 
 constexpr std::size_t in = 23, out = 17;
 
-/// The layer on one worker alone.
+/// The same layer on one worker.
 template <class T>
 linear<T> whole_layer(const linear_options& options) {
   const world alone(boost::mpi::communicator(MPI_COMM_SELF, boost::mpi::comm_attach));
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(lie_within_one_over_the_root_of_the_input_features) {
     BOOST_TEST(std::abs(xt::mean(values)()) < 0.1 * bound);
     BOOST_TEST(std::abs(3 * square / (bound * bound) - 1) < 0.15);
   }
-  BOOST_TEST(layer.bias()(0) != layer.weight()(0, 0));  // the bias has numbers of its own
+  BOOST_TEST(layer.bias()(0) != layer.weight()(0, 0));  // the bias uses different random numbers
 }
 
 BOOST_AUTO_TEST_CASE(of_complex_elements_have_two_parts_and_the_mean_square_of_real_ones) {
@@ -78,7 +78,8 @@ BOOST_AUTO_TEST_CASE(of_complex_elements_have_two_parts_and_the_mean_square_of_r
     real += std::norm(w.real()), imaginary += std::norm(w.imag());
     both += w.real() * w.imag();
   }
-  const double wanted = static_cast<double>(layer.weight().size()) / (6.0 * in);  // of each part
+  // the expected count in each part of the range
+  const double wanted = static_cast<double>(layer.weight().size()) / (6.0 * in);
   BOOST_TEST(std::abs(real / wanted - 1) < 0.05);
   BOOST_TEST(std::abs(imaginary / wanted - 1) < 0.05);
   BOOST_TEST(std::abs(both / wanted) < 0.05);
@@ -104,7 +105,7 @@ BOOST_AUTO_TEST_CASE(may_be_a_function_of_the_global_index_or_drawn_by_another_r
   const linear_options options{.in_features = in, .out_features = out};
   linear<double> part(all, everyone.partition<1, 1>(), all, options);
   auto whole = whole_layer<double>(options);
-  whole.weight() = xt::ones<double>({1, 1});  // whatever stood there
+  whole.weight() = xt::ones<double>({1, 1});  // the old values do not matter
   initialise(part, at), initialise(whole, at);
   BOOST_TEST(whole.weight()(3, 5) == 305.0);
   BOOST_TEST(xt::amax(xt::abs(whole.bias()))() == 0.0);

@@ -1,4 +1,5 @@
-// What the tests of layers share: a tensor by formula, this worker's block of it, partitions and cuts of all sorts.
+// Common parts of the layer tests: a tensor by a formula, this worker's block of it, random partitions and
+// decompositions.
 #pragma once
 
 #include "mpi_test.hpp"
@@ -13,10 +14,10 @@ namespace test {
 
 using namespace partita;
 
-/// The same random numbers on all workers.
+/// A random number below n, the same on all workers.
 inline std::size_t random_below(std::mt19937& draws, std::size_t n) { return n == 0 ? 0 : draws() % n; }
 
-/// Cuts of these extents over a grid: balanced, or at random places, empty parts among them.
+/// A decomposition of these extents over a grid: balanced, or random with possibly empty parts.
 template <std::size_t Rank>
 decomposition<Rank> random_cuts(std::mt19937& draws, const std::array<std::size_t, Rank>& extents,
                                 const std::array<std::size_t, Rank>& grid) {
@@ -28,7 +29,7 @@ decomposition<Rank> random_cuts(std::mt19937& draws, const std::array<std::size_
   });
 }
 
-/// A grid of at most so many places.
+/// A random grid of at most so many places.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> random_grid(std::mt19937& draws, std::size_t most) {
   std::array<std::size_t, Rank> grid{};
@@ -42,7 +43,7 @@ std::array<std::size_t, Rank> random_grid(std::mt19937& draws, std::size_t most)
   return grid;
 }
 
-/// A partition of such a grid on some workers of the world, in some order.
+/// A random partition of such a grid on some workers of the world, in some order.
 template <std::size_t Rank>
 partition<dynamic_extents<Rank>> partition_on(const world& everyone, std::mt19937& draws,
                                               const std::array<std::size_t, Rank>& grid) {
@@ -55,7 +56,7 @@ partition<dynamic_extents<Rank>> partition_on(const world& everyone, std::mt1993
   }(std::make_index_sequence<Rank>());
 }
 
-/// A dense tensor in one process, for the definitions that the layers are compared with.
+/// A dense tensor in one process, for the reference results.
 template <class T, std::size_t Rank>
 struct whole_tensor {
   std::array<std::size_t, Rank> extents{};
@@ -76,7 +77,7 @@ struct whole_tensor {
   }
 };
 
-/// The elements of two blocks differ by at most this share of the largest.
+/// Checks that the elements of two blocks differ by at most this fraction of the largest element.
 template <class A, class B>
 bool close(const A& a, const B& b, double tolerance = 1e-12) {
   if (a.size() != b.size()) return false;

@@ -1,4 +1,4 @@
-// Dropout, embedding and flatten against their definitions; what all layers have in common; and networks of them.
+// Compares dropout, embedding and flatten with their definitions; checks the concept of all layers; and tests networks.
 #include "layer_twin.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"
@@ -33,7 +33,7 @@ using test::whole_tensor;
 using cube = xt::xtensor<double, 3>;
 using matrix = xt::xtensor<double, 2>;
 
-// one concept for all: layers of the library, and the kernels that stand between them
+// one concept for all layers of the library and for the kernels between them
 using p3 = dynamic_extents<3>;
 static_assert(layer<linear<double>, matrix> && layer<relu<double>, matrix>);
 static_assert(layer<max_pooling<p3>, cube> && layer<average_pooling<p3>, cube>);
@@ -44,7 +44,7 @@ static_assert(layer<layer_norm<double, 3>, cube> && layer<rms_norm<double, 3, 2>
 static_assert(layer<flatten<p3, dynamic_extents<2>>, cube> && layer<repartition<p3, p3>, cube>);
 static_assert(layer<embedding<double, 3>, xt::xtensor<int, 2>>);
 static_assert(layer<sequential<relu<double>, linear<double>>, matrix>);
-static_assert(!layer<l1_loss<double, 2>, matrix>);  // it takes two
+static_assert(!layer<l1_loss<double, 2>, matrix>);  // a loss has two arguments
 
 }  // namespace
 
@@ -123,7 +123,8 @@ BOOST_AUTO_TEST_CASE(embedding_looks_up_rows_of_a_table_that_is_cut_by_columns_o
     const auto p = test::partition_on<2>(everyone, draws, grid);
     const std::size_t n = 1 + random_below(draws, 6);
     const auto batch = test::random_cuts<1>(draws, {n}, {grid[0]});
-    const auto id_at = [&](std::size_t k) { return static_cast<int>((3 * (k / 2) + round) % rows); };  // twice each
+    // each index twice
+    const auto id_at = [&](std::size_t k) { return static_cast<int>((3 * (k / 2) + round) % rows); };
     const bool by_rows = round % 2 == 0;
     embedding<double, 2> layer(
         p,

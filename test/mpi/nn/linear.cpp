@@ -1,4 +1,4 @@
-// The linear layer against y = x W^T + b computed by every worker for itself: integers, so that nothing is approximate.
+// Compares the linear layer with y = x W^T + b, which every worker computes itself from integers, so results are exact.
 #include "mpi_test.hpp"
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 using namespace partita;
 using elements = std::tuple<float, double, std::complex<float>, std::complex<double>>;
 
-/// The global tensors, as functions of the global index.
+/// The elements of the global tensors, as functions of the global index.
 double x_at(std::size_t row, std::size_t i) { return static_cast<double>((3 * row + 5 * i) % 9) - 4; }
 double w_at(std::size_t o, std::size_t i) { return static_cast<double>((7 * o + 3 * i) % 11) - 5; }
 double b_at(std::size_t o) { return static_cast<double>(5 * o % 13) - 6; }
@@ -48,7 +48,7 @@ const std::vector<row> table = {
     {"three by four", 3, 4, {0, 1, 2, 3}, {4, 5, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 16, 12},
 };
 
-/// The block of a matrix whose columns are cut over the workers of p.
+/// This worker's block of a matrix whose columns are partitioned over p.
 template <class P, class At>
 xt::xtensor<double, 2> block(const P& p, std::size_t rows, std::size_t features, At at) {
   if (!p.active()) return zero_volume<double, 2>(rows);
@@ -84,7 +84,7 @@ void expect_layer(const world& everyone, const row& r, bool bias) {
     if (p_y.active()) BOOST_TEST((y.shape() == wanted.shape() && y == wanted));
     else BOOST_TEST(y.size() == 0U);
 
-    for (int times = 1; times <= 2; ++times) {  // gradients add up
+    for (int times = 1; times <= 2; ++times) {  // gradients accumulate
       const auto dx = layer.adjoint(block(p_y, batch, r.out, dy_at));
       const auto dx_wanted = block(p_x, batch, r.in, [&](std::size_t row, std::size_t i) {
         double sum = 0;
@@ -146,7 +146,7 @@ void expect_adjoint(const world& everyone, std::size_t f_x, std::size_t f_y, std
   const auto p_x = everyone.partition(extents(1, f_x)), p_y = everyone.partition(extents(1, f_y));
   linear<T, Algorithm> layer(p_x, p_y, everyone.partition(extents(f_out, f_in)),
                              {.in_features = 7, .out_features = 5, .bias = false});
-  const auto turned = [](double real) {  // of complex elements the imaginary parts matter
+  const auto turned = [](double real) {  // gives complex elements non-zero imaginary parts
     const T element = partita::detail::as_element<T>(real);
     if constexpr (std::is_arithmetic_v<T>) return element;
     else return element * T(1, 2);
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(neither_allocates_nor_speaks_to_MPI_in_a_steady_loop_on_one
   expect_steady<row_parallel>(everyone, n, n, 1, n);
 }
 
-/// Rows whose sums tell each row from the others: 2^(row mod 50), alternating in sign.
+/// Rows of 2^(row mod 50) with alternating signs, so that a sum shows which rows it contains.
 template <linear_algorithm Algorithm>
 void expect_bias_gradient(const world& everyone, std::size_t f_x, std::size_t f_y, std::size_t f_out,
                           std::size_t f_in) {

@@ -1,5 +1,4 @@
-// The linear layer on complex elements whose imaginary parts matter: against the sums written out, with integers, so
-// that nothing is approximate.
+// Compares the linear layer on complex elements with explicit sums of integers, so results are exact.
 #include "mpi_test.hpp"
 
 #include <complex>
@@ -36,7 +35,7 @@ struct features {
   std::size_t batch, in, out;
 };
 
-/// dx = dy conj(W), dW = dy^T conj(x), db = the sum of the rows of dy, and <F x, y> == <x, F* y>.
+/// Checks dx = dy conj(W), dW = dy^T conj(x), db = the sum of the rows of dy, and <F x, y> == <x, F* y>.
 template <linear_algorithm Algorithm>
 void expect_adjoint(const std::array<std::size_t, 2>& ends, const std::array<std::size_t, 2>& grid, const features& f) {
   const world everyone(test::workers());
@@ -51,7 +50,7 @@ void expect_adjoint(const std::array<std::size_t, 2>& ends, const std::array<std
                                  for (std::size_t i = 0; i < f.in; ++i) sum += x_at(r, i) * w_at(o, i);
                                  return sum;
                                })));
-  for (int times = 1; times <= 2; ++times) {  // gradients add up
+  for (int times = 1; times <= 2; ++times) {  // gradients accumulate
     const matrix dx = layer.adjoint(dy);
     BOOST_TEST((!p_x.active() || dx == block(p_x, f.batch, f.in, [&](std::size_t r, std::size_t i) {
                                    number sum = 0;
@@ -108,7 +107,8 @@ BOOST_AUTO_TEST_CASE(descends_along_its_weight_gradient) {
     for (const number& g : layer.bias_gradient()) slope += std::norm(g);
     optimiser.step();
   }
-  if (one.active()) BOOST_TEST(std::abs((before - after) / (1e-3 * slope) - 1) < 0.15);  // as steep as it can be
+  // the gradient is the direction of steepest descent
+  if (one.active()) BOOST_TEST(std::abs((before - after) / (1e-3 * slope) - 1) < 0.15);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

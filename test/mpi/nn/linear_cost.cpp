@@ -1,4 +1,4 @@
-// What a linear layer sends and holds is what was predicted, byte for byte, on every worker, by every algorithm.
+// The messages and memory of a linear layer equal the prediction, byte for byte, on every worker, for every algorithm.
 #include "mpi_test.hpp"
 #include "pretended.hpp"
 
@@ -14,7 +14,8 @@ namespace {
 
 using namespace partita;
 
-/// A layer with weights on the first workers, x on row 0 and y on column 0 of them, or both on all.
+/// A layer with weights on the first workers, and with x on their row 0 and y on their column 0, or both on all of
+/// them.
 template <linear_algorithm Algorithm>
 struct placed_layer {
   linear_problem problem;
@@ -57,7 +58,7 @@ struct placed_layer {
   }
 };
 
-/// Calls f with every grid that suits the workers, and with problems even and uneven.
+/// Calls f with every grid that fits on the workers, with even and uneven sizes.
 template <linear_algorithm Algorithm, class F>
 void for_each_layer(const world& everyone, F f) {
   for (std::size_t f_out = 1; f_out <= everyone.size(); ++f_out)
@@ -100,7 +101,7 @@ void expect_memory(const world& everyone) {
   });
 }
 
-/// As long as it lives, workers of new worlds speak by messages alone.
+/// During its lifetime, workers of new worlds use messages only.
 struct without_shared_memory {
   without_shared_memory() { ::setenv("PARTITA_SHARED", "0", 1); }
   without_shared_memory(const without_shared_memory&) = delete;
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(the_bytes_sent_are_those_predicted) {
 }
 
 BOOST_AUTO_TEST_CASE(the_memory_held_is_that_predicted) {
-  // between nodes all_gather and reduce_scatter hold what goes on to the workers of the node besides
+  // with several nodes all_gather and reduce_scatter also hold data that they forward within the node
   const test::pretended one("PARTITA_NODES", "1");
   const world everyone(test::workers());
   expect_memory<weight_stationary>(everyone);

@@ -1,5 +1,5 @@
-// What a program may do to a linear layer between two calls: all workers hear of it in one sentence, and nothing has
-// moved or been added.
+// Invalid changes of a linear layer between two calls: all workers throw the same error message, and neither data nor
+// gradients change.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -15,13 +15,13 @@ using test::refused;
 using matrix = xt::xtensor<double, 2>;
 using vector = xt::xtensor<double, 1>;
 
-/// Columns of a matrix of this worker on p = 1 x f: 2 of them.
+/// This worker's two columns of a matrix on p = 1 x f.
 template <class P>
 matrix block(const P& p, std::size_t rows) {
   return p.active() ? matrix(xt::ones<double>({rows, std::size_t{2}})) : zero_volume<double, 2>(rows);
 }
 
-/// All workers were told the same, and it names this.
+/// Checks that all workers have the same error message, and that it contains `part`.
 void expect_one_sentence(const world& everyone, const std::string& said, const std::string& part) {
   BOOST_TEST(said.find(part) != std::string::npos, "it says: " << said);
   std::size_t sum = 0;
@@ -31,7 +31,7 @@ void expect_one_sentence(const world& everyone, const std::string& said, const s
   BOOST_TEST((all[0] | all[1]) == ~std::uint64_t{0}, "another worker hears something else than: " << said);
 }
 
-/// A block of the last worker with weights is spoilt, before a forward call and between it and its adjoint.
+/// Invalidates a block of the last worker with weights, before a forward call, and between the call and its adjoint.
 template <linear_algorithm Algorithm>
 void expect_blocks_are_checked(std::size_t f_x, std::size_t f_y, std::size_t f_out, std::size_t f_in) {
   const world everyone(test::workers());
@@ -88,7 +88,7 @@ void expect_blocks_are_checked(std::size_t f_x, std::size_t f_y, std::size_t f_o
       BOOST_TEST((layer.bias_gradient() == bias_gradient));
     }
   layer.zero_gradients();
-  BOOST_TEST((layer.adjoint(dy) == dx));  // the last forward call still counts
+  BOOST_TEST((layer.adjoint(dy) == dx));  // the adjoint still refers to the last successful forward call
   BOOST_TEST((layer.weight_gradient() == gradient));
 }
 
@@ -133,7 +133,7 @@ void expect_one_batch(std::size_t f_out, std::size_t f_in) {
   };
   expect_one_sentence(everyone, refused<shape_error>([&] { layer(pictures(everyone.id() == 0 ? 5 : 3)); }),
                       "got [5, 2] on worker 0 and [3, 2] on worker 1");
-  // as many rows, but not the same
+  // the same number of rows, but different rows
   const auto turned = [&](std::size_t images) {
     return xt::xtensor<double, 3>(xt::ones<double>({images, std::size_t{6 / images}, std::size_t{2}}));
   };
@@ -149,15 +149,15 @@ BOOST_AUTO_TEST_CASE(batches_that_differ_are_named_in_the_call_of_the_user, *tes
   expect_one_batch<row_parallel>(1, n);
 }
 
-// One worker alone throws at checks::local, and the others go on: what they sent to it stays where it is, and no later
-// world of the job may take it for its own.
+// With checks::local only one worker throws, and the others continue. Their messages to it stay unread, and no later
+// world of the job may receive them.
 BOOST_AUTO_TEST_CASE(batches_that_differ_are_refused_in_the_name_of_the_layer_at_local_checks_too, *test::at_least(2)) {
   const world everyone(test::workers(), checks::local);
   const auto p_x = everyone.partition(extents(1, everyone.size()));
   const auto p_y = everyone.partition<1, 1>();
   linear<double> layer(p_x, p_y, p_x, {.in_features = 2 * everyone.size(), .out_features = 2});
   const std::string said = refused<shape_error>([&] { layer(block(p_x, everyone.id() == 0 ? 4 : 3)); });
-  if (p_y.active())  // who sums is who sees it
+  if (p_y.active())  // only the workers that sum can see it
     BOOST_TEST(said.find("partita::linear(x): requires x of one batch on all workers of p_x") == 0U);
 }
 

@@ -1,4 +1,4 @@
-// Losses over any cut of any partition, against their plain definitions on the whole tensor.
+// Compares losses on any partition and decomposition with their definitions on the whole tensor.
 #include "layer_twin.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"
@@ -17,15 +17,16 @@ using test::whole_tensor;
 
 struct definition {
   std::function<double(double, double)> value;
-  std::function<double(double)> as_input, as_target;  // from a multiple of 1/8 in [-2, 2]
-  bool has_corner = false;                            // where x is the target: its slope is 0 there
+  std::function<double(double)> as_input, as_target;  // both take a multiple of 1/8 in [-2, 2]
+  bool has_corner = false;                            // at x = target, where the slope counts as 0
 };
 
 double as_it_is(double v) { return v; }
 double in_0_1(double v) { return (v + 2.5) / 5; }
 double positive(double v) { return v + 2.5; }
 
-/// The loss over random cuts is that of the whole tensor, for mean and sum and one by one; its adjoint is the slope.
+/// Checks that the loss of random blocks is that of the whole tensor, for all reductions, and that its adjoint is the
+/// slope.
 template <class Loss, class Options>
 void expect_loss(unsigned seed, const definition& by, Options options) {
   const world everyone(test::workers());
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(scores_far_beyond_what_exp_can_take_have_finite_losses) {
   const auto t = block_from(p, extents<dynamic>(2 * everyone.size()), [](auto i) { return i % 2 == 0 ? 1. : 0.; });
   bce_with_logits_loss<double, 1> with_logits(p);
   BOOST_TEST(with_logits(x, t) == 0.0);
-  bce_loss<double, 1> bce(p);  // logarithms of 0 count as -100
+  bce_loss<double, 1> bce(p);  // the logarithm of 0 counts as -100
   const auto zero = block_from(p, extents<dynamic>(everyone.size()), [](auto) { return 0.; });
   const auto one = block_from(p, extents<dynamic>(everyone.size()), [](auto) { return 1.; });
   BOOST_TEST(bce(zero, one) == 100.0);
@@ -152,7 +153,7 @@ BOOST_AUTO_TEST_CASE(cross_entropy_is_its_definition_with_classes_batch_and_feat
         }
       }
     if (count == 0) continue;
-    const auto rows_of = [&](const auto& whole) {  // this worker's block of what has no classes
+    const auto rows_of = [&](const auto& whole) {  // this worker's block of a tensor without the class dimension
       using T = std::remove_cvref_t<decltype(whole.values[0])>;
       if (!p.active()) return zero_volume<T, 2>(cuts.cuts[0].size(0));
       const box<3> own = cuts.block(p.index());
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_on_all_workers_though_one_alone_s
   const xt::xtensor<double, 1> longer = last ? xt::xtensor<double, 1>{1, 2, 3} : half;
   BOOST_TEST(refused<shape_error>([&] { bce(half, longer); }).find("of one shape") != std::string::npos);
   BOOST_TEST(refused<shape_error>([&] { bce.each(half, longer); }).find("of one shape") != std::string::npos);
-  BOOST_TEST(std::abs(bce(half, half) - std::log(2.0)) < 1e-15);  // and it lives on
+  BOOST_TEST(std::abs(bce(half, half) - std::log(2.0)) < 1e-15);  // and the loss still works
   BOOST_TEST(refused<shape_error>([&] { bce.adjoint(half); }).find("call each first") != std::string::npos);
   BOOST_TEST(refused([&] {
                mse_loss<double, 1>(p, {.reduction = loss_reduction::batch_mean});

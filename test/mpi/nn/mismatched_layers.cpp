@@ -1,5 +1,5 @@
-// One worker makes a layer with another option than the others: each option of each layer, from one table. All workers
-// throw at its first call.
+// One worker constructs a layer with an option that differs from the others'. One table has each option of each layer.
+// All workers throw at the first call.
 #include <boost/mpi/collectives.hpp>
 #include <functional>
 #include <mpi_test.hpp>

@@ -1,4 +1,4 @@
-// Norms over any cut of any partition, against their plain definitions on the whole tensor.
+// Compares norms on any partition and decomposition with their definitions on the whole tensor.
 #include "layer_twin.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"
@@ -17,8 +17,8 @@ using test::refused;
 using place = partita::index<3>;
 using cube = test::whole_tensor<double, 3>;
 
-/// A norm by its definition: which statistic and which parameter an element belongs to, and whether a mean is taken
-/// off.
+/// A norm by its definition: the statistic and the parameter that an element belongs to, and whether the mean is
+/// subtracted.
 struct twin {
   std::function<std::size_t(const place&)> statistic, parameter;
   bool centred = true;
@@ -29,7 +29,7 @@ struct twin {
     cube y, dx;
     std::vector<double> dgamma, dbeta, mean, unbiased;
   };
-  /// The derivative of y_j by x_i is computed by its formula and summed over all pairs.
+  /// Computes the derivatives of y_j by x_i by their formula and sums them over all pairs.
   result operator()(const cube& x, const cube& dy, std::size_t statistics) const {
     result r{cube(x.extents),
              cube(x.extents),
@@ -64,7 +64,7 @@ struct twin {
 };
 
 double x_at(std::size_t k) { return static_cast<double>((17 * k + 3) % 31) / 4 - 3; }
-/// Large in every other round, where it is seen wherever it stands in the formula.
+/// Large in every second round, so that a misplaced epsilon in the formula is detected.
 double epsilon_of(std::size_t round) { return round % 2 == 0 ? 4 : 1e-3; }
 double dy_at(std::size_t k) { return static_cast<double>((5 * k + 1) % 13) / 2 - 3; }
 std::vector<double> parameters_of(std::size_t n, std::size_t step) {
@@ -73,7 +73,7 @@ std::vector<double> parameters_of(std::size_t n, std::size_t step) {
   return all;
 }
 
-/// One random tensor, cut somehow over some workers.
+/// A random tensor in a random decomposition over some workers.
 struct random_case {
   random_case(const world& everyone, std::mt19937& draws)
       : extents{2 + test::random_below(draws, 3), 1 + test::random_below(draws, 5), 1 + test::random_below(draws, 4)},
@@ -92,7 +92,7 @@ struct random_case {
 template <class Layer>
 void expect_same(const random_case& c, Layer& layer, const twin::result& wanted, std::size_t first_parameter) {
   BOOST_TEST(close(layer(c.x.block(c.p, c.cuts)), wanted.y.block(c.p, c.cuts), 1e-11));
-  for (const double times : {1.0, 2.0}) {  // gradients add up
+  for (const double times : {1.0, 2.0}) {  // gradients accumulate
     BOOST_TEST(close(layer.adjoint(c.dy.block(c.p, c.cuts)), wanted.dx.block(c.p, c.cuts), 1e-10));
     for (std::size_t k = 0; k < layer.weight().size(); ++k)
       BOOST_TEST(std::abs(layer.weight_gradient().data()[k] - times * wanted.dgamma[first_parameter + k]) < 1e-9);
@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(running_statistics_follow_PyTorch) {
     BOOST_TEST(std::abs(layer.running_variance()(0) - variance) < 1e-12);
   };
   after(std::nullopt, 5.5, share * (4 + 1) / 2);  // the average of both batches
-  after(0.0, 0, 1);                               // 0 means 0: they stay
-  after(1.0, 8, share);                           // the last batch alone
+  after(0.0, 0, 1);                               // a momentum of 0: the statistics do not change
+  after(1.0, 8, share);                           // only the last batch counts
   after(0.5, 0.25 * 0 + 0.25 * 3 + 0.5 * 8, 0.25 + 0.25 * 4 * share + 0.5 * share);
   batch_norm<double, 2> untracked(p, {.channels = 1, .affine = false, .track = false});
   const auto trained = untracked(first);

@@ -1,5 +1,5 @@
-// The adjoint of a linear layer computes the gradient of the weights while dx is summed: shown by the order of events,
-// not by a clock.
+// The adjoint of a linear layer computes the gradient of the weights while dx is summed. The order of events shows it,
+// not a clock.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -28,12 +28,12 @@ matrix block(const P& p, std::size_t rows, std::size_t features, std::size_t shi
   return x;
 }
 
-/// Nobody watches any more at the end, however a case ends.
+/// Removes the watch at the end of a case, also after an exception.
 struct watching {
   ~watching() { test::watched_products() = {}; }
 };
 
-/// One worker has the gradient of its weights before any other has its share of dx.
+/// Checks that one worker has the gradient of its weights before any other worker has computed its part of dx.
 template <linear_algorithm Algorithm>
 void expect_overlap(const world& everyone, std::size_t f_x, std::size_t f_out, std::size_t f_in, std::size_t features) {
   const boost::mpi::communicator outside = test::workers();
@@ -60,7 +60,7 @@ void expect_overlap(const world& everyone, std::size_t f_x, std::size_t f_out, s
                                 }};
     const matrix again = layer.adjoint(dy);
     test::watched_products() = {};
-    BOOST_TEST(before == 2);  // dx, then the gradient
+    BOOST_TEST(before == 2);  // first dx, then the gradient
     BOOST_TEST(after == 2);
     BOOST_TEST(heard, "worker " << early << " waits for the others' products before it computes its gradient");
     BOOST_TEST((again == dx));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_SUITE(the_adjoint_of_a_linear_layer)
 BOOST_AUTO_TEST_CASE(computes_the_gradient_of_the_weights_before_others_have_their_share_of_dx, *test::at_least(2)) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();
-  for (const std::size_t features : {2 * n, 60 * n}) {  // through slots, and in place
+  for (const std::size_t features : {2 * n, 60 * n}) {  // through slots, and directly in shared blocks
     expect_overlap<weight_stationary>(everyone, 1, n, 1, features);
     if (n % 2 == 0) expect_overlap<weight_stationary>(everyone, 2, n / 2, 2, features);
     expect_overlap<column_parallel>(everyone, n, n, 1, features);

@@ -1,5 +1,6 @@
-// Random linear layers by all three algorithms against y = x W^T + b and its derivatives as plain loops: any workers,
-// batches that change and exceed what is multiplied turned round, gradients that add up over calls.
+// Compares random linear layers of all three algorithms with y = x W^T + b and its derivatives as plain loops: on any
+// workers, with batches that change and become larger than the limit for the transposed product, and with gradients
+// that accumulate over calls.
 #include <partita/nn/linear.hpp>
 
 #include "call_oracle.hpp"
@@ -11,7 +12,7 @@ namespace {
 using namespace partita;
 using oracle::list;
 
-/// Element (row, column) of the tensor that a number names; all workers know all of it.
+/// Element (row, column) of the tensor with a given number; every worker can compute all elements.
 double at(std::uint64_t tensor, std::size_t row, std::size_t column) {
   return oracle::value<double>(tensor, row % 64, column + 131 * (row / 64));
 }

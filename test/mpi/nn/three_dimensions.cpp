@@ -1,5 +1,5 @@
-// Layers over three dimensions of features, cut along two of them: convolutions and their adjoints, pooling and
-// upsampling are what loops over the whole tensors give.
+// Compares layers over three feature dimensions, two of them partitioned, with loops over the whole tensors:
+// convolutions and their adjoints, pooling and upsampling.
 #include "layer_twin.hpp"
 
 #include <algorithm>
@@ -20,12 +20,12 @@ using p5 = dynamic_extents<5>;
 static_assert(layer<convolution<double, 3>, block> && layer<transposed_convolution<double, 3>, block>);
 static_assert(layer<max_pooling<p5>, block> && layer<average_pooling<p5>, block> && layer<upsampling<p5>, block>);
 
-/// All workers, along the first and the last feature.
+/// A partition of all workers along the first and the last feature dimension.
 partition<p5> over_features(const world& everyone) {
   const std::size_t n = everyone.size(), first = n % 2 == 0 ? 2 : 1;
   return everyone.partition(p5(1, 1, first, 1, n / first));
 }
-/// The last worker of a line holds a cell more than its share, and the first one less.
+/// In each line the last worker holds one cell more than balanced, and the first one less.
 decomposition<5> uneven(const shape& extents, const partition<p5>& p) {
   return decomposition<5>::make([&](std::size_t d) {
     const std::size_t parts = p.grid().shape()[d];
@@ -40,7 +40,7 @@ block cut_out(const block& whole, const decomposition<5>& cuts, const partition<
 }
 shape shape_of(const block& b) { return test::whole_convolution<3>::shape_of(b); }
 
-/// The layer, on the block of x and of dy, against y and dx.
+/// Compares the layer's results for the blocks of x and dy with y and dx.
 template <class Layer>
 void expect_as_whole(const partition<p5>& p, Layer& l, const block& x, const block& y, const block& dy,
                      const block& dx) {
@@ -51,7 +51,8 @@ void expect_as_whole(const partition<p5>& p, Layer& l, const block& x, const blo
   }
 }
 
-/// y[o] = sum over i of by(o, i) x[i] along each feature, dx its adjoint; or the largest where `by` is not 0.
+/// y[o] = sum over i of by(o, i) x[i] along each feature dimension, with its adjoint dx; or the largest x[i] for which
+/// `by` is not 0.
 struct windows_of_cubes {
   shape of_x, of_y;
   double (*by)(std::size_t feature, std::size_t o, std::size_t i);

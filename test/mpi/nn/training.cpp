@@ -1,4 +1,4 @@
-// What it takes to train: losses and whole networks, against formulas and against one worker alone.
+// Training: compares losses and whole networks with formulas and with the same on one worker.
 #include "mpi_test.hpp"
 
 #include <partita/kernel/repartition.hpp>
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_is_its_formula_and_its_adjoint_the_de
   BOOST_TEST(close(value, wanted));
   BOOST_TEST(loss.correct(scores, labels) == right);
 
-  // scores far beyond what exp can take
+  // scores for which exp would overflow
   const xt::xtensor<double, 2> high = scores + 5000, low = scores - 5000;
   BOOST_TEST(std::abs(loss(high, labels) - wanted) < 1e-11);
   BOOST_TEST(std::abs(loss(low, labels) - wanted) < 1e-11);
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_network_on_all_workers_is_the_network_on_one) {
 
   sgd<double> descend(parted.parameters(), {.learning_rate = 0.25, .momentum = 0.5});
   sgd<double> descend_alone(whole.parameters(), {.learning_rate = 0.25, .momentum = 0.5});
-  descend.step(), descend_alone.step();  // powers of two: still exact
+  descend.step(), descend_alone.step();  // all factors are powers of two, so the results are exact
   expect_same_layer(parted.template layer<0>(), whole.template layer<0>());
   BOOST_TEST((parted(part(x)) == part(whole(x))));
   parted.zero_gradients();

@@ -1,5 +1,5 @@
-// A whole training run, bit for bit, on any number of workers: the batch is cut into as many pieces everywhere, a piece
-// is computed on one worker, and the gradients of the pieces are added in the order of the pieces.
+// A whole training run that is bitwise reproducible on any number of workers: the batch has a fixed number of pieces,
+// one worker computes each piece, and the gradients of the pieces are added in the order of the pieces.
 #include "../support/folder.hpp"
 #include "mpi_test.hpp"
 
@@ -34,7 +34,7 @@ auto make_network(const world& alone) {
   return sequential(std::move(first), relu<float>(), std::move(second));
 }
 
-/// Trains with the pieces dealt to the workers of a world. Everything is held by every worker.
+/// Trains with the pieces distributed over the workers of a world. Every worker holds all weights.
 class run {
  public:
   explicit run(const world& everyone) : everyone_(everyone) {
@@ -64,7 +64,7 @@ class run {
         for (std::size_t e = 0; e < p.size(); ++e) p.gradient()[e] += *from++;
     optimiser_.step();
   }
-  /// All weights in a row.
+  /// All weights in one vector.
   xt::xtensor<float, 1> weights() {
     auto all = uninitialised<float, 1>({count_});
     float* to = all.data();
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(is_the_run_of_one_worker_also_when_it_was_resumed_from_a_ch
   BOOST_TEST(same_bits(whole.weights(), parted.weights()));
   BOOST_TEST(!same_bits(begin, parted.weights()));
 
-  // every worker takes the weights: a partition of one, and a broadcast of what it loads
+  // every worker gets the weights: one worker loads them and broadcasts them
   const checkpoint latest = load_checkpoint(folder / "run", everyone);
   const broadcast spread(p, everyone.partition(extents(everyone.size())));
   run resumed(everyone);

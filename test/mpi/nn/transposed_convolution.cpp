@@ -1,5 +1,5 @@
-// The transposed convolution on workers is the adjoint of a convolution as loops over every tap of the whole tensors
-// give it, exactly; so are its gradients.
+// The distributed transposed convolution and its gradients equal, exactly, the adjoint of a convolution that is
+// computed by loops over every tap of the whole tensors.
 #include "mpi_test.hpp"
 #include "refused.hpp"
 
@@ -28,7 +28,7 @@ void expect_as_whole(const partition<dynamic_extents<Features + 2>>& p,
   const auto dy = test::small_integers<rank>(of_y, 4);
   xt::xtensor<double, rank> dw, ignored;
   xt::xtensor<double, 1> none;
-  auto y = oracle.adjoint(dy, x, dw, none);  // dw of the convolution from dy to x
+  auto y = oracle.adjoint(dy, x, dw, none);  // dw is that of the convolution from dy to x
   xt::xtensor<double, 1> db = xt::zeros<double>({b.size()});
   for (std::size_t k = 0; k < y.size() && b.size() > 0; ++k) {
     const std::size_t channel = index_of(k, of_y)[1];
@@ -96,7 +96,8 @@ BOOST_AUTO_TEST_CASE(what_it_cannot_map_is_refused_on_all_workers) {
   constexpr std::size_t huge = static_cast<std::size_t>(-1) / 8;
   layer_type far(p, {.in_channels = 1, .out_channels = 1, .kernel = {2}, .stride = {huge}});
   const xt::xtensor<double, 3> ten = xt::zeros<double>(std::array<std::size_t, 3>{1, 1, 10});
-  BOOST_TEST(says(test::refused<shape_error>([&] { far(ten); }), "no more than can be counted"));  // nor wrap around
+  // the number must not wrap around
+  BOOST_TEST(says(test::refused<shape_error>([&] { far(ten); }), "no more than can be counted"));
   BOOST_TEST(says(test::refused<shape_error>([&] {
                     layer_type l(p, {.in_channels = 1, .out_channels = 1, .kernel = {9}, .dilation = {huge}});
                   }),

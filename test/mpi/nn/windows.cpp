@@ -1,4 +1,4 @@
-// Pooling and upsampling over any cut of any partition, against direct loops over the whole tensor.
+// Compares pooling and upsampling on any partition and decomposition with loops over the whole tensor.
 #include "layer_twin.hpp"
 #include "random_cases.hpp"
 #include "refused.hpp"
@@ -20,7 +20,7 @@ using whole = test::whole_tensor<double, 4>;
 using place = partita::index<4>;
 using pair_of = std::array<std::size_t, 2>;
 
-/// The weights of the inputs of output o along one feature dimension, by its definition.
+/// The inputs of output o along one feature dimension and their weights, by the definition of the layer.
 using inputs_of = std::function<std::vector<std::pair<std::size_t, double>>(std::size_t d, std::size_t o)>;
 
 /// The result and the gradient of a layer whose outputs are the product of `by` along both dimensions.
@@ -41,7 +41,7 @@ answer product(const whole& x, const std::array<std::size_t, 4>& extents, const 
   }
   return a;
 }
-/// The largest of the inputs, the first of them in C order; one that is not a number is larger than all that are.
+/// The largest input, and the first one in C order if several are equal. NaN counts as larger than all numbers.
 answer largest(const whole& x, const std::array<std::size_t, 4>& extents, const inputs_of& by,
                const std::function<double(std::size_t)>& dy) {
   answer a{whole(extents), whole(x.extents)};
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(pooling_is_its_definition_on_any_cut) {
     const std::array<std::size_t, 4> of_mean{c.extents[0], c.extents[1], slides[0].places(c.extents[2]),
                                              slides[1].places(c.extents[3])};
     average_pooling mean(c.p, {kernel, stride, padding, ceil_mode, counts});
-    const auto divisor = [&](const place& o) {  // as PyTorch: a window ends at the padded tensor
+    const auto divisor = [&](const place& o) {  // as in PyTorch: a window ends at the end of the padded tensor
       double all = 1;
       for (std::size_t d = 0; d < 2; ++d) {
         const auto start = static_cast<long>(o[d + 2] * stride[d]) - static_cast<long>(padding[d]);

@@ -1,4 +1,4 @@
-// Elements by global index, tensors on several meshes of one world, and what a printed tensor says.
+// Access to elements by global index, tensors on several meshes of one world, and printed tensors.
 #include "check_operation.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(elements_are_read_and_set_by_global_index) {
       BOOST_REQUIRE(got.size() == asked.size());
       for (std::size_t k = 0; k < asked.size(); ++k)
         BOOST_TEST(got[k] == expected(asked[k]), (text() << "" << s << asked[k]));
-      // each worker sets one row, the last of equal ones stays
+      // each worker sets one row; of several values for one row the last remains
       const std::size_t row = everyone.id() % e[0];
       std::vector<shape_list> set;
       for (std::size_t j = 0; j < e[1]; ++j) set.push_back({row, j});

@@ -1,5 +1,5 @@
-// The signs + - * / of tensors and numbers are those of the whole arrays, wherever tensors lie: at run time, typed and
-// in traced programs, with their gradients; of integers, too.
+// The operators + - * / of tensors and numbers equal those of the whole arrays for all layouts: for run-time, typed and
+// traced tensors, with their gradients, and for integers.
 #include "check_operation.hpp"
 
 #include <partita/sharded/arithmetic.hpp>

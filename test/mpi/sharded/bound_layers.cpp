@@ -1,5 +1,5 @@
-// Layers in a bound program: convolutions, pooling, norms and losses, forward and back, as the traced program computes
-// them.
+// Layers in a bound program: convolutions, pooling, norms and losses give the same as in the traced program, forward
+// and backward.
 #include "check_bound.hpp"
 
 #include <partita/sharded/arithmetic.hpp>
@@ -12,7 +12,7 @@ using namespace partita;
 
 namespace {
 
-/// Images and the parameters of a small network, and what it should give.
+/// A small network of images and parameters.
 const auto network = [](const auto& x, const auto& w, const auto& b, const auto& gamma, const auto& beta,
                         const auto& turned, const auto& target) {
   const auto y = normalise_batch(convolve<2>(x, w, b, {.padding = {1, 1}}), gamma, beta);

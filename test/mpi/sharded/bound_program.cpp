@@ -1,4 +1,5 @@
-// A bound program computes what its traced program does, bit for bit; a steady step allocates nothing and agrees once.
+// A bound program gives bitwise the results of its traced program. A steady step allocates nothing and needs one
+// agreement.
 #include "check_bound.hpp"
 
 #include <partita/sharded/attention.hpp>

@@ -1,5 +1,5 @@
-// A traced program that is bound, held against the same program run as any function: bit for bit, without an
-// allocation, one agreement each way.
+// Compares a bound program with its traced program called as a function: the results are bitwise identical, and the
+// bound program allocates nothing and needs one agreement in each direction.
 #pragma once
 
 #include "layouts.hpp"
@@ -25,17 +25,17 @@ inline bool same_blocks(const sharded_tensor<double>& a, const sharded_tensor<do
   return all;
 }
 
-/// Calls of all worlds that this worker has come to, each after one agreement.
+/// The number of calls of this worker in all worlds, each with one agreement.
 inline std::uint64_t calls() { return detail::status_slots::instance().own().calls; }
 
-/// An argument, where completion has it.
+/// An argument with the layout that completion has given it.
 inline sharded_tensor<double> argument(const world& everyone, const traced_function& program, std::size_t k) {
   sharding layout = program.complete()[program.input(k)];
   layout.open = layout.kept_whole = 0;
   return made(everyone, layout, program.operations()[program.input(k)].shape, static_cast<int>(k) + 1);
 }
 
-/// Runs the traced program forward and back as any function, and the bound one three times.
+/// Runs the traced program forward and backward as a function, and the bound one three times.
 template <std::size_t... I>
 void check_bound(const world& everyone, const traced_function& program, std::index_sequence<I...>) {
   const std::vector<sharded_tensor<double>> x{detail::parameter_of(argument(everyone, program, I))...};

@@ -1,5 +1,5 @@
-// An operation on sharded tensors held against the same operation on whole arrays, wherever its operands lie; with its
-// gradients.
+// Compares an operation on sharded tensors, and its gradients, with the same operation on whole arrays, for random
+// layouts of its operands.
 #pragma once
 
 #include "layouts.hpp"
@@ -15,7 +15,7 @@ using namespace partita;
 
 using tensor = sharded_tensor<long long>;
 
-/// Small numbers that differ.
+/// Small numbers that are all different.
 inline tensor plain(const shape_list& e, long long salt) {
   auto x = detail::tensor_of<long long>(nullptr, sharding(mesh(), e.size()), e, detail::tensor_block<long long>(e));
   x.for_each_local([&](const auto& i, long long& v) { v = numbered(i, salt) * 7 % 11 - 5; });
@@ -29,7 +29,7 @@ inline tensor leaf(const tensor& x) {
   state->node = detail::new_node<long long>(x.layout());
   return tensor(state);
 }
-/// Whether x, brought together, is the plain y.
+/// Whether the gathered x equals the plain y.
 inline bool same(const tensor& x, const tensor& y) {
   const auto all = reshard(detail::detached(x), sharding(x.layout().on, x.rank()));
   bool equal = all.extents() == y.extents();
@@ -44,7 +44,7 @@ inline long long dot(const tensor& x, const tensor& y) {
   return sum;
 }
 
-/// f of tensors that lie at random, and all gradients of it, against f of whole arrays.
+/// Compares f of tensors with random layouts, and all its gradients, with f of whole arrays.
 template <class F>
 void check(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents, F f,
            bool linear = false) {
@@ -75,12 +75,12 @@ void check(const world& everyone, const char* name, std::mt19937& random, const 
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const tensor d = parts[i].state()->node->cotangent;
     BOOST_TEST((d.state() == nullptr) == (whole[i].state()->node->cotangent.state() == nullptr), how);
-    if (d.state() == nullptr) continue;  // nothing goes back there
+    if (d.state() == nullptr) continue;  // this operand has no gradient
     BOOST_TEST(d.layout().same_layout(cotangent(parts[i].layout())), how);
     BOOST_TEST(same(d, whole[i].state()->node->cotangent), (text() << how << " gradient " << i));
   }
 }
-/// The same of a linear f, whose gradients are its adjoint: <f x, dy> == <x, f* dy>.
+/// The same for a linear f, whose gradients are its adjoint: <f x, dy> == <x, f* dy>.
 template <class F>
 void check_linear(const world& everyone, const char* name, std::mt19937& random, const std::vector<shape_list>& extents,
                   F f) {

@@ -1,4 +1,4 @@
-// Clip is its definition, element by element, in all four ways and with its gradient; cast converts each element.
+// Clip equals its definition, element by element, in all four forms and with its gradient; cast converts each element.
 #include "check_operation.hpp"
 #include "refused.hpp"
 
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(cast_converts_each_element_wherever_it_lies) {
   const sharded_tensor<float> F = cast<float>(X);
   BOOST_TEST(F.layout().same_layout(X.layout()));
   BOOST_TEST((reshard(F, line.layout("", "")).whole<2>() == f));
-  const auto total = cast<int>(sum(X, dimensions<0>));  // 2, 5.5, -6.5: summed first, then cut off
+  const auto total = cast<int>(sum(X, dimensions<0>));  // 2, 5.5, -6.5: summed first, then truncated
   BOOST_TEST((reshard(total, line.layout("")).whole<1>() == xt::xtensor<int, 1>{2, 5, -6}));
   BOOST_TEST((cast<double>(X).state() == X.state()));
   const auto asked = [](const auto& p) { return sum(cast<double>(cast<float>(p))); };

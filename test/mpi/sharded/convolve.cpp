@@ -1,4 +1,4 @@
-// Convolutions are those of the whole tensors, wherever these lie; so are their gradients, exactly.
+// Convolutions of sharded tensors, and their gradients, exactly equal those of the whole tensors for all layouts.
 #include "check_operation.hpp"
 
 #include <partita/sharded/convolve.hpp>
@@ -12,7 +12,7 @@ namespace {
 using test::tensor;
 using v = std::vector<tensor>;
 
-/// The definition, by direct loops over one dimension of features.
+/// The definition, by loops over one feature dimension.
 tensor by_definition(const tensor& x, const tensor& w, const convolve_options<1>& o, std::size_t groups) {
   const shape_list &a = x.extents(), &b = w.extents();
   const std::size_t places = (a[2] + 2 * o.padding[0] - o.dilation[0] * (b[2] - 1) - 1) / o.stride[0] + 1;

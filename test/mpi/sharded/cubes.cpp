@@ -1,4 +1,4 @@
-// Convolutions and pooling over three dimensions of features are those of the whole tensors, wherever these lie.
+// Convolutions and pooling over three feature dimensions equal those of the whole tensors for all layouts.
 #include "check_operation.hpp"
 
 #include <partita/sharded/pool.hpp>
@@ -11,7 +11,7 @@ using test::tensor;
 using v = std::vector<tensor>;
 using three = std::array<std::size_t, 3>;
 
-/// The definition, by a loop over places, channels and taps.
+/// The definition, by loops over places, channels and taps.
 tensor by_definition(const tensor& x, const tensor& w, const convolve_options<3>& o) {
   const shape_list &a = x.extents(), &b = w.extents();
   three places{};

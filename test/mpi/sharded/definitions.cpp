@@ -1,6 +1,6 @@
-// Each operation on sharded tensors is its definition, written here once as a loop over the whole array: of small
-// numbers, so that equal elements are the rule, and of infinities and NaN where they have a meaning; with epsilons that
-// are large enough to be seen.
+// Compares each operation on sharded tensors with its definition, a loop over the whole array. Numbers are small, so
+// that many elements are equal; infinities and NaN are tested where they have a meaning; epsilons are large enough to
+// change the results.
 #include "layouts.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using namespace partita;
 
 namespace {
 
-/// A whole array: what the loops read and write.
+/// A whole array, for the loops.
 struct array {
   shape_list extents;
   std::vector<double> elements;
@@ -106,7 +106,7 @@ struct cases {
   array whole(const shape_list& extents, numbers kind = numbers::small) const {
     return made(extents, [&](const auto&) { return number(random, kind); });
   }
-  /// The tensor of these elements in any layout.
+  /// A sharded tensor of these elements in a random layout.
   sharded_tensor<T> placed(const array& x) const {
     const auto all = test::layouts(m, x.extents.size());
     const sharding s = all[random() % all.size()];
@@ -116,7 +116,7 @@ struct cases {
       return static_cast<T>(x(at));
     });
   }
-  /// Compares a result with its definition: to rounding, and exactly where `tolerance` is 0.
+  /// Compares a result with its definition: up to rounding, or exactly if `tolerance` is 0.
   void expect(const char* name, const sharded_tensor<T>& y, const array& wanted, double tolerance = 0) const {
     const auto all = reshard(y, sharding(m, y.rank()));
     text where(name);
@@ -155,7 +155,7 @@ array summed(const array& x, std::size_t d, F f, double over = 1) {
     return all / over;
   });
 }
-/// The element along d that no other of its line exceeds; NaN where the line has one.
+/// The largest (or smallest) element of each line along d; NaN if the line contains one.
 array extreme(const array& x, std::size_t d, double sign) {
   return made(without(x.extents, d), [&](const shape_list& i) {
     double best = -std::numeric_limits<double>::infinity();
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(reductions_along_each_dimension) {
 BOOST_AUTO_TEST_CASE(products_of_indices) {
   for_types([](const auto& c, double) {
     const std::size_t a = extent(c.random), b = extent(c.random), k = extent(c.random), n = extent(c.random);
-    // every result is a sum over all letters of the product of the elements they point to
+    // every result is a sum, over all letters, of the product of the elements at these indices
     const auto product = [&](const std::string& letters, const shape_list& of_letters, const std::string& lx,
                              const array& x, const std::string& ly, const array* y, const std::string& lz) {
       const auto pick = [&](const std::string& some, const shape_list& i) {

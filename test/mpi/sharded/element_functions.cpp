@@ -1,5 +1,5 @@
-// Element functions and their derivatives against their definitions, on arrays, typed, run-time and traced tensors: at
-// ties, at zeros of both signs, at NaN and at infinity; everywhere else against differences.
+// Compares element functions and their derivatives with their definitions, on arrays, typed, run-time and traced
+// tensors: at ties, zeros of both signs, NaN and infinity. Elsewhere derivatives are compared with finite differences.
 #include "layouts.hpp"
 
 #include <cmath>
@@ -29,7 +29,7 @@ matrix pairs(bool second) {
     for (std::size_t j = 0; j < count; ++j) x(i, j) = ties[second ? j : i];
   return x;
 }
-/// No two alike, none near 0.
+/// Elements that are all different and not near 0.
 matrix smooth(double salt) {
   matrix x({3, 5});
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = 0.3 + 0.8 * std::pow(std::sin(salt + 1.7 * double(k)), 2);
@@ -61,7 +61,7 @@ text all_of(const value_and_gradients& v) {
   return t;
 }
 
-/// f(x, z), and the gradients of its sum weighted by c, in one way.
+/// Checks f(x, z), and the gradients of its sum weighted by c, for one kind of tensor.
 template <class F, class X, class C, class Whole>
 value_and_gradients computed(const F& f, const X& x, const X& z, const C& c, Whole whole) {
   const auto loss = [&](const auto& u, const auto& v) { return sum(multiply(f(u, v), c)); };
@@ -69,7 +69,7 @@ value_and_gradients computed(const F& f, const X& x, const X& z, const C& c, Who
   return {whole(f(x, z)), whole(std::get<0>(d)), whole(std::get<1>(d))};
 }
 
-/// The same in each of the ways; `expected` is the definition.
+/// The same for each kind of tensor; `expected` is the definition.
 template <class F>
 void check_all_ways(const world& everyone, const char* name, const F& f, const matrix& x, const matrix& z,
                     const value_and_gradients& expected) {
@@ -114,7 +114,7 @@ void check(const world& everyone, const char* name, const F& f, const matrix& x,
 struct triple {
   double y, dx, dz;
 };
-/// Half of the derivative to each of two equal ones; with a NaN it goes to both, as the value is one.
+/// The derivative is split in halves between two equal arguments. With a NaN both get it, since the value is NaN.
 triple larger(double x, double z) {
   if (x != x || z != z) return {none, 1, 1};
   if (x == z) return {x, 0.5, 0.5};

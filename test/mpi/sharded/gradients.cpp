@@ -1,4 +1,4 @@
-// A program of tensors has one value and one gradient, whatever kind its tensors are and however they lie.
+// A program of tensors has the same value and the same gradient for all kinds and layouts of its tensors.
 #include "layouts.hpp"
 
 #include <partita/sharded/tensor_functions.hpp>
@@ -23,7 +23,7 @@ const xt::xtensor<int, 1> labels{0, 2, 1, 1, 0, 2, 2};
 const auto mlp = [](const auto& X, const auto& W1, const auto& B, const auto& W2) {
   return matmul(relu(add(matmul(X, W1), B, broadcast_dimensions<1>)), W2);
 };
-/// The loss, given the images.
+/// The loss as a function of the parameters, for given images.
 template <class X>
 auto loss_of(const X& given) {
   return
@@ -131,11 +131,12 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_reduced_parameter_are_summed_once, *test::at
     static_assert(std::is_same_v<decltype(next), const decltype(collected)>);
     collected = next;
   }
-  const std::size_t rounds = everyone.size() > 2 ? 2 : 1;  // the value's sum, and its way to workers off the mesh
+  // the sum of the value, and its broadcast to workers off the mesh
+  const std::size_t rounds = everyone.size() > 2 ? 2 : 1;
   const std::size_t losses = 4 * rounds, moved = detail::movements.exchanges - before;
   const auto dw = reshard<whole>(collected).whole();
   if (everyone.id() >= 2) return;
-  BOOST_TEST(moved == losses);  // the values' scalars, and nothing of the gradients
+  BOOST_TEST(moved == losses);  // only the scalars of the values, nothing for the gradients
   BOOST_TEST(detail::movements.exchanges - before == losses + 1);
   const auto once = value_and_gradient([&](const auto& w) { return sum(square(matmul(x, w))); }, w1);
   BOOST_TEST(distance(dw, xt::xtensor<double, 2>(4 * std::get<0>(once.gradients))) < 1e-12);

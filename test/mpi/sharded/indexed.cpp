@@ -1,4 +1,4 @@
-// Operations with indices, and attention, are those of the whole arrays, wherever tensors lie.
+// Operations with indices, and attention, equal those of the whole arrays for all layouts.
 #include "check_operation.hpp"
 
 #include <cmath>
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(attention_is_the_sequential_one_wherever_it_is_cut) {
     const auto f = [&](const auto& one, const auto& other, const auto& values) {
       return sum(square(attention(one, other, values, {.causal = causal})));
     };
-    // as it is written down: score by score
+    // by the definition, score by score
     double expected = 0;
     for (std::size_t b = 0; b < 2; ++b)
       for (std::size_t h = 0; h < 3; ++h)

@@ -1,4 +1,5 @@
-// Norms and losses as functions of tensors, and a network of all layers: arrays, types, run-time layouts and programs.
+// Norms and losses as functions of tensors, and a network of all layers: for arrays, typed, run-time and traced
+// tensors.
 #include "check_operation.hpp"
 
 #include <cmath>

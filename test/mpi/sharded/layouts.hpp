@@ -1,4 +1,4 @@
-// All ways in which a tensor can lie on a mesh, and the meshes that fit the workers of a test.
+// All shardings of a tensor on a mesh, and the meshes that fit on the workers of a test.
 #pragma once
 
 #include <mpi_test.hpp>
@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// Meshes of one and two axes with at most as many places as there are workers.
+/// Meshes with one and two axes and at most as many places as there are workers.
 inline std::vector<partita::mesh> meshes(std::size_t workers) {
   using partita::axis, partita::mesh;
   std::vector<mesh> all{mesh{axis{"a", workers}}};
@@ -18,7 +18,8 @@ inline std::vector<partita::mesh> meshes(std::size_t workers) {
   return all;
 }
 
-/// Every sharding of this rank: each axis cuts a dimension, at either end of its axes, replicates, or owes.
+/// Every sharding of this rank: each axis shards a dimension (as its first or last axis), replicates, or has a pending
+/// reduction.
 inline std::vector<partita::sharding> layouts(const partita::mesh& m, std::size_t rank,
                                               partita::owed_reduction kind = partita::owed_reduction::sum) {
   std::vector<partita::sharding> all{partita::sharding(m, rank)};
@@ -47,7 +48,7 @@ inline partita::shape_list random_extents(std::mt19937& random, std::size_t rank
   return e;
 }
 
-/// A number for every index that differs from its neighbours'.
+/// A number for every index; neighbouring indices have different numbers.
 inline long long numbered(const partita::short_list<std::size_t>& index, long long salt = 0) {
   long long n = salt;
   for (const std::size_t i : index) n = 10 * n + static_cast<long long>(i) + 1;

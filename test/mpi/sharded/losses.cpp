@@ -1,5 +1,5 @@
-// Losses of sharded tensors are their definitions, one by one, as means and as sums, wherever the tensors lie; so are
-// their gradients.
+// Losses of sharded tensors, and their gradients, equal their definitions for all layouts: element by element, as means
+// and as sums.
 #include "layouts.hpp"
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using tensor = sharded_tensor<double>;
 
-/// A number between 0 and 1 for each element, and never near either.
+/// A number between 0 and 1 for each element, never near 0 or 1.
 double number(std::size_t row, std::size_t column, std::size_t salt) {
   return static_cast<double>(1 + (row * 31 + column * 17 + salt * 7) % 29) / 31;
 }
@@ -27,7 +27,7 @@ struct cases {
   shape_list extents{};
   mesh m{};
   tensor x{}, target{}, dy{};
-  double from = 0, by = 1, target_from = 0, target_by = 1;  // of the numbers
+  double from = 0, by = 1, target_from = 0, target_by = 1;  // ranges of x and of the target
 
   double x_at(std::size_t r, std::size_t c) const { return from + by * number(r, c, 1); }
   double target_at(std::size_t r, std::size_t c) const { return target_from + target_by * number(r, c, 2); }
@@ -46,7 +46,7 @@ struct cases {
     target = made([this](std::size_t r, std::size_t c) { return target_at(r, c); });
     dy = made([](std::size_t r, std::size_t c) { return number(r, c, 3); });
   }
-  /// Whether y, brought together, is f(row, column) everywhere.
+  /// Whether the gathered y equals f(row, column) everywhere.
   template <class F>
   bool is(const tensor& y, F f) const {
     const auto all = reshard(detail::detached(y), sharding(m, 2));
@@ -57,7 +57,7 @@ struct cases {
     }
     return equal;
   }
-  /// A loss, its definition and its derivative in x, both of x and its target.
+  /// Compares a loss with its definition and its derivative by x, both functions of x and its target.
   template <class Loss, class Value, class Derivative>
   void hold(const char* name, Loss loss, Value value, Derivative derivative) {
     for (std::size_t k = 0; k < test::random_cases(16); ++k) {

@@ -1,5 +1,5 @@
-// One worker gives another argument than the others: each argument of each call on sharded tensors, of programs and of
-// their files, from one table. All workers throw, at the next agreement at the latest, and the world can be used on.
+// One worker passes an argument that differs from the others'. One table has each argument of each call on sharded
+// tensors, programs and their files. All workers throw, at the next agreement at the latest, and the world still works.
 #include "layouts.hpp"
 
 #include <boost/mpi/collectives.hpp>
@@ -33,13 +33,14 @@ struct calls {
   sharded_tensor<double> whole() const { return tensor(m.layout("", ""), {2 * n, 6}); }
 };
 
-/// What all workers do but one, which is passed that it is the odd one. Each ends in an agreement.
+/// A call that all workers make; its argument says whether this worker is the one that differs. It ends in an
+/// agreement.
 struct mismatch {
   const char* name;
   std::function<void(const calls&, bool odd)> call;
 };
 
-/// Asks all workers, whatever the layout is.
+/// Makes a call that needs an agreement of all workers for every layout.
 template <class T>
 void agree(const sharded_tensor<T>& x) {
   (void)reshard(x, sharding(x.layout().on, x.rank())).get({});
@@ -394,7 +395,7 @@ BOOST_AUTO_TEST_CASE(a_call_with_another_argument_on_one_worker_is_refused_on_al
       }
       BOOST_TEST(boost::mpi::all_reduce(everyone.communicator(), refused, std::logical_and<>()),
                  one.name << " on worker " << odd);
-      agree(c.rows());  // the world can be used on
+      agree(c.rows());  // the world still works
     }
 }
 

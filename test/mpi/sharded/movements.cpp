@@ -1,4 +1,4 @@
-// Movements are foretold as they are made: forward and back, of functions and of completed programs.
+// The predicted movements of functions and completed programs equal the executed ones, forward and backward.
 #include "check_operation.hpp"
 
 #include <partita/explain/completion_text.hpp>
@@ -18,7 +18,7 @@ text written(const std::vector<movement>& all) {
   for (const movement& one : all) out << one << "\n";
   return out;
 }
-/// Foretells f(x...), runs it forward and back, and compares; gives how many movements there were.
+/// Predicts the movements of f(x...), runs it forward and backward, and compares. Returns the number of movements.
 template <class F, class... X>
 std::size_t check_movements(const F& f, const X&... x) {
   const std::size_t none = detail::movements.bytes;
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(movements_are_foretold_as_they_are_made) {
           return sum(multiply(softmax(matmul(a, b)), cumsum(matmul(a, b), dimensions<1>)));
         },
         x, w);
-    movements += check_movements(  // operands that no gradient goes back to have no elements either
+    movements += check_movements(  // operands without a gradient, which have no elements either
         [](const auto& a) { return sum(multiply(multiply(stop_gradient(a), stop_gradient(a)), a)); }, x);
     movements += check_movements(
         [](const auto& a) {
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_completed_program_says_how_cotangents_lie_and_what_goes_b
              w2 = make(m.layout("model", ""), {6, 2});
   const auto all = movements_of(program, x, w1, w2);
   BOOST_TEST(check_movements(program, x, w1, w2) == all.size());
-  // the completion names all that goes back, as it is made
+  // the completion lists all backward movements in the order of their execution
   const auto& told = program.complete().back;
   std::vector<movement> made;
   for (const movement& one : all)
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_completed_program_says_how_cotangents_lie_and_what_goes_b
   auto of_weights = program;
   of_weights.differentiate_by({1, 2});
   BOOST_TEST(of_weights.complete().back.size() < told.size());
-  // weights are whole over data: what is collected there is reduced over it, going back
+  // weights are replicated over data, so their gradients are reduced over it in the backward pass
   std::size_t back = 0;
   for (const movement& one : all) back += one.backward;
   BOOST_TEST(back >= 2U);
@@ -114,8 +114,8 @@ BOOST_AUTO_TEST_CASE(a_completed_program_says_how_cotangents_lie_and_what_goes_b
 
 namespace {
 
-/// A transformer block with its sequence cut between products (Korthikanti et al. 2022, figure 5), by `constrain`
-/// alone.
+/// A transformer block with a sharded sequence between the products (Korthikanti et al. 2022, figure 5), by `constrain`
+/// only.
 struct megatron_block {
   sharding tokens, whole;
 
@@ -154,6 +154,6 @@ BOOST_AUTO_TEST_CASE(a_megatron_block_gathers_twice_and_reduce_scatters_twice_ea
     BOOST_TEST(reduce_scatters[way] == 2U, written(all).c_str());
   }
   BOOST_TEST(others == 0U, written(all).c_str());
-  BOOST_TEST(bytes == 8 * sizeof(double) * 2 * width * (n - 1));  // eight times what a worker lacks of all tokens
+  BOOST_TEST(bytes == 8 * sizeof(double) * 2 * width * (n - 1));  // eight times the tokens that a worker does not hold
   check_movements(block, x, columns, columns, columns, rows, columns, rows);
 }

@@ -1,5 +1,5 @@
-// One program text for arrays, typed and run-time tensors and traced programs: reshape with a layout; take and
-// scatter_add of arrays with what argmax gives.
+// The same code for arrays, typed and run-time tensors and traced programs: reshape with a layout, and take and
+// scatter_add of arrays with the result of argmax.
 #include "check_operation.hpp"
 
 #include <partita/sharded/arithmetic.hpp>
@@ -21,7 +21,7 @@ matrix given() {
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(7 * k % 11) - 4;
   return x;
 }
-/// Rows of 12, then rows of 3, weighed.
+/// Reshapes to rows of 12, then to rows of 3, and multiplies them by weights.
 const auto program_text = [](const auto& x, const auto& w) {
   const auto y = reshape<m.layout("data", "")>(multiply(x, x), {2, 12});
   return multiply(reshape<m.layout("data", "model")>(y, {8, 3}), w);

@@ -1,4 +1,5 @@
-// Every operation on sharded tensors is the operation on the whole arrays, wherever they lie; and its adjoint is one.
+// Every operation on sharded tensors equals the operation on the whole arrays for all layouts, and its adjoint is
+// exact.
 #include "check_operation.hpp"
 
 using namespace partita;

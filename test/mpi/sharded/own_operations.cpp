@@ -1,4 +1,4 @@
-// An operation that a program declares itself is an operation like any other.
+// User-defined operations work like those of the library.
 #include "check_operation.hpp"
 
 #include <partita/sharded/operate.hpp>
@@ -31,7 +31,7 @@ struct cube {
 };
 // [/declared]
 
-/// For each row the sum of its elements, each times its weight and its global index.
+/// For each row the sum of its elements, each multiplied by its weight and its global index.
 struct moments {
   static constexpr bool on_integers = true;
   static constexpr partita::rule rule(const shape_span&) { return partita::rule("ij,j->i").named("moments"); }

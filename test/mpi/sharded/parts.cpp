@@ -1,4 +1,4 @@
-// Parts of tensors are the parts of the whole arrays, wherever they lie; so are their gradients.
+// Parts of sharded tensors, and their gradients, equal the parts of the whole arrays for all layouts.
 #include "check_operation.hpp"
 
 #include <partita/sharded/indexed.hpp>

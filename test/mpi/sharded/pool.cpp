@@ -1,4 +1,4 @@
-// Pooling and upsampling are those of the whole tensors, wherever these lie; so are their gradients, exactly.
+// Pooling and upsampling, and their gradients, exactly equal those of the whole tensors for all layouts.
 #include "check_operation.hpp"
 
 #include <partita/sharded/pool.hpp>

@@ -1,4 +1,4 @@
-// Loss and gradients of two programs are those that PyTorch gives, however the tensors lie; see pytorch_records.py.
+// Loss and gradients of two programs equal those of PyTorch for all layouts; see pytorch_records.py.
 #include "layouts.hpp"
 
 #include <array>
@@ -22,12 +22,12 @@ constexpr double transformer_record[] = {
 #include "pytorch_transformer.inc"
 };
 
-/// Which axes cut the batch, the sequence, and the weights.
+/// The axes that shard the batch, the sequence, and the weights.
 struct plan {
   axis_list batch{}, sequence{}, model{};
 };
 
-/// f of elements in C order.
+/// An array of f(k) for each position k in C order.
 template <class F>
 tensor made(const world& everyone, const sharding& layout, const shape_list& extents, F f) {
   return shard<double>(everyone, layout, extents, [&](const auto& i) {
@@ -36,7 +36,7 @@ tensor made(const world& everyone, const sharding& layout, const shape_list& ext
     return f(static_cast<double>(k));
   });
 }
-/// Parameters as the records have them: element k of number n is sin(1 + 3 n + 0.7 k) / 2.
+/// The parameters of the records: element k of parameter n is sin(1 + 3 n + 0.7 k) / 2.
 class parameters {
  public:
   parameters(const world& everyone, const mesh& m) : everyone_(everyone), m_(m) {}
@@ -53,7 +53,7 @@ class parameters {
   std::size_t n_ = 0;
 };
 
-/// Loss and gradients against a record: how far they are apart at the most.
+/// The largest difference of loss and gradients from a record.
 template <class F, std::size_t N, std::size_t Size>
 double distance(const F& loss, const std::array<tensor, N>& w, const double (&record)[Size]) {
   const auto [value, gradients] = std::apply([&](const auto&... p) { return value_and_gradient(loss, p...); }, w);
@@ -70,7 +70,7 @@ double distance(const F& loss, const std::array<tensor, N>& w, const double (&re
   return next == Size ? most : 1;
 }
 
-/// The place of a worker that is not on the mesh has no value to compare.
+/// All plans for a mesh. A worker that is not on the mesh has no value to compare.
 std::vector<plan> plans(const mesh& m) {
   const axis_list a(0);
   if (m.rank() == 1) return {{a, {}, {}}, {{}, a, {}}, {{}, {}, a}};

@@ -1,4 +1,4 @@
-// A segment that is recomputed on the way back has the same gradients, and the tape holds its arguments only.
+// A segment that is recomputed in the backward pass has the same gradients, and the tape keeps only its arguments.
 #include "layouts.hpp"
 
 #include <partita/sharded/recompute.hpp>
@@ -17,7 +17,7 @@ matrix numbers(std::size_t rows, std::size_t columns, double salt) {
   return x;
 }
 const auto block = [](const auto& x, const auto& w) { return tanh(matmul(x, w)); };
-/// Two blocks, kept or recomputed, and the loss; u is read by both.
+/// Two blocks, kept or recomputed, and the loss; both blocks read u.
 const auto kept = [](const auto& x, const auto& u, const auto& v) {
   return sum(square(block(block(block(x, u), v), u)));
 };
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(the_tape_holds_what_the_way_back_reads_and_no_more) {
                     bytes = sizeof(double);
   const auto x = shard(everyone, cut, numbers(rows * d, side, 1));
   const auto w = [&](double salt) { return shard(everyone, cut, numbers(side, side, salt)); };
-  // parameters that are cut over the data (ZeRO 3) and gathered where they are used
+  // parameters that are sharded over data (ZeRO 3) and gathered before use
   const auto layer = [&](const auto& a, const auto& v) { return tanh(matmul(a, reshard(v, used))); };
   const std::size_t y = rows * side, unit = n * (d - 1) / d;
   const auto holds = [&](const auto& f, std::size_t gathers) {
@@ -90,18 +90,19 @@ BOOST_AUTO_TEST_CASE(the_tape_holds_what_the_way_back_reads_and_no_more) {
     BOOST_TEST(tape_holds().bytes == 0U);
     return tape_holds().most_bytes / bytes;
   };
-  // each layer reads what it was given, its weight but for the first, and its result; gradients are scattered
+  // each layer keeps its input, its weight (except for the first layer), and its result; gradients are scattered
   const auto keep = [&](const auto& a, const auto& b, const auto& c, const auto& e) {
     return sum(layer(layer(layer(layer(x, a), b), c), e));
   };
   BOOST_TEST(holds(keep, 4) == y + 4 * y + 3 * n);
-  // the arguments of each layer, and what one layer computes on the way back: on one worker its weight is the argument
+  // the arguments of each layer, and the values that one layer recomputes; on one worker its weight is the argument
+  // itself
   const auto again = [&](const auto& a, const auto& b, const auto& c, const auto& e) {
     const auto go = [&](const auto& l, const auto& v) { return recompute(layer, l, v); };
     return sum(go(go(go(go(x, a), b), c), e));
   };
   BOOST_TEST(holds(again, 8) == y + 4 * y + 4 * n / d + (d == 1 ? 0 : n));
-  // a matrix product by a constant reads the constant only, a sum of two reads nothing
+  // the adjoint of a product by a constant needs the constant only, the adjoint of a sum needs nothing
   const auto f = [&](const auto& v) {
     BOOST_TEST(tape_holds().bytes == 0U);
     const auto z = add(matmul(x, v), 1);

@@ -1,5 +1,5 @@
-// A tensor brought from any sharding to any other is the same tensor; no worker receives more than the plan says; and
-// what is one movement forward is its adjoint's movement back.
+// A tensor has the same elements after a reshard from any sharding to any other; no worker receives more than the plan
+// says; and the adjoint of a movement is the movement back.
 #include "layouts.hpp"
 
 #include <partita/sharded/reshard.hpp>
@@ -72,7 +72,8 @@ BOOST_AUTO_TEST_CASE(between_all_pairs_of_shardings_moves_what_the_plan_says, *t
       for (const sharding& from : all) {
         const auto x = shard<int>(everyone, from, e, [](const auto& i) { return test::numbered(i); });
         for (const sharding& to : all) {
-          if (pairs++ % (test::random_cases(8) == 8 ? 1 : 8) != 0) continue;  // a sample where cases are few
+          // only some of them if fewer cases are wanted
+          if (pairs++ % (test::random_cases(8) == 8 ? 1 : 8) != 0) continue;
           const auto before = detail::movements;
           const auto y = reshard(x, to);
           const auto& now = detail::movements;

@@ -1,5 +1,5 @@
-// What is taken, added and replaced at indices that are cut, comparisons and dropout are those of the whole arrays,
-// wherever tensors lie; so are their gradients.
+// Taking, adding and replacing elements at sharded indices, comparisons and dropout equal those of the whole arrays for
+// all layouts, and so do their gradients.
 #include "check_operation.hpp"
 
 #include <partita/sharded/drop.hpp>

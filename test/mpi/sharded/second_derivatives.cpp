@@ -1,5 +1,5 @@
-// A gradient inside of a gradient is refused on all workers, for arrays, typed, run-time and traced tensors; what is
-// constant to the outer one is not.
+// A gradient inside a gradient is an error on all workers, for arrays, typed, run-time and traced tensors, unless it is
+// constant for the outer gradient.
 #include "layouts.hpp"
 
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr const char* message =
     "constant";
 
 const auto sum_of_tanh = [](const auto& b) { return sum(tanh(b)); };
-/// The sum of f's gradient, whose own gradient would be the second derivative.
+/// The sum of the gradient of f. The gradient of this sum would be a second derivative.
 template <class F>
 auto gradient_sum(const F& f) {
   return [&f](const auto& a) { return sum(std::get<0>(value_and_gradient(f, a).gradients)); };
@@ -32,7 +32,7 @@ const xt::xtensor<double, 2> x{{0.3, -0.2}, {0.1, 0.7}, {0.5, 0.4}};
 BOOST_AUTO_TEST_CASE(a_second_derivative_is_refused_in_every_way) {
   const world everyone(test::workers());
   constexpr mesh one{axis{"a", 1}};
-  const mesh m{axis{"a", everyone.size() > 1 ? everyone.size() - 1 : 1}};  // smaller than the world where it can be
+  const mesh m{axis{"a", everyone.size() > 1 ? everyone.size() - 1 : 1}};  // smaller than the world if possible
   const auto typed = shard<one.layout("a", "")>(everyone, x);
   const auto at_run_time = shard(everyone, m.layout("", "a"), x);
   const auto program = trace(sum_of_tanh, spec(m.layout("a", ""), {3, 2}));
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_of_what_is_constant_to_another_one_is_a_constant
   const world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};
   const auto u = shard(everyone, m.layout("a", ""), x);
-  const auto check = [&](const auto& loss) {  // sum(a tanh'(x)), tanh' a constant
+  const auto check = [&](const auto& loss) {  // sum(a tanh'(x)), in which tanh' is a constant
     const auto d = reshard(std::get<0>(value_and_gradient(loss, u).gradients), m.layout("", "")).template whole<2>();
     for (std::size_t k = 0; k < x.size(); ++k) {
       const double t = std::tanh(x.data()[k]);

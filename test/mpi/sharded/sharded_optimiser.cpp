@@ -1,5 +1,5 @@
-// Optimisers of sharded parameters change them as the sequential ones change the gathered tensors, wherever gradients,
-// parameters and state lie; the stages of ZeRO keep and move what their layouts say.
+// Optimisers of sharded parameters give the same as the sequential optimisers on gathered tensors, for all layouts of
+// gradients, parameters and state. The stages of ZeRO keep and move what their layouts say.
 #include "layouts.hpp"
 
 #include <partita/nn/optimiser.hpp>
@@ -18,7 +18,7 @@ using vector = xt::xtensor<double, 1>;
 double whole_number(const short_list<std::size_t>& i, long long salt) {
   return static_cast<double>(test::numbered(i, salt) % 19 - 9);
 }
-/// A tensor of integers. Where it is partial, every worker holds a summand that is not zero.
+/// A tensor of integers. If it is partial, every worker holds a summand that is not zero.
 sharded_tensor<double> integers(const world& everyone, const sharding& s, const shape_list& extents, long long salt) {
   auto x = shard<double>(everyone, s, extents, [&](const auto& i) { return whole_number(i, salt); });
   if (!x.state()->on->active()) return x;
@@ -52,7 +52,7 @@ sharding any_of(const std::vector<sharding>& all, std::mt19937& random, bool may
     if (const sharding& s = all[random() % all.size()]; may_owe || !s.is_partial()) return s;
 }
 
-/// A few steps of both, with layouts at random.
+/// Compares a few steps of both, with random layouts.
 template <class Sharded, class Sequential, class Options>
 void expect_the_sequential_one(const Options& options) {
   world everyone(test::workers());
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(the_norm_counts_each_element_once) {
       double squares = 0;
       for (const double x : u) squares += x * x;
       for (const double x : c) squares += x * x;
-      const double norm = global_norm(g), most = std::sqrt(squares) / 4;  // a quarter of each is exact
+      const double norm = global_norm(g), most = std::sqrt(squares) / 4;  // so that the factor is exactly 1/4
       const double had = clip_by_global_norm(g, most);
       const matrix quarter = reshard(std::get<0>(g), sharding(m, 2)).whole<2>();
       BOOST_TEST(std::get<0>(g).layout() == s);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_clipped_step_is_a_step_along_shorter_gradients) {
   const double norm = global_norm(std::tuple(g)), most = norm / 2;
   const std::size_t taken = detail::movements.bytes - before;
   BOOST_TEST(optimiser.step(std::tuple(g), clip_norm{most}) == norm);
-  // the gradient moves once for its norm and its step, the parameter is gathered
+  // the gradient moves once for both its norm and its step, and the parameter is gathered
   const matrix u = whole_integers<2>(extents, 1), d = whole_integers<2>(extents, 2), now = w.whole<2>();
   const std::size_t gathered =
       (15 - detail::volume_in(detail::shape_of_box(w.state()->on->box(optimiser.state_layout(0), extents)))) *
@@ -164,8 +164,8 @@ BOOST_AUTO_TEST_CASE(the_stages_of_zero_are_layouts) {
   struct stage {
     sharding parameter;
     const char* over;
-    std::size_t state_share, gradient_share, parameter_share;  // of n elements a worker keeps n / share
-    std::size_t moved_by_gradient, moved_by_step;              // in units of n (d - 1) / d elements a worker
+    std::size_t state_share, gradient_share, parameter_share;  // a worker keeps n / share of n elements
+    std::size_t moved_by_gradient, moved_by_step;              // in units of n (d - 1) / d elements for each worker
   };
   const stage stages[] = {{whole, "", 1, 1, 1, 2, 0},
                           {whole, "data", d, 1, 1, 2, 1},

@@ -1,5 +1,5 @@
-// Meshes that are smaller than the world: layouts do not depend on whether a worker is on the mesh, and numbers are the
-// same on all workers.
+// Meshes that are smaller than the world: layouts are the same on workers on and outside the mesh, and numbers are
+// equal on all workers.
 #include "layouts.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 
 using tensor = sharded_tensor<double>;
 
-/// All meshes of one axis, and of two, with at most as many places as workers.
+/// All meshes with one axis or two axes and at most as many places as workers.
 std::vector<mesh> all_meshes(std::size_t workers) {
   std::vector<mesh> all;
   for (std::size_t a = 1; a <= workers; ++a) all.push_back(mesh{axis{"a", a}});
@@ -48,7 +48,7 @@ tensor placed(const world& everyone, const sharding& s, const shape_list& e, lon
   return shard<double>(everyone, s, e, [&](const auto& i) { return element(i, salt); });
 }
 text layout_of(const tensor& x) { return text() << "" << x.layout() << x.extents(); }
-/// Whether all workers of the world have the same text, or number.
+/// Whether all workers of the world have the same text or number.
 template <class A>
 bool is_same_on_all(const boost::mpi::communicator& all, const A& mine) {
   std::vector<A> them;

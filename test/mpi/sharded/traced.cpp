@@ -1,4 +1,4 @@
-// A traced program does what its function does, and moves what its completion says.
+// A traced program gives the results of its function, and its movements are those of its completion.
 #include "layouts.hpp"
 
 #include <partita/sharded/tensor_functions.hpp>

@@ -1,4 +1,4 @@
-// Tuples of tensors are added one by one: gradients of two batches.
+// Sums of tuples of tensors, as for the gradients of two batches, are element-wise.
 #include "check_operation.hpp"
 
 #include <partita/sharded/tuple_sums.hpp>

@@ -1,4 +1,4 @@
-// Tensors that are typed by their layout: the type says how they lie, and is short.
+// Tensors with their layout in their type; the name of the type is short.
 #include <mpi_test.hpp>
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/sharded.hpp>
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(on_a_mesh_without_implicit_reshards_every_movement_is_writt
   for (std::size_t k = 0; k < x.size(); ++k) x.data()[k] = static_cast<double>(k);
   const auto X = shard<written.layout("a", "")>(everyone, x);
   const auto W = shard<written.layout("", "a")>(everyone, x);
-  // what is cut from what is there does not move; what goes back moves as it was written forward
+  // sharding a replicated tensor needs no communication, but its adjoint is the opposite movement
   const auto f = [](const auto& one, const auto& other) {
     return sum(square(matmul(one, reshard<written.layout("", "")>(other))));
   };

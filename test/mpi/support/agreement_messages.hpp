@@ -1,5 +1,5 @@
-// How many workers have to be told by message, and how many messages an agreement takes: for tests that count those of
-// a call.
+// The number of workers that take part in messages, and the number of messages of an agreement, for tests that count
+// the messages of a call.
 #pragma once
 
 #include <mpi.h>
@@ -8,8 +8,8 @@
 
 namespace test {
 
-/// The first worker of each node, which tells the others there; all workers, where some share no memory with their
-/// node. All workers call it together.
+/// The number of workers that get messages: the first worker of each node, which passes data to the others of its node;
+/// or all workers, if some do not share memory with their node. Collective.
 inline std::size_t workers_told_by_message(const partita::world& everyone) {
   const partita::detail::own_node& members = partita::detail::own_node::of(everyone.state()->communicator());
   int own = members.size() == 1 || partita::detail::arena::of_environment(members).shared() ? 1 : 0, all = 0;
@@ -18,12 +18,12 @@ inline std::size_t workers_told_by_message(const partita::world& everyone) {
   return all == 0 ? everyone.size() : nodes;
 }
 
-/// Of this worker, once agreements are steady. All workers call it together.
+/// The number of messages that this worker sends in an agreement, after the first few agreements. Collective.
 inline std::size_t messages_of_an_agreement(const partita::world& everyone) {
   if (everyone.size() == 1) return 0;
   const partita::detail::own_node& members = partita::detail::own_node::of(everyone.state()->communicator());
   const std::size_t nodes = members.firsts().empty() ? 1 : members.firsts().size();
-  if (workers_told_by_message(everyone) != nodes) return 1;  // a collective of all
+  if (workers_told_by_message(everyone) != nodes) return 1;  // one collective of all workers
   return members.place() == 0 ? partita::detail::dissemination::over(nodes, members.link().cost).messages() : 0;
 }
 

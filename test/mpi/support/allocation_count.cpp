@@ -1,4 +1,4 @@
-// The program's own operator new stands before the standard library's, counts, and asks malloc.
+// Replaces operator new of the standard library by one that counts its calls and uses malloc.
 #include "allocation_count.hpp"
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace test {
 std::size_t allocations() { return count; }
 }  // namespace test
 
-// std::stable_sort asks by this one
+// std::stable_sort uses this one
 [[gnu::noinline]] void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
   ++count;
   return std::malloc(n == 0 ? 1 : n);
@@ -24,7 +24,8 @@ std::size_t allocations() { return count; }
 [[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
   ++count;
   const auto unit = static_cast<std::size_t>(a);
-  if (void* p = std::aligned_alloc(unit, (n + unit - 1) / unit * unit)) return p;  // whole units, as the standard asks
+  // a multiple of the alignment, as the standard requires
+  if (void* p = std::aligned_alloc(unit, (n + unit - 1) / unit * unit)) return p;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }

@@ -1,11 +1,11 @@
-// How often this worker has asked the heap for memory: for tests that say a call does not.
+// Counts the heap allocations of this worker, for tests of calls that must not allocate.
 #pragma once
 
 #include <cstddef>
 
 namespace test {
 
-/// Calls of operator new in this worker so far.
+/// The number of calls of operator new in this worker so far.
 std::size_t allocations();
 
 }  // namespace test

@@ -1,4 +1,4 @@
-// A folder that all workers of a test see, removed with its object.
+// A folder that all workers of a test share. It is removed with its object.
 #pragma once
 
 #include <boost/mpi/collectives.hpp>
@@ -28,7 +28,7 @@ class folder {
   }
 
   std::string operator/(const std::string& name) const { return name_ + "/" + name; }
-  /// How many names the folder holds; the same on all workers once they have met.
+  /// The number of entries of the folder. Collective; the result is the same on all workers.
   std::size_t names() const {
     everyone_.barrier();
     const auto n = static_cast<std::size_t>(
@@ -42,7 +42,7 @@ class folder {
   std::string name_;
 };
 
-/// What a file holds.
+/// The bytes of a file.
 inline std::string bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -1,4 +1,4 @@
-// The harness of these tests: each case has workers of its own, and too few of them are a skip.
+// Tests of the test harness: each case has its own communicator, and a case that needs more workers is skipped.
 #include <boost/mpi/collectives/all_reduce.hpp>
 #include <functional>
 

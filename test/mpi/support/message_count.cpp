@@ -1,4 +1,4 @@
-// The program's own MPI_Send and the rest stand before the library's, count, and pass the call on (MPI standard, 15.2).
+// Replaces MPI_Send and other calls by ones that count and pass the call on to PMPI (MPI standard, 15.2).
 #include "message_count.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ std::size_t bytes_of(int n, MPI_Datatype type) {
   return static_cast<std::size_t>(n) * static_cast<std::size_t>(size);
 }
 
-/// Persistent requests that send, while they exist. No container that allocates: allocations are counted, too.
+/// The existing persistent send requests. It does not allocate, since allocations are counted, too.
 class persistent_sends {
  public:
   void add(MPI_Request request, std::size_t bytes_each) {

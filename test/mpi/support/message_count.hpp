@@ -1,4 +1,4 @@
-// How many messages this worker has put on the way: for tests that say a call needs none.
+// Counts the messages of this worker, for tests of calls that must not send any.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace test {
 
-/// Point-to-point sends and collective calls of this worker so far, counted below MPI's profiling interface.
+/// The point-to-point sends and collective calls of this worker so far, counted by MPI's profiling interface.
 std::size_t messages();
-/// Bytes of its point-to-point sends so far.
+/// The bytes of its point-to-point sends so far.
 std::size_t bytes_sent();
-/// Its persistent requests in the order in which they were started since it asked last, at most 64: an s for a send, an
-/// r for a receive.
+/// The persistent requests that were started since the last call, in order, at most 64: an s for each send, an r for
+/// each receive.
 std::string order_of_starts();
 
 }  // namespace test

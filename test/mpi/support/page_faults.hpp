@@ -1,4 +1,4 @@
-// Pages that come into being while a loop runs.
+// Counts the page faults of a loop.
 #pragma once
 
 #include <sys/resource.h>
@@ -8,9 +8,9 @@
 
 namespace test {
 
-/// The minor page faults of this worker in the best of five windows of so many calls: one of ours would come again in
-/// each, those of MPI and of the machine come now and then. Inside a sanitizer or valgrind, which have pages of their
-/// own, zero.
+/// The minor page faults of this worker in the best of five windows of many calls: faults of the library would occur in
+/// each window, those of MPI and of the machine occur only sometimes. Returns zero inside a sanitizer or valgrind,
+/// which cause page faults themselves.
 template <class Call>
 long least_page_faults(int calls, Call call) {
   const auto so_far = [] {

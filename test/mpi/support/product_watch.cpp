@@ -1,4 +1,4 @@
-// The program's own cblas_dgemm stands before the library's and passes the call on.
+// Replaces cblas_dgemm by one that calls the watch and passes the call on.
 #include "product_watch.hpp"
 
 #include <dlfcn.h>
@@ -8,8 +8,8 @@ test::product_watch& test::watched_products() {
   return watch;
 }
 
-// Another name here, the same one for the linker: what cblas.h calls an enumeration differs from one BLAS to the next,
-// and all pass it as an int.
+// The C++ name differs, but the symbol is cblas_dgemm: the enumerations in cblas.h differ between BLAS libraries, but
+// all pass them as an int.
 extern "C" void watched_product(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
                                 const double* a, int lda, const double* b, int ldb, double beta, double* c,
                                 int ldc) __asm__("cblas_dgemm");

@@ -1,5 +1,5 @@
-// What a test does before and after each product of matrices of double that this worker computes: to say what happens
-// while it does.
+// Calls functions of a test before and after each matrix product of doubles on this worker, so that the test can check
+// what happens meanwhile.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace test {
 struct product_watch {
   std::function<void()> before, after;
 };
-/// The watch of this worker; nobody watches at first.
+/// The watch of this worker; it is empty at first.
 product_watch& watched_products();
 
 }  // namespace test

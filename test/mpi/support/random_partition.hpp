@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// A partition of some of the workers in some order.
+/// A random partition of some of the workers, in random order.
 inline partita::partition<partita::dynamic_extents<2>> random_partition(const partita::world& everyone,
                                                                         std::mt19937& random) {
   const auto grid = random_grid(everyone.size(), random);

@@ -1,4 +1,4 @@
-// Arrays compared by their bytes: -0 is not 0, and a NaN is itself.
+// Compares arrays by their bytes: -0 differs from 0, and a NaN equals itself.
 #pragma once
 
 #include <cstring>

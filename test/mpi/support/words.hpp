@@ -1,4 +1,4 @@
-// Words that workers send each other outside of every kernel, to show what a kernel does not wait for.
+// Empty messages between workers outside all kernels, to show that a kernel does not wait.
 #pragma once
 
 #include <boost/mpi/communicator.hpp>
@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// Waits for a word of another worker that must come without this one's doing; false if it does not come in time.
+/// Waits for a message of another worker that must arrive while this worker makes no call. Returns false on a timeout.
 inline bool hears_from(const boost::mpi::communicator& all, int worker) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (;;) {
@@ -19,7 +19,7 @@ inline bool hears_from(const boost::mpi::communicator& all, int worker) {
 
 inline void tell_all(const boost::mpi::communicator& all) {
   for (int w = 0; w < all.size(); ++w)
-    if (w != all.rank()) all.send(w, 1);  // of no bytes: waits for nobody
+    if (w != all.rank()) all.send(w, 1);  // without data, so the send does not wait
 }
 
 }  // namespace test
