@@ -1,5 +1,5 @@
-// What users get wrong most, with all of the library included: the sentence is the first error, and little stands
-// around it.
+// The most frequent mistakes, with the whole library included: the library's message is the first error, with few other
+// lines.
 //
 // first RANK: partita::repartition\(p_x, p_y\)\(x\): requires a block of the rank of its partitions
 // lines RANK: 12

@@ -1,6 +1,6 @@
-// The names of the front door can be written without partita:: in a program that includes all of C, POSIX and the C++
-// standard library. One cannot: `index` is a function in <strings.h>, so it is partita::index there (docs/pitfalls.md,
-// test/reject/names.cpp).
+// The public names can be written without partita:: in a program that includes all of C, POSIX and the C++ standard
+// library, with one exception: `index` is a function in <strings.h>, so it must be partita::index there
+// (docs/pitfalls.md, test/reject/names.cpp).
 #include "all_standard_headers.hpp"
 // the library after them
 #include <partita/partita.hpp>

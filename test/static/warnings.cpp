@@ -1,5 +1,5 @@
-// The headers that hold only arithmetic compile without these warnings, whatever a program that includes them asks for:
-// they are errors here, in what is instantiated below.
+// The headers without MPI and xtensor cause none of these warnings in a program that includes them: here the warnings
+// are errors, also in the templates that are instantiated below.
 #pragma GCC diagnostic error "-Wshadow"
 #pragma GCC diagnostic error "-Wsign-conversion"
 #pragma GCC diagnostic error "-Wold-style-cast"

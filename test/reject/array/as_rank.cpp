@@ -1,4 +1,4 @@
-// What cannot have the rank that is asked for is refused by the compiler.
+// as_rank of an argument that cannot have the given rank is a compile-time error.
 //
 // expect OTHER_RANK: partita::as_rank<Rank>\(a\): requires an array of rank Rank, and the type of a says another;
 //   reshape a, or leave as_rank out

@@ -1,4 +1,5 @@
-// Calls whose types show that they cannot work do not compile, for each of the faults of array broadcasting and beyond.
+// Element-wise calls that are invalid by their types are compile-time errors, for each mistake in array broadcasting
+// and some others.
 //
 // expect SAME_RANK_DIMS_NOT_IDENTITY: requires operands of equal rank to have no broadcast_dimensions, or exactly 0, 1,
 //   ..., rank - 1; leave them out

@@ -1,4 +1,4 @@
-// Numbers of workers that cannot be combined are refused by the compiler, with the requirement and the way out.
+// Combining invalid types over workers is a compile-time error that states the requirement and a solution.
 //
 // first SUM_OF_BOOLS: partita::sum_over\(everyone, x\) and its kind: requires elements that the reduction takes: no
 //   bool in a sum

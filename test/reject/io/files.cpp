@@ -1,4 +1,4 @@
-// What the types of a call on files show to be wrong does not compile.
+// Calls on files that are invalid by their types are compile-time errors.
 //
 // expect SAVE_OF_ANOTHER_RANK: partita::save_npy\(path, p, extents, x\): requires a partition, extents and a block of
 //   one rank; reshape.. the partition with extents of 1

@@ -1,4 +1,4 @@
-// Reductions that cannot be are refused by the compiler: the library's sentence is the first error.
+// Invalid reductions are compile-time errors: the library's message is the first error.
 //
 // expect RANKS: partita::reduce\(p_x, p_y, reduction\): requires rank\(p_y\) <= rank\(p_x\)
 // expect EXTENTS: partita::reduce\(p_x, p_y, reduction\): requires every extent of p_y, extended on the left with ones

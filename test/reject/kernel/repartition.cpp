@@ -1,4 +1,4 @@
-// What the types of a repartition's policies show to be wrong does not compile.
+// Repartitions whose policies are invalid by their types are compile-time errors.
 //
 // expect PERMUTES_TOO_FEW: requires one entry for each dimension of the partitions; name those that stay, too
 // lines PERMUTES_TOO_FEW: 12

@@ -1,4 +1,4 @@
-// Widths of a halo that do not name their sides are refused by the sequential executor, too.
+// The sequential executor also rejects halo widths that do not name their sides.
 //
 // first TWO_NUMBERS: partita::sequentially::halo_exchange\(p, widths, boundary\): requires widths that name their sides
 // lines TWO_NUMBERS: 12

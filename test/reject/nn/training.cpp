@@ -1,4 +1,4 @@
-// What trains a network refuses blocks that it cannot mean.
+// Losses and optimisers reject blocks of invalid types at compile time.
 //
 // expect LOSS_RANK: partita::softmax_cross_entropy<T>\(scores, labels\): requires scores of rank 2 \(batch x classes\)
 //   and element type T

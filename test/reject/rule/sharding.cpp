@@ -1,4 +1,4 @@
-// Propagations that cannot be are refused in constant expressions with the sentence of their fault.
+// Invalid propagations in constant expressions are compile-time errors with a message for each mistake.
 //
 // expect NOT_NOTATION: partita::rule: requires
 // expect NO_ARROW: partita::rule: requires

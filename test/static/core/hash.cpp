@@ -1,4 +1,4 @@
-// A number that equal values share, and different ones do not, whatever they differ in.
+// Hashes: equal values have the same hash, and values that differ anywhere have different ones.
 #include <array>
 #include <optional>
 #include <partita/core/hash.hpp>

@@ -1,4 +1,4 @@
-// Products of extents: exact or refused, never wrapped around.
+// Products of extents are exact or an error; they never wrap around.
 #include <partita/core/box.hpp>
 #include <partita/core/extents.hpp>
 #include <partita/core/product.hpp>

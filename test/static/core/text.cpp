@@ -1,4 +1,4 @@
-// Sentences built in constant expressions.
+// Texts that are built in constant expressions.
 #include <partita/core/extents.hpp>
 #include <partita/core/text.hpp>
 

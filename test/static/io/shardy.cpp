@@ -1,4 +1,4 @@
-// Shardy's textual rules are read, and written again as they were.
+// Shardy's textual rules are parsed, and printed again unchanged.
 #include <partita/io/shardy.hpp>
 #include <partita/rule/sharding/rules.hpp>
 

@@ -1,4 +1,4 @@
-// The counter-based generator gives the words of Random123's known answers.
+// The counter-based generator reproduces Random123's known answers.
 #include <partita/nn/detail/philox.hpp>
 
 using partita::detail::philox;

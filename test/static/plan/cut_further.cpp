@@ -1,4 +1,4 @@
-// Where a layout is cut further: the dimension whose cut leaves the smallest block.
+// The dimension along which a layout is sharded further: the one that results in the smallest block.
 #include <partita/sharded/cut_further.hpp>
 
 using namespace partita;

@@ -1,5 +1,6 @@
-// Programs on sharded tensors whose result, gradients and movements are known before they run: by compiling. Axes d and
-// m of two workers each; "d," is cut by d along its first dimension, "~m" owes a sum over m, "^d" is reduced over d.
+// Layouts of results and gradients, and movements, of programs on sharded tensors, checked at compile time. The axes d
+// and m have two workers each; "d," is sharded over d along its first dimension, "~m" has a pending sum over m, and
+// "^d" is reduced over d.
 #include "layouts_of_programs.hpp"
 
 using layouts_of_programs::followed;

@@ -1,5 +1,5 @@
-// A program of operations on sharded tensors, followed at compile time: how its result lies, how its gradients do, and
-// what moves forward and back. It decides as typed tensors do (sharded/detail/apply.hpp, run_backward.hpp).
+// Follows a program of operations on sharded tensors at compile time: the layouts of its result and its gradients, and
+// the forward and backward movements. It decides as typed tensors do (sharded/detail/apply.hpp, run_backward.hpp).
 #pragma once
 
 #include <partita/plan/plan_reshard.hpp>

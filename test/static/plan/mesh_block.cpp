@@ -1,4 +1,4 @@
-// The block of a worker of a mesh: axes cut one after the other, major first, each what the ones before it left.
+// The block of a worker of a mesh: axes shard one after the other, major first, each the part that remained.
 #include <partita/plan/mesh_block.hpp>
 
 using namespace partita;

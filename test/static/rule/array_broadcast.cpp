@@ -1,4 +1,4 @@
-// The examples of XLA's "Broadcasting semantics", and the corners its text leaves open, proved by compiling.
+// The examples of XLA's "Broadcasting semantics", and cases that its text does not define, checked at compile time.
 #include <partita/rule/broadcast_extents.hpp>
 
 using namespace partita;

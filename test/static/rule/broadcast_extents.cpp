@@ -1,4 +1,4 @@
-// Array broadcasting of types: extents in, extents out, and what is known early is judged early.
+// Array broadcasting of extents types: the resulting extents, and errors at compile time where extents are static.
 #include <partita/rule/broadcast_extents.hpp>
 
 using namespace partita;

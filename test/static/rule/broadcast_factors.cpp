@@ -1,4 +1,4 @@
-// Broadcasting as sharding sees it: dimensions that are cut together share a factor, an expanded 1 has its own.
+// The sharding factors of broadcasting: dimensions that are sharded together share a factor, an expanded 1 has its own.
 #include <partita/rule/broadcast_factors.hpp>
 
 using namespace partita;

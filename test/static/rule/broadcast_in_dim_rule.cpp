@@ -1,4 +1,4 @@
-// broadcast_in_dim: one operand put into a given result, at three levels of strictness.
+// broadcast_in_dim: one operand is broadcast to a given result, at three levels of strictness.
 #include <partita/rule/broadcast_in_dim_rule.hpp>
 
 using namespace partita;

@@ -1,4 +1,4 @@
-// The sentences of array broadcasting: the call, what it requires, both shapes, and what would be valid instead.
+// The error messages of array broadcasting: the call, its requirement, both shapes, and a valid alternative.
 #include <partita/rule/broadcast_sentence.hpp>
 
 using namespace partita;

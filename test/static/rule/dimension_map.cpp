@@ -1,4 +1,4 @@
-// Where operand dimensions stand in the result: lifting, restricting, and what the adjoint sums over.
+// The map from operand dimensions to result dimensions: lifting, restricting, and the dimensions that the adjoint sums.
 #include <partita/rule/dimension_map.hpp>
 
 using namespace partita;

@@ -1,4 +1,4 @@
-// The dimensions a kernel acts along, named one by one or by those that it leaves alone.
+// The dimensions of a kernel, given as a list or by the dimensions that are excluded.
 #include <partita/rule/kernel_dimensions.hpp>
 
 using namespace partita;

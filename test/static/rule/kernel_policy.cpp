@@ -1,4 +1,4 @@
-// Which types are policies, and which of them a kernel was given.
+// Which types are policies, and which policies are among the arguments of a kernel.
 #include <partita/rule/kernel_policy.hpp>
 
 using namespace partita;

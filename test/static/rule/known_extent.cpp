@@ -1,4 +1,4 @@
-// What is known of extents, and what comes out where two meet: numbers, XLA's bounds, and nothing at all.
+// Extents that are known, bounded (as in XLA) or unknown, and the result of broadcasting two of them.
 #include <partita/core/text.hpp>
 #include <partita/rule/known_extent.hpp>
 

@@ -1,4 +1,4 @@
-// Orders of dimensions: what is one, its inverse, and values carried from one side to the other.
+// Permutations of dimensions: validity, inverse, and application to values in both directions.
 #include <partita/rule/permute.hpp>
 
 using namespace partita;

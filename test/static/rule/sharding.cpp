@@ -1,4 +1,4 @@
-// Sharding propagation by compiling: notation, binding, the default policy and the others, partial values, gradients.
+// Sharding propagation at compile time: notation, binding, all policies, partial values, gradients.
 #include <partita/rule/sharding/registry.hpp>
 
 using namespace partita;

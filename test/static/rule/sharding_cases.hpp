@@ -1,5 +1,5 @@
-// How the proofs of sharding propagation are written: operands, then the shardings of operands and results that must
-// follow.
+// The notation of the compile-time tests of sharding propagation: operands, and the expected shardings of operands and
+// results.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// The four states of a mesh axis, and how cotangents lie: by compiling.
+// The four states of a mesh axis, and the shardings of cotangents, checked at compile time.
 #include <partita/plan/plan_reshard.hpp>
 #include <partita/rule/sharding/cotangent.hpp>
 

@@ -1,5 +1,5 @@
-// Operations of elements, with broadcasting: what sharding propagation answers as the reference systems do, by
-// compiling.
+// Element-wise operations with broadcasting: sharding propagation gives the same as the reference systems, checked at
+// compile time.
 #include "sharding_cases.hpp"
 
 using namespace sharding_cases;

@@ -1,4 +1,4 @@
-// Reading where an index says: what sharding propagation answers as the reference systems do, by compiling.
+// Gather operations: sharding propagation gives the same as the reference systems, checked at compile time.
 #include "sharding_cases.hpp"
 
 using namespace sharding_cases;

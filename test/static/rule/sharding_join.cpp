@@ -1,5 +1,4 @@
-// Putting tensors together and taking them apart: what sharding propagation answers as the reference systems do, by
-// compiling.
+// Joining and splitting tensors: sharding propagation gives the same as the reference systems, checked at compile time.
 #include "sharding_cases.hpp"
 
 using namespace sharding_cases;

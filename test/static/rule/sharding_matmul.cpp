@@ -1,4 +1,5 @@
-// Matrix products and convolution: what sharding propagation answers as the reference systems do, by compiling.
+// Matrix products and convolution: sharding propagation gives the same as the reference systems, checked at compile
+// time.
 #include "sharding_cases.hpp"
 
 using namespace sharding_cases;

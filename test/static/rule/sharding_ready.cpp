@@ -1,5 +1,5 @@
-// Ready-made rules of layers, of writing by index, of experts and of optimisers, and operations of many tensors: what
-// sharding propagation answers, by compiling.
+// Sharding propagation of built-in rules, checked at compile time: layers, scatter, experts, optimisers, and operations
+// of many tensors.
 #include "sharding_cases.hpp"
 
 using namespace sharding_cases;

@@ -1,5 +1,5 @@
-// Reductions, softmax, norms, cross entropy: what sharding propagation answers as the reference systems do, by
-// compiling.
+// Reductions, softmax, norms, cross entropy: sharding propagation gives the same as the reference systems, checked at
+// compile time.
 #include "sharding_cases.hpp"
 
 using namespace sharding_cases;

@@ -1,4 +1,4 @@
-// Kernels that slide: how many places there are, and which cells are met there, against a walk over all taps.
+// Sliding kernels: the number of outputs and the cells that each one reads, compared with a loop over all taps.
 #include <partita/rule/sliding.hpp>
 
 using namespace partita;

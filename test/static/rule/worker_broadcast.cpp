@@ -1,5 +1,5 @@
-// Worker broadcast, for all shapes of up to three dimensions of extents 1 to 3 and both transpositions: the verdict and
-// the pairing against what DistDL's document says, written down here once more and in another way.
+// Worker broadcast for all shapes of up to three dimensions with extents 1 to 3 and both transpositions: compares the
+// result of the check and the pairs with an independent implementation of DistDL's document.
 //
 // The document: a dimension broadcasts where the small extent matches the large one or is 1; rank(small) <=
 // rank(large), and the small shape is extended to the left with ones; a transposition reverses a shape before that.

@@ -1,5 +1,5 @@
-// A rank for what has none in its type: without a copy where there is memory that lives on, and refused in one sentence
-// where the rank is another.
+// as_rank for arrays without a static rank: it refers to existing memory without a copy, and throws an error message if
+// the rank differs.
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <complex>

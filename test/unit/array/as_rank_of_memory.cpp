@@ -1,4 +1,4 @@
-// Memory of others as arrays: pointers with strides, ranges with extents, Eigen's matrices, spans of dimensions.
+// as_rank of other memory: pointers with strides, ranges with extents, Eigen's matrices, spans of extents.
 #include <partita/array/as_rank_of_memory.hpp>
 
 #include <boost/test/unit_test.hpp>

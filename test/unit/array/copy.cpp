@@ -1,4 +1,4 @@
-// The copies and sums of blocks, against loops that are too simple to be wrong.
+// Compares copies and sums of blocks with simple loops.
 #include <partita/array/copy.hpp>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Element-wise operations under array broadcasting, against an index-by-index map that knows nothing of xtensor's own.
+// Compares element-wise operations with array broadcasting with a loop over indices, which does not use xtensor's
+// broadcasting.
 #include <partita/array/elementwise.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// Sums that are rounded once: right against the definition, and the same in any order.
+// Correctly rounded sums: they equal the definition, in any order of summation.
 #include <partita/array/exact_sum.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Exact sums on their way from node to node: whatever the numbers and however they are passed on, the sum is that of
-// all of them, rounded once; and numbers of like magnitude take hardly more bytes than one block of them.
+// Exact partial sums that are sent between nodes: for all numbers and all routes the result is the correctly rounded
+// sum, and numbers of similar magnitude need hardly more bytes than one block.
 #include <partita/array/exact_terms.hpp>
 
 #include <boost/mpl/list.hpp>

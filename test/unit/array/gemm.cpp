@@ -1,4 +1,4 @@
-// Products of any shape, whichever way BLAS is asked for them: integers, so equal to the sums written out.
+// Matrix products of all shapes by all calls of BLAS: of integers, so they exactly equal explicit sums.
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <partita/array/gemm.hpp>

@@ -1,4 +1,4 @@
-// In-place operations never change the target's shape, and read their operand before they write over it.
+// In-place operations do not change the shape of their target, and work if the operand overlaps the target.
 #include <partita/array/in_place.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// Numbers for each dimension come from braces, arrays and extents, of any integer type.
+// Lists of numbers, one for each dimension, can be made from braces, arrays and extents of any integer type.
 #include <partita/array/number_list.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,5 @@
-// Rounds of messages between nodes: after the last of them each has heard of all, and the way chosen is the fastest.
+// The dissemination algorithm between nodes: after the last round each node has data of all nodes, and the chosen
+// number of messages per round is the fastest.
 #include <partita/comm/detail/node/dissemination.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// A struct's fingerprint is one of all its members in order; types and their names are distinguished.
+// The fingerprint of a struct depends on all its members in order, on the types and on their names.
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <cstdint>

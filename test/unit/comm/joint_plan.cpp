@@ -1,5 +1,5 @@
-// Messages that the workers of two nodes share: carried out in plain memory for all workers of simulated nodes, they
-// bring every box where the plans say, in a message for each pair of nodes or a few of long ones.
+// Joint messages of the workers of two nodes, executed in memory for all workers of simulated nodes: every box arrives
+// where the plans say, in one message for each pair of nodes, or in a few if they are long.
 #include <partita/comm/detail/joint_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>
 

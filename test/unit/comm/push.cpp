@@ -1,5 +1,5 @@
-// Boxes written straight into the blocks of others, slab by slab, against element by element: rows longer than a slab,
-// rows that several make up one, several receivers, every rank, with stores past the cache and without.
+// Compares pushing boxes slab by slab directly into the blocks of others with copying element by element: rows longer
+// than a slab, several rows in one slab, several receivers, all ranks, with and without non-temporal stores.
 #include <partita/comm/detail/node/push.hpp>
 #include <partita/core/index.hpp>
 

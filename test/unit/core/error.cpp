@@ -1,4 +1,4 @@
-// The exceptions: one base, and a sentence that outlives what wrote it.
+// The exceptions: they have one base class, and own their error message.
 #include <boost/test/unit_test.hpp>
 #include <partita/core/error.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-// Numbers that are no position.
+// Errors for numbers that are not positions in a grid.
 #include <partita/core/index.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// The error of a product that cannot be counted.
+// The error for a product that overflows.
 #include <partita/core/index.hpp>
 
 #include <boost/test/unit_test.hpp>

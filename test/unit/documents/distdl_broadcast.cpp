@@ -1,4 +1,4 @@
-// What DistDL's page on its broadcast layer says, example by example.
+// The examples of DistDL's page on its broadcast layer.
 #include <partita/kernel/sequentially.hpp>
 #include <partita/rule/worker_broadcast.hpp>
 

@@ -1,4 +1,4 @@
-// What DistDL's page on its linear layer says: the partitions, and the algorithm in its three steps and back.
+// DistDL's page on its linear layer: the partitions, and the three steps of the algorithm and of its adjoint.
 #include <partita/kernel/sequentially.hpp>
 #include <partita/rule/linear_rule.hpp>
 #include <partita/rule/worker_broadcast.hpp>

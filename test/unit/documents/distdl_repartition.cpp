@@ -1,5 +1,5 @@
-// What DistDL's page on its repartition layer says, example by example. The document gives partitions and pictures; the
-// extents of the tensors are ours.
+// The examples of DistDL's page on its repartition layer. The page has partitions and pictures; we have chosen the
+// extents of the tensors.
 #include <partita/kernel/sequentially.hpp>
 
 #include <algorithm>

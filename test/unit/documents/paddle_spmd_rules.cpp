@@ -1,5 +1,5 @@
-// What PaddlePaddle's guide to sharding propagation rules ("切分推导规则参考文档") says: its concepts, its elementwise
-// rule with the guide's own unit tests, and its reshape (6, 12, 24, 48) -> (72, 24, 6, 8).
+// PaddlePaddle's guide to sharding propagation rules ("切分推导规则参考文档"): its concepts, its elementwise rule with
+// the guide's own unit tests, and its reshape (6, 12, 24, 48) -> (72, 24, 6, 8).
 #include <partita/plan/mesh_block.hpp>
 #include <partita/rule/sharding/registry.hpp>
 

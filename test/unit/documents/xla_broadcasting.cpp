@@ -1,5 +1,5 @@
-// What XLA's "Broadcasting semantics" says, with the numbers that it prints. That each of its shapes is legal or not is
-// proved in test/static/rule/array_broadcast.cpp.
+// The examples of XLA's "Broadcasting semantics" with the numbers that it prints. test/static/rule/array_broadcast.cpp
+// checks which of its shapes are legal.
 #include <partita/array/elementwise.hpp>
 #include <partita/rule/array_broadcast.hpp>
 

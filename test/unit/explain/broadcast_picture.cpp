@@ -1,4 +1,4 @@
-// Pictures of array broadcasting say what the rules decided.
+// Pictures of array broadcasting show the decisions of the rules.
 #include <partita/explain/broadcast_picture.hpp>
 
 #include <boost/test/unit_test.hpp>

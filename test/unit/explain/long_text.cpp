@@ -1,4 +1,4 @@
-// Text that grows, counted in what is seen.
+// Growing texts, whose width is counted in visible characters.
 #include <partita/explain/long_text.hpp>
 
 #include <boost/test/unit_test.hpp>

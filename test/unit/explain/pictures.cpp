@@ -1,4 +1,4 @@
-// Pictures of movements: every block and every box is drawn, inside the view, and nothing but XML comes out.
+// Pictures of movements: every block and every box is drawn inside the view, and the output is valid XML.
 #include <partita/explain/linear_picture.hpp>
 #include <partita/explain/propagation_picture.hpp>
 #include <partita/explain/refused_broadcast_picture.hpp>

@@ -1,4 +1,4 @@
-// Plans in words say who sends what to whom, and that nothing moves where nothing does.
+// Plans as text: they list senders, receivers and data, and report if nothing moves.
 #include <partita/explain/plan_text.hpp>
 
 #include <boost/test/unit_test.hpp>

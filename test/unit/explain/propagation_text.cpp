@@ -1,4 +1,4 @@
-// What propagation infers and decides, meshes, shardings, rules and reshard plans, as a person reads them.
+// Results and decisions of propagation, meshes, shardings, rules and reshard plans as readable text.
 #include <partita/explain/propagation_text.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// A step and the answer of a search, in words and as a drawing.
+// A step plan and the result of a search, as text and as a drawing.
 #include <partita/explain/step_picture.hpp>
 #include <partita/rule/sharding/rules.hpp>
 

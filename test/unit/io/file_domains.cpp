@@ -1,4 +1,5 @@
-// Who holds and who writes which bytes of a file, and whole transfers by calls that do less than they are asked for.
+// Which worker holds and which worker writes each byte of a file; and complete transfers when read() and write()
+// transfer only a part.
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 #include <partita/io/detail/posix_file.hpp>

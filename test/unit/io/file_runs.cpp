@@ -1,4 +1,4 @@
-// The runs of a file that make a block: all of its elements in its own order, for any cuts.
+// The runs of a file that form a block: all its elements in the order of the block, for all decompositions.
 #include <boost/test/unit_test.hpp>
 #include <partita/io/file_runs.hpp>
 #include <random>

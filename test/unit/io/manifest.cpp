@@ -1,4 +1,4 @@
-// Checksums and manifests: known vectors, pieces put together, and no change of one bit that is not found.
+// Checksums and manifests: known test vectors, combined checksums, and every changed bit is detected.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <limits>

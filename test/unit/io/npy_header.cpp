@@ -1,4 +1,4 @@
-// The header of a .npy file: what NumPy writes is understood, what is no header is a sentence, whatever the bytes are.
+// The header of a .npy file: headers of NumPy are parsed, and all invalid bytes result in an error message.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <partita/io/npy_header.hpp>

@@ -1,6 +1,6 @@
-// Repartitions between random cuts of both sides (balanced, at random places, block-cyclic, staggered) with the
-// dimensions in every order: each element of each block is the function of its global index that it must be, by
-// ScaLAPACK's formulas where a cut is block-cyclic, and the adjoint brings every block back.
+// Repartitions between random decompositions (balanced, random, block-cyclic, staggered) with the dimensions in every
+// order: each element of each block equals the function of its global index, which for block-cyclic parts follows from
+// ScaLAPACK's formulas, and the adjoint returns every block.
 #include <partita/kernel/sequentially.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Random halos by the sequential executor: random cuts, widths and boundaries on either side of every dimension, also
-// blocks that are empty or narrower than the halo. Every cell is a copy of the one that the definitions name, and the
-// adjoint adds every cell to it.
+// Random halos by the sequential executor: random decompositions, widths and boundaries on both sides of every
+// dimension, also with blocks that are empty or narrower than the halo. Every cell is a copy of the cell in the
+// definition, and the adjoint adds every cell to that cell.
 #include <partita/kernel/sequentially.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A hundred thousand random repartitions, carried out for all workers inside this process: every element of every block
-// is the function of its global index that it must be, and the adjoint brings every block back.
+// A hundred thousand random repartitions, executed for all workers in this process: every element of every block equals
+// the function of its global index, and the adjoint returns every block.
 #include <partita/kernel/sequentially.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The cost of a repartition, and the order of workers that makes it least, against all orders there are.
+// The cost of a repartition, and the order of workers with the least cost, compared with all possible orders.
 #include <partita/kernel/relabel.hpp>
 #include <partita/plan/cost.hpp>
 

@@ -1,5 +1,5 @@
-// Where several orders of workers are equally cheap, relabelled takes one in which most workers stay: against all
-// orders there are, with costs that tie often.
+// If several orders of workers have the same least cost, relabelled chooses one in which most workers keep their place.
+// The choice is compared with all possible orders, for costs with many ties.
 #include <partita/kernel/relabel.hpp>
 #include <partita/plan/cost.hpp>
 

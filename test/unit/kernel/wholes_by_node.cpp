@@ -1,5 +1,5 @@
-// All-gather and reduce-scatter in two steps: on any nodes, every part travels once to each other node and reaches
-// every member once, and every block is in every sum once.
+// All-gather and reduce-scatter in two steps: on all numbers of nodes, every part is sent once to each other node and
+// reaches every member once, and every block is in every sum once.
 #include <partita/kernel/detail/wholes_by_node.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Activations are their functions, and their adjoints the derivatives at the last x.
+// Activations equal their functions, and their adjoints multiply by the derivatives at the last x.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>

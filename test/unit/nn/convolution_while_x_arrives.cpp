@@ -1,5 +1,5 @@
-// A convolution that begins before its window has come: it touches no cell that is not there, has done something by the
-// time that the rest comes, and every bit of the result is that of a convolution which waited.
+// A convolution that starts before its whole window has arrived: it does not read missing cells, has computed something
+// when the rest arrives, and its result is bitwise that of a convolution which waited.
 #include <partita/nn/local_convolution.hpp>
 
 #include <boost/test/unit_test.hpp>

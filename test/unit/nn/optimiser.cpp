@@ -1,4 +1,4 @@
-// Optimisers are their formulas, and refuse parameters that are no longer what they were.
+// Optimisers equal their formulas, and throw if a parameter has changed its shape.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>

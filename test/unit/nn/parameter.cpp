@@ -1,4 +1,4 @@
-// A parameter is a tensor and its gradient as flat memory; it follows what is assigned to them.
+// A parameter refers to a tensor and its gradient as flat memory, also after new tensors were assigned to them.
 #include <boost/test/unit_test.hpp>
 #include <partita/nn/parameter.hpp>
 #include <string>

@@ -1,5 +1,5 @@
-// Random convolutions by the sequential executor against loops over every output and every tap: partitions of every
-// form, uneven and empty blocks, strides beyond the kernel, dilation, groups and depthwise, every padding.
+// Compares random convolutions of the sequential executor with loops over every output and every tap: all kinds of
+// partitions, uneven and empty blocks, strides larger than the kernel, dilation, groups, depthwise, and all paddings.
 #include <partita/nn/convolution_sequentially.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Schedules are their formulas.
+// Learning-rate schedules equal their formulas.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <partita/nn/schedules.hpp>

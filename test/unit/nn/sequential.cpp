@@ -1,4 +1,4 @@
-// Layers one after the other: forward in order, adjoint in reverse, parameters of all.
+// Sequences of layers: forward in order, the adjoint in reverse order, and the parameters of all layers.
 #include <boost/test/unit_test.hpp>
 #include <partita/nn/activation.hpp>
 #include <partita/nn/optimiser.hpp>

@@ -1,4 +1,5 @@
-// The ways of blocks between nodes: what is cut is whole again, and the fastest way is taken that sends no byte twice.
+// Routes of blocks between nodes: pieces of a block are complete again, and the fastest route that sends no byte twice
+// is chosen.
 #include <partita/plan/between_nodes.hpp>
 
 #include <boost/test/unit_test.hpp>

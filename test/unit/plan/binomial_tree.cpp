@@ -1,4 +1,4 @@
-// The binomial tree reaches every position once, in as few steps as there can be.
+// The binomial tree reaches every position once, in the smallest possible number of steps.
 #include <partita/plan/binomial_tree.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// Workers whose blocks make one tensor: who they are, and what their blocks make.
+// Groups of workers whose blocks form one tensor: their members and the tensor.
 #include <partita/plan/block_group.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
-// The model of a cluster: no faster than its NICs, exact where it can be worked out by hand, and a repartition of a
-// million workers within twice what the bytes of a node take.
+// The model of a cluster: it is never faster than its NICs, exact for cases that can be computed by hand, and a
+// repartition on a million workers takes at most twice the time of a node's bytes.
 #include "../../../bench/cluster_model.hpp"
 #include <partita/plan/repartition_plan.hpp>
 

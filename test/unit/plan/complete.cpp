@@ -1,4 +1,4 @@
-// Whole programs: completed, and the laws of completion on random ones.
+// Completion of whole programs, and its laws on random programs.
 #include <partita/explain/completion_picture.hpp>
 #include <partita/rule/sharding/rules.hpp>
 

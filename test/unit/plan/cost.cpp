@@ -1,4 +1,4 @@
-// What a repartition costs, added up over all workers.
+// The cost of a repartition, summed over all workers.
 #include <partita/plan/cost.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// Which parts of a cut hold a range, against asking every index.
+// The parts that hold a range of indices, compared with looking up every index.
 #include <partita/plan/cut.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Decompositions: made from cuts, asked for blocks, laid out from blocks.
+// Decompositions: made from cuts or from the extents of blocks, and the blocks that they return.
 #include <partita/kernel/given_cuts.hpp>
 #include <partita/plan/decomposition.hpp>
 

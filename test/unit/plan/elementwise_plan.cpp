@@ -1,4 +1,5 @@
-// Element-wise operations on partitioned tensors: which partition the result has, and how each operand comes to it.
+// Plans of element-wise operations on partitioned tensors: the partition of the result, and how each operand moves to
+// it.
 #include <partita/plan/elementwise_plan.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
-// The exchange plan, worked out from cuts and from boxes: both ways agree, both sides agree on every box and where it
-// lies in both blocks, nothing is lost; replicas are read once, and reversed they are summed.
+// Exchange plans from cuts and from boxes: both are equal; sender and receiver agree on every box and its position in
+// both blocks; no element is lost; and replicas are read once and summed in the adjoint.
 #include <partita/plan/block_group.hpp>
 #include <partita/plan/exchange_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>

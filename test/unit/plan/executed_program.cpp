@@ -1,4 +1,4 @@
-// Completed programs, executed on simulated devices with all their reshards, give what the programs give.
+// Completed programs, executed on simulated devices with all their reshards, give the results of the original programs.
 #include <boost/test/unit_test.hpp>
 #include <partita/plan/complete.hpp>
 #include "oracle_operations.hpp"

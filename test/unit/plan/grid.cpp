@@ -1,4 +1,4 @@
-// Arrangements of workers: order kept, mistakes named.
+// Grids of workers keep the order of workers, and errors name the mistake.
 #include <partita/plan/grid.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// The groups of all workers are one picture: whoever is named a member says the same of the group.
+// Group plans are consistent: all members of a group have the same description of it.
 #include <partita/plan/group_plan.hpp>
 
 #include <boost/test/unit_test.hpp>

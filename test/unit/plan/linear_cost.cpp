@@ -1,4 +1,5 @@
-// The predicted cost of linear layers: by hand for one, the first worker has most to do, and what is chosen when.
+// The predicted cost of linear layers: one case by hand, the first worker has the highest cost, and the choice of the
+// algorithm.
 #include <boost/test/unit_test.hpp>
 #include <partita/explain/plan_text.hpp>
 #include <partita/plan/linear_cost.hpp>

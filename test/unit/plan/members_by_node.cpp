@@ -1,4 +1,4 @@
-// The members of a group by the node they live on, and who stands for whom.
+// The members of a group by node, and the member that represents each of them.
 #include <partita/plan/members_by_node.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// Plans for a million workers are made by each of them alone, from its own overlaps, and fit together.
+// With a million workers each worker makes its plan alone, from its own overlaps, and the plans are consistent.
 #include <partita/plan/group_plan.hpp>
 #include <partita/plan/repartition_plan.hpp>
 

@@ -1,5 +1,5 @@
-// Messages between nodes: both nodes come to the same ones, every box that crosses is in exactly one, and each is
-// posted and received by workers that take part in it, whatever the nodes.
+// Messages between nodes: both nodes compute the same messages, every box between nodes is in exactly one message, and
+// workers that take part in a message send and receive it, for all numbers of nodes.
 #include <partita/plan/node_messages.hpp>
 #include <partita/plan/repartition_plan.hpp>
 

@@ -1,5 +1,5 @@
-// What is asked for beyond what there is, by every public function of the plans that takes a number: a sentence, and
-// neither a crash nor an answer. Numbers that were negative are such numbers.
+// Every public function of the plans that takes a number throws an error message if the number is out of range, which
+// includes converted negative numbers.
 #include <partita/comm/mesh_groups.hpp>
 #include <partita/plan/decomposition.hpp>
 #include <partita/plan/grid.hpp>

@@ -1,4 +1,4 @@
-// Plans of reshards, executed on simulated devices, and against the best of all sequences of steps.
+// Reshard plans, executed on simulated devices and compared with the best of all sequences of steps.
 #include <partita/plan/plan_reshard.hpp>
 
 #include <boost/test/unit_test.hpp>

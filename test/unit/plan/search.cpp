@@ -1,4 +1,4 @@
-// Search finds the optimum: held against every way to lay out the inputs of small programs.
+// Search finds the optimum: it is compared with all layouts of the inputs of small programs.
 #include <partita/plan/search.hpp>
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/rules.hpp>

@@ -1,4 +1,4 @@
-// The sort of the pure rooms is a stable one.
+// The sort that plans and rules use is stable.
 #include <partita/plan/stable_sort.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A step before it runs: what moves forward and backward, and what a worker holds.
+// Step plans: the forward and backward movements of a step and the memory of a worker, before the step runs.
 #include <partita/plan/step_plan.hpp>
 #include <partita/rule/sharding/rules.hpp>
 

@@ -1,4 +1,4 @@
-// Windows into a tensor, and which indices fill cells beyond its borders: against one cell at a time.
+// Windows into a tensor, and the indices that fill cells outside its borders, compared with a loop over cells.
 #include <partita/plan/window.hpp>
 
 #include <boost/test/unit_test.hpp>

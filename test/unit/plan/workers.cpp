@@ -1,4 +1,4 @@
-// Choices of workers: order kept, ranges kept as ranges, mistakes named.
+// Selections of workers: the order is kept, ranges stay ranges, and errors name the mistake.
 #include <partita/plan/workers.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Every operation of `rules::` is known by its name, and what the name stands for propagates as the function does.
+// The registry knows every operation of `rules::` by its name, and its rule propagates like the function.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <partita/rule/sharding/registry.hpp>

@@ -1,4 +1,4 @@
-// Sharding propagation at run time: the sentences of refusals, every decision in the log, what must move, names.
+// Sharding propagation at run time: error messages, the log of decisions, the necessary movements, and names.
 #include <boost/test/unit_test.hpp>
 #include <partita/rule/sharding/registry.hpp>
 #include <string>

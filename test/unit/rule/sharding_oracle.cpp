@@ -1,5 +1,5 @@
-// The oracle: whatever propagation answers, simulated devices execute the operation on their blocks, and what they hold
-// together must be what the operation gives of the whole tensors.
+// The sharding oracle: simulated devices execute operations on the blocks that propagation chooses, and the reassembled
+// results must equal those of the operation on whole tensors.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <map>

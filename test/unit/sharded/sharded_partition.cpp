@@ -1,4 +1,4 @@
-// A sharding as a partition and its cuts: the same blocks, also where several axes cut one dimension unevenly.
+// A sharding converted to a partition and cuts has the same blocks, also if several axes shard one dimension unevenly.
 #include <partita/sharded/sharded_partition.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
-// Every operation on simulated devices: what propagation answers is cut, each device computes its block by the
-// operation's own local function, and what they hold together is what that function gives of the whole tensors.
+// Every operation on simulated devices: tensors are sharded as propagation chooses, each device applies the operation's
+// local function to its blocks, and the reassembled results equal those of the function on whole tensors.
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <partita/sharded/drop.hpp>
