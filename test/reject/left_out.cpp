@@ -1,4 +1,4 @@
-// What was left out of a call, or is of another kind: the sentence is the first error, and little stands around it.
+// Arguments that are missing or of a wrong kind: the library's message is the first error, with few other lines.
 //
 // first LINEAR: partita::linear\(p_x, p_y, p_w, options\): requires an element type and options that say their names
 // lines LINEAR: 12

@@ -1,4 +1,5 @@
-// What was left out of a call with tensors, or is none: the sentence is the first error, and little stands around it.
+// Arguments of calls on tensors that are missing or not tensors: the library's message is the first error, with few
+// other lines.
 //
 // first NO_LAYOUT: partita::shard<layout>\(everyone, x\): requires a layout
 // lines NO_LAYOUT: 12

@@ -1,4 +1,4 @@
-// The one name of the front door that a program cannot write without partita:: where <strings.h> is included.
+// The only public name that a program with <strings.h> cannot write without partita::.
 //
 // first INDEX: reference to .index. is ambiguous
 #include <strings.h>

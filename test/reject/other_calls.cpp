@@ -1,5 +1,5 @@
-// Calls that no overload takes: too few or too many arguments, another order, numbers for types. Each is answered by
-// what the call requires; several of a kind in one case, twelve lines for each.
+// Calls that match no overload: too few or too many arguments, a wrong order, numbers in place of types. Each error
+// states what the call requires. A case has several calls of a kind, with at most twelve lines for each.
 //
 // first ARRAYS: partita::add\(x, y, broadcast_dimensions<...>\): requires two arrays or tensors
 // expect ARRAYS: partita::broadcast_in_dim\(x, extents, broadcast_dimensions<...>\): requires an array or a number and
@@ -52,7 +52,7 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x, const xt::xte
   const auto p = everyone.partition<2, 2>();
   const auto four = everyone.partition<1, 1, 2, 2>();
   const auto X = shard<devices.layout("data", "")>(everyone, x);
-  const auto Y = X + X * 2 - X / X;  // and what is right
+  const auto Y = X + X * 2 - X / X;  // a valid call
   const layer_norm<double, 2> norm(p, {.shape = {8}});
   const sequential layers(relu<double>(), norm);
 #if defined(ARRAYS)

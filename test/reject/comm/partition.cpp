@@ -1,5 +1,5 @@
-// A partition whose extents are not known is refused until it is given them; what would be read as another partition is
-// refused, too. The sentence comes first, and little after it.
+// A partition without values for its dynamic extents, and arguments that would mean a different partition, are
+// compile-time errors. The library's message comes first, with few lines after it.
 //
 // expect DYNAMIC_WITHOUT_VALUE: partita::world::partition<E...>\(\): requires extents that are all known; pass
 //   extents<dynamic, ...>\(n\) as an argument

@@ -1,4 +1,4 @@
-// Extents that contradict their type, in constant expressions.
+// Extents that contradict their type are errors in constant expressions.
 // expect TOO_MANY: no matching (function|constructor)
 // expect CONTRADICTED: partita::extents: dimension
 // expect OTHER_RANK: no matching (function|constructor)

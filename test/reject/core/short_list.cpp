@@ -1,4 +1,4 @@
-// Extents and indices that are no integers.
+// Extents and indices that are not integers are compile-time errors.
 // first FRACTION: partita: requires extents and indices of an integer type; round them first
 // lines FRACTION: 12
 // first FRACTIONS_OF_AN_ARRAY: partita: requires extents and indices of an integer type; round them first

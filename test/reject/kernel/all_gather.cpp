@@ -1,5 +1,5 @@
-// An all-gather along dimensions that are not there, or of blocks that cannot be moved or summed back, is refused by
-// the compiler with one sentence.
+// An all-gather along dimensions that do not exist, or of elements that cannot be moved or summed in the adjoint, is a
+// compile-time error with one message.
 //
 // first NO_DIMENSIONS: partita::all_gather\(p, dimensions<...>\): requires a partition and the dimensions of it
 // lines NO_DIMENSIONS: 12

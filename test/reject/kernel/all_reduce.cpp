@@ -1,5 +1,5 @@
-// A reduction for all along dimensions that are not there, by what is no reduction, or of elements that it does not
-// take, is refused by the compiler with one sentence.
+// An all_reduce along dimensions that do not exist, with an argument that is not a reduction, or of elements that the
+// reduction does not support, is a compile-time error with one message.
 //
 // expect NO_DIMENSIONS: partita::all_reduce\(p, dimensions, reduction\): requires the dimensions to reduce along
 // expect NO_REDUCTION: partita::all_reduce\(p, dimensions, reduction\): requires the dimensions to reduce along

@@ -1,4 +1,4 @@
-// An all-sum-reduce along dimensions that do not exist is refused by the compiler.
+// An all-sum-reduce along dimensions that do not exist is a compile-time error.
 //
 // expect NO_SUCH_DIMENSION: partita::all_sum_reduce\(p, dimensions<...>\): requires dimensions below rank\(p\)
 // expect NO_SUCH_DIMENSION_KEPT: requires dimensions below rank\(p\)

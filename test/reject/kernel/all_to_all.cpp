@@ -1,5 +1,5 @@
-// An all-to-all between partitions of two ranks, of blocks that cannot be moved, or into what cannot be written, is
-// refused by the compiler with one sentence.
+// An all-to-all between partitions of different ranks, of elements that cannot be moved, or into read-only memory is a
+// compile-time error with one message.
 //
 // first RANKS: partita::all_to_all\(p_from, p_to\): requires partitions of equal rank; reshape\(\) one of them
 // lines RANKS: 12

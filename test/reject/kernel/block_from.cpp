@@ -1,4 +1,5 @@
-// A block from a function that takes no index of the tensor, or on a partition of another rank, is refused.
+// block_from with a function that does not accept an index of the tensor, or with a partition of a different rank, is a
+// compile-time error.
 //
 // expect FUNCTION: partita::block_from\(p, extents, f\): requires an f that can be called with a global index: f\(i, j,
 //   ...\), one std::size_t for each dimension

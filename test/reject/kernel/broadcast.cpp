@@ -1,4 +1,4 @@
-// A broadcast between partitions that do not fit is refused by the compiler, with the requirement and the way out.
+// A broadcast between partitions that do not match is a compile-time error that states the requirement and a solution.
 //
 // expect RANKS: partita::broadcast\(p_x, p_y\): requires rank\(p_x\) <= rank\(p_y\); use sum_reduce for the opposite
 //   direction

@@ -1,5 +1,5 @@
-// A chain of what are no operators, or the adjoint of one that has a step without an adjoint, is refused by the
-// compiler with one sentence.
+// Composing arguments that are not operators, or calling the adjoint of a composition with a step that has none, is a
+// compile-time error with one message.
 //
 // first NOTHING: partita::compose\(a, b, ...\): requires one operator or more, as kernels and layers are
 // lines NOTHING: 12

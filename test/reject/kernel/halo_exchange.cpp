@@ -1,5 +1,5 @@
-// Blocks of another rank than the partition, widths for another number of dimensions, negative widths, sums of bool,
-// and functions of something else than a global index are refused.
+// Compile-time errors of halo exchanges: blocks of a different rank than the partition, widths for a different number
+// of dimensions, negative widths, sums of bool, and functions that do not accept a global index.
 //
 // expect RANK: partita::halo_exchange\(p, widths, boundary\)\(x\): requires a block of the rank of its partition;
 //   reshape\(\) the partition with extents of 1

@@ -1,5 +1,5 @@
-// Another number of blocks than of exchanges, fields of two types, and ghosts to be filled in what has no memory, are
-// refused. There may be any number of fields.
+// Compile-time errors of joint halo exchanges: different numbers of blocks and exchanges, fields of two types, and
+// ghosts in an expression without memory. Any number of fields is allowed.
 //
 // expect COUNT: partita::halo_exchanges\(h\.\.\.\)\(x\.\.\.\): requires one block for each halo_exchange
 // lines COUNT: 12

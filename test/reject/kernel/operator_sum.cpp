@@ -1,4 +1,4 @@
-// The adjoint of a sum of operators of which one has none is refused by the compiler with one sentence.
+// The adjoint of a sum of operators is a compile-time error with one message if an operator has no adjoint.
 //
 // first ADJOINT: partita::add\(a, b\).adjoint\(dy\): requires linear operators; one of these has no adjoint
 // lines ADJOINT: 12

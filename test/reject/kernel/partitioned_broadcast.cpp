@@ -1,4 +1,4 @@
-// A tensor that does not broadcast to a larger one on other workers is refused by the compiler with a sentence.
+// A tensor that cannot be broadcast to a larger one on other workers is a compile-time error with a message.
 //
 // expect EXTENTS: requires extents of x that are 1 \(not at level hlo\) or the result's
 // expect NO_DIMENSIONS: requires one entry of broadcast_dimensions for each dimension of x

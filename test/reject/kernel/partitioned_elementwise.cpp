@@ -1,4 +1,4 @@
-// Operands on partitions whose extents are known and do not broadcast are refused by the compiler with a sentence.
+// Operands with static extents that cannot be broadcast are a compile-time error with a message.
 //
 // expect EXTENTS: requires extents that are equal or 1 in every dimension
 // expect RANKS: requires equal ranks, a scalar, or broadcast_dimensions

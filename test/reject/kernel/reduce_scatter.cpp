@@ -1,5 +1,5 @@
-// A reduce-scatter along dimensions that are not there, or of blocks that cannot be summed or moved back, is refused by
-// the compiler with one sentence.
+// A reduce-scatter along dimensions that do not exist, or of elements that cannot be summed or moved in the adjoint, is
+// a compile-time error with one message.
 //
 // first NO_DIMENSIONS: partita::reduce_scatter\(p, dimensions<...>\): requires a partition and the dimensions of it
 // lines NO_DIMENSIONS: 12
@@ -32,7 +32,7 @@ void calls(const world& everyone, const xt::xtensor<float, 2>& x, [[maybe_unused
   const auto p = everyone.partition<2, 1>();
   const reduce_scatter legal(p, dimensions<0>);
   legal(x);
-  legal.adjoint(flags);  // which moves, and sums nothing
+  legal.adjoint(flags);  // the adjoint moves bools without summing
 #if defined(NO_DIMENSIONS)
   reduce_scatter refused(p);
 #elif defined(NO_SUCH_DIMENSION)

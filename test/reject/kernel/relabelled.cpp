@@ -1,4 +1,4 @@
-// An order of workers or a cost for a repartition that cannot be is refused by the compiler with one sentence.
+// An invalid order of workers or an invalid cost for a repartition is a compile-time error with one message.
 //
 // expect RANKS: partita::relabelled\(p_x, p_y, extents\), partita::cost_of\(p_x, p_y, extents\): requires partitions
 //   and extents of one rank; reshape\(\) one of the partitions with extents of 1

@@ -1,4 +1,4 @@
-// A sum-reduce between partitions that do not fit is refused by the compiler, with the requirement and the way out.
+// A sum-reduce between partitions that do not match is a compile-time error that states the requirement and a solution.
 //
 // expect RANKS: partita::sum_reduce\(p_x, p_y\): requires rank\(p_y\) <= rank\(p_x\); use broadcast for the opposite
 //   direction

@@ -1,5 +1,5 @@
-// A convolution of another rank than its partitions, on one partition too few, of integers, or of an x of another rank
-// is refused.
+// Compile-time errors of convolutions: a rank that differs from that of the partitions, a missing partition, integer
+// elements, and an x of a different rank.
 //
 // expect PARTITION: partita::convolution\(p_x, options\): requires p_x = batch x 1 x features..., of rank Features \+ 2
 // expect INTEGERS: partita::convolution<T, Features>: requires elements of type float or double

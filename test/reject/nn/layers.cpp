@@ -1,4 +1,4 @@
-// Layers refuse tensors of another rank or element type, and options that they do not have.
+// Layers reject tensors of a different rank or element type, and options that they do not have, at compile time.
 //
 // expect LOSS_RANK: partita::elementwise_loss<T, Rank>\(p\): requires a partition of that rank
 // lines LOSS_RANK: 12

@@ -1,4 +1,4 @@
-// A linear layer on partitions that do not fit, or of blocks of another type, is refused by the compiler.
+// A linear layer on partitions that do not match, or of blocks of a different type, is a compile-time error.
 //
 // expect WEIGHT_RANK: partita::linear\(p_x, p_y, p_w\): requires p_w = f_out x f_in, of rank 2
 // lines WEIGHT_RANK: 12

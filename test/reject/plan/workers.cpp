@@ -1,4 +1,4 @@
-// A number alone is no choice of workers, and a position in braces has as many coordinates as there are dimensions.
+// A single number does not select workers, and a position in braces must have one coordinate for each dimension.
 //
 // first NUMBER: partita::workers\(n\): requires a range or a list; write workers\(0, n\) for the first n workers
 // lines NUMBER: 12

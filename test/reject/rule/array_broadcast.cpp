@@ -1,5 +1,5 @@
-// Extents that do not broadcast are refused with the sentence of their fault, and g++ also shows the shapes and a way
-// out.
+// Extents that cannot be broadcast are a compile-time error with a message for each mistake; g++ also shows the shapes
+// and a solution.
 //
 // expect SAME_RANK_DIMS_NOT_IDENTITY: requires operands of equal rank to have no broadcast_dimensions, or exactly 0, 1,
 //   ..., rank - 1; leave them out

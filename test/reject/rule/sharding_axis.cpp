@@ -1,4 +1,4 @@
-// A layout that names an axis the mesh does not have: the sentence comes first, and little after it.
+// A layout with an axis that the mesh does not have: the library's message comes first, with few lines after it.
 //
 // first UNKNOWN_AXIS: throw partition_error\(text\("partita::mesh: requires the name of an axis of the
 //   mesh"\)|constexpr variable

@@ -1,4 +1,4 @@
-// Gradients of integers and of traced values, and labels that are no integers, are refused.
+// Gradients of integers and of traced values, and labels that are not integers, are compile-time errors.
 //
 // first INTEGERS: partita::value_and_gradient\(f, parameters...\): requires parameters of float or double
 // lines INTEGERS: 12

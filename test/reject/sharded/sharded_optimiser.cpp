@@ -1,4 +1,4 @@
-// Optimisers refuse what they cannot change, and gradients of other elements.
+// Optimisers reject constant parameters and gradients of a different element type at compile time.
 //
 // expect CONSTANT: partita::sharded_optimiser: requires parameters that are tensors and may be changed
 // expect NO_TENSOR: partita::sharded_optimiser: requires parameters that are tensors and may be changed

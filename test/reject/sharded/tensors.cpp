@@ -1,4 +1,4 @@
-// Tensors typed by their layout refuse what their layout does not allow.
+// Typed tensors reject operations that their layout does not allow at compile time.
 //
 // expect PARTIAL_READ: partita::sharded: requires a value whose sums are taken, but this one is partial;
 //   reshard<m.layout\(...\)>\(x\) takes them

@@ -13,7 +13,7 @@ constexpr mesh m4 = mesh::of_shape(std::array{4}), m22 = mesh::of_shape(std::arr
                m23 = mesh::of_shape(std::array{2, 3}), m24 = mesh::of_shape(std::array{2, 4}),
                m222 = mesh::of_shape(std::array{2, 2, 2});
 
-/// For each dimension the axis that cuts it, -1 for none.
+/// A sharding by one axis for each dimension; -1 for none.
 struct by_axis {
   const mesh& on;
   constexpr sharding operator()(std::initializer_list<int> mapping) const {
@@ -23,7 +23,7 @@ struct by_axis {
     return spec((*this)(mapping), shape);
   }
 };
-/// For each dimension all axes that cut it.
+/// A sharding by a list of axes for each dimension.
 struct by_axes {
   const mesh& on;
   constexpr sharding operator()(std::initializer_list<std::initializer_list<int>> lists) const {
@@ -41,7 +41,7 @@ struct by_axes {
   }
 };
 
-/// A sharding that owes over an axis, too.
+/// A sharding that also has a pending reduction over an axis.
 constexpr sharding owing(const sharding& s, std::size_t a, owed_reduction kind = owed_reduction::sum) {
   return s.partial(a, kind);
 }
@@ -53,7 +53,7 @@ constexpr bool matches(const propagation& got, std::initializer_list<sharding> e
   return true;
 }
 
-/// What follows from the operands.
+/// Propagates from the operands.
 template <class Operation>
 constexpr bool forward(const policy& by, const Operation& op, std::initializer_list<spec> operands,
                        std::initializer_list<sharding> expected) {
@@ -65,7 +65,7 @@ constexpr bool forward(const policy& by, const rule& r, std::initializer_list<sp
                        std::initializer_list<sharding> expected) {
   return matches(propagate(operands.begin()->layout.on, r, spec_list(operands), by), expected);
 }
-/// What follows from the results, for operands of these shapes.
+/// Propagates from the results to operands of these shapes.
 template <class Operation>
 constexpr bool backward(const policy& by, const Operation& op, std::initializer_list<shape_list> shapes,
                         std::initializer_list<sharding> results, std::initializer_list<sharding> expected) {

@@ -29,13 +29,13 @@ xt::xarray<double> numbered(const std::vector<std::size_t>& shape) {
   return a;
 }
 
-/// Where an array lies in memory.
+/// The address of an array's memory.
 template <class A>
 auto memory_of(const A& a) {
   return block_of(a);
 }
 
-/// A result that refers to memory, and one that keeps its own.
+/// Checks for a result that refers to memory, and for one that owns its memory.
 template <class R>
 constexpr bool owns = std::is_same_v<R, xt::xtensor<element_of<R>, rank_of<R>>>;
 

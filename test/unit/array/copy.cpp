@@ -30,7 +30,7 @@ std::vector<instruction_set> sets() {
   return all;
 }
 
-/// A block inside a padded buffer: where element 0 lies and how to step.
+/// A block inside a padded buffer: the position of element 0 and the strides.
 struct layout {
   strides step;
   std::size_t origin, size;
@@ -119,7 +119,7 @@ T some(std::mt19937& random) {
 
 enum class operation { copy, add };
 
-/// One random case: the block must be as the simple loop leaves it, and everything around it as it was.
+/// One random case: the block must equal the result of the simple loop, and everything around it must be unchanged.
 template <class T>
 bool agrees(operation what, instruction_set set, stores how, unsigned seed) {
   std::mt19937 random(seed);

@@ -13,7 +13,7 @@ namespace {
 using partita::link_cost;
 using partita::detail::dissemination;
 
-/// Whether every node has heard of every other one, and never twice from the same.
+/// Whether every node has the data of every other node, and never gets it twice from the same node.
 bool all_hear_of_all(const dissemination& d) {
   std::vector<std::set<std::size_t>> heard(d.nodes), before;
   for (std::size_t node = 0; node < d.nodes; ++node) heard[node] = {node};

@@ -39,7 +39,7 @@ struct simulated_worker {
   block_memory result() { return {reinterpret_cast<char*>(y.data()), plan.received_strides.data()}; }
 };
 
-/// Copies a box out of `from` to where it lies in dense memory of another worker.
+/// Copies a box out of `from` to its position in dense memory of another worker.
 void put(const listed_box& b, const block_memory& from, char* base, std::ptrdiff_t offset,
          const std::ptrdiff_t* strides) {
   std::ptrdiff_t dense[most_dimensions] = {};
@@ -49,7 +49,7 @@ void put(const listed_box& b, const block_memory& from, char* base, std::ptrdiff
             b.shape, 2, sizeof(element), stores::cached);
 }
 
-/// What the workers do, one step of all after the other. Returns how many messages go from node to node.
+/// Executes the steps of all workers, one step after the other. Returns the number of messages between nodes.
 std::size_t carry_out(std::vector<simulated_worker>& all) {
   for (simulated_worker& w : all) {
     w.leaving.assign(w.joint.leaving_bytes, 0), w.arriving.assign(w.joint.arriving_bytes, 0);

@@ -11,7 +11,7 @@ using namespace partita;
 using numbers = std::vector<std::size_t>;
 using block = xt::xtensor<int, 2>;
 
-/// The number of the worker of p_x that each worker of p_y hears from, by number; empty if it does not broadcast.
+/// For each worker of p_y, the id of the worker of p_x that it receives from; empty if the broadcast is not legal.
 template <std::size_t S, std::size_t L>
 numbers heard(const std::size_t (&p_x)[S], const std::size_t (&p_y)[L], bool transpose_src = false,
               bool transpose_dest = false) {

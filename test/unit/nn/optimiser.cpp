@@ -15,7 +15,7 @@ using test::refused;
 using vector = xt::xtensor<double, 1>;
 using matrix = xt::xtensor<double, 2>;
 
-/// Three steps of a parameter of n elements give each element the bits that it has as a parameter of its own.
+/// Three steps of a parameter of n elements give each element bitwise the same as a parameter of this element alone.
 template <class Optimiser, class Options>
 void expect_each_element_alone(const Options& options) {
   for (const std::size_t n : {1U, 7U, 2047U, 2048U, 2049U, 4096U, 5000U}) {
@@ -41,7 +41,7 @@ void expect_each_element_alone(const Options& options) {
 
 bool close(double a, double b) { return std::abs(a - b) <= 1e-13 * std::max({std::abs(a), std::abs(b), 1.0}); }
 
-/// A step of either optimiser after sizes have changed is refused with this sentence, and changes nothing.
+/// Checks that a step of both optimisers after sizes have changed throws this error message and changes nothing.
 template <class Optimiser, class Options>
 void expect_sizes_are_kept(const std::string& call, const Options& options) {
   vector first{1, 2}, first_gradient{1, 1}, second{3, 4, 5}, second_gradient{1, 1, 1};

@@ -11,7 +11,7 @@ namespace {
 using namespace partita;
 using vector = xt::xtensor<double, 1>;
 
-/// y = a x, a number for each layer. Writes down what it is asked for.
+/// A layer y = a x with one parameter a. It records its calls.
 struct scale {
   vector a, da{0};
   std::vector<std::string>* diary;

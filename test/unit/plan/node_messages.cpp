@@ -26,7 +26,7 @@ std::vector<std::size_t> members_of(const std::vector<std::size_t>& nodes, std::
   return members;
 }
 
-/// A message as both nodes see it.
+/// A message between two nodes.
 using seen = std::tuple<std::size_t, std::size_t, bool, std::vector<std::array<std::size_t, 3>>>;
 seen as_seen(const node_messages& all, const node_message& m) {
   std::vector<std::array<std::size_t, 3>> boxes;

@@ -21,7 +21,7 @@ using test::refused;
 
 constexpr std::size_t minus_one = static_cast<std::size_t>(-1), half = std::size_t{1} << 63U;
 
-/// Whether f refuses each of these numbers by an error of that kind with a sentence that names the function.
+/// Whether f throws an error of this type for each of these numbers, with a message that contains the function's name.
 template <class Error, class F>
 bool all_refused(std::initializer_list<std::size_t> numbers, const std::string& name, F f) {
   bool all = true;

@@ -47,7 +47,7 @@ graph random_program(std::mt19937_64& random, std::size_t n, std::size_t inputs,
   return g;
 }
 
-/// All that can be said of a matrix on two axes so that no block is empty.
+/// All annotations of a matrix on two axes for which no block is empty.
 std::vector<sharding> all_layouts(const mesh& m, std::size_t n) {
   std::vector<sharding> all;
   constexpr std::array<const char*, 5> cuts{"", "a", "b", "a+b", "b+a"};
@@ -61,7 +61,7 @@ std::vector<sharding> all_layouts(const mesh& m, std::size_t n) {
     }
   return all;
 }
-/// The least seconds of all ways to annotate the inputs, those that hold too much left out.
+/// The least seconds of all annotations of the inputs that do not need too much memory.
 double least_of_all(const graph& g, const step_model& model, std::size_t memory = ~std::size_t{0}) {
   std::vector<value> inputs;
   for (std::uint32_t v = 0; v < g.values(); ++v)
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(descending_finds_the_optimum_where_not_all_are_judged) {
 
 namespace {
 
-/// Two layers whose batch is cut: what is left to say are the weights.
+/// Two layers with a sharded batch; only the weights have no annotations.
 struct two_layers {
   graph g;
   value x, up_weight, down_weight, up, down;
