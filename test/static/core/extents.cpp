@@ -42,13 +42,13 @@ static_assert(std::is_same_v<decltype(extents(2, 3)), extents<dynamic, dynamic>>
 static_assert(std::is_same_v<dynamic_extents<3>, extents<dynamic, dynamic, dynamic>>);
 static_assert(std::is_same_v<dynamic_extents<0>, extents<>>);
 
-// equality is of what is there, not of how it is known
+// equality compares values, and does not depend on static or dynamic
 static_assert(extents<2, 3>{} == extents(2, 3));
 static_assert(extents<2, 3>{} == extents<dynamic, 3>(2));
 static_assert(!(extents<2, 3>{} == extents(3, 2)));
 static_assert(!(extents<2, 3>{} == extents<2, 3, 1>{}));
 
-// forgetting is implicit, learning is explicit, contradicting is impossible
+// conversion to dynamic extents is implicit, to static ones explicit, and impossible if they contradict
 static_assert(converts_to<extents<2, 3>, extents<dynamic, dynamic>>);
 static_assert(converts_to<extents<2, dynamic>, extents<dynamic, dynamic>>);
 static_assert(!converts_to<extents<dynamic, dynamic>, extents<2, 3>>);

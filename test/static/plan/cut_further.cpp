@@ -7,7 +7,7 @@ namespace {
 
 constexpr mesh m{axis{"data", 4}, axis{"model", 2}, axis{"pod", 3}};
 
-// the first of dimensions that are cut alike, the other one where it is cut more evenly
+// the first of dimensions with equal results, or the other one if its parts are more even
 static_assert(cut_further(m.layout("", ""), {8, 8}, "data") == m.layout("data", ""));
 static_assert(cut_further(m.layout("", ""), {6, 8}, "data") == m.layout("", "data"));
 static_assert(cut_further(m.layout("", ""), {1, 3}, "data") == m.layout("", "data"));
@@ -17,7 +17,7 @@ static_assert(cut_further(m.layout("model", ""), {8, 4}, "data") == m.layout("mo
 // several axes, one after the other
 static_assert(cut_further(m.layout("", "model"), {9, 8}, "pod+data") == m.layout("pod", "model+data"));
 static_assert(cut_further(m.layout("", ""), {8, 8}, "") == m.layout("", ""));
-// what cannot be cut stays: an axis in use, nothing to cut, no dimension
+// unchanged if it cannot be sharded further: an axis in use, nothing to shard, no dimension
 static_assert(cut_further(m.layout("data", ""), {8, 8}, "data") == m.layout("data", ""));
 static_assert(cut_further(m.layout("", "model"), {1, 2}, "data") == m.layout("", "model"));
 static_assert(cut_further(m.layout("", ""), {0, 8}, "data") == m.layout("", "data"));

@@ -7,7 +7,7 @@ using layouts_of_programs::followed;
 
 // operands, steps: result | gradients | moves
 
-// products: who cuts what decides what moves
+// products: the sharded dimensions decide what moves
 static_assert(followed("d, ,m", "matmul 0 1") == "d,m | d, ,m | d0:all_reduce(m) d1:all_reduce(d)");
 static_assert(followed("d, m,", "matmul 0 1") == "d,~m | d, m, | d0:all_gather(m) d1:all_reduce(d)");
 static_assert(followed("d,m m,", "matmul 0 1") == "d,~m | d,m m, | d1:all_reduce(d)");
@@ -53,7 +53,7 @@ static_assert(followed("d,, ,,", "bik,bkj->bij 0 1") == "d,, | d,, ,, | d1:all_g
 static_assert(followed("d,, m,,", "bik,bkj->bij 0 1") == "d,, | d,, m,, | 1:permute d1:permute");
 static_assert(followed("d+m,, d+m,,", "bik,bkj->bij 0 1") == "d+m,, | d+m,, d+m,, | ");
 
-// attention: scores and values, heads or queries or keys cut
+// attention: scores and values, with sharded heads, queries or keys
 static_assert(followed("d,, d,, d,,", "bqd,bkd->bqk 0 1 bqk,bkd->bqd 3 2") == "d,, | d,, d,, d,, | ");
 static_assert(followed("d,m, d,, d,,", "bqd,bkd->bqk 0 1 bqk,bkd->bqd 3 2") ==
               "d,m, | d,m, d,, d,, | d2:all_reduce(m) d1:all_reduce(m)");
@@ -117,7 +117,7 @@ static_assert(followed(",m", "ij->ji 0") == "m, | ,m | ");
 static_assert(followed("d,m,", "bij->bj 0") == "d,~m | d,m, | ");
 static_assert(followed("d,,m", "bij->bj 0") == "d,m | d,,m | ");
 
-// two layers: columns then rows owe one sum; other cuts move more
+// two layers: columns then rows have one pending sum; other shardings move more
 static_assert(followed("d, ,m m,", "matmul 0 1 relu 3 matmul 4 2") ==
               "d,~m | d, ,m m, | d2:all_reduce(d) d0:all_reduce(m) d1:all_reduce(d)");
 static_assert(followed("d, ,m^d m,^d", "matmul 0 1 relu 3 matmul 4 2") == "d,~m | d, ,m~d m,~d | d0:all_reduce(m)");
@@ -165,7 +165,7 @@ static_assert(followed("d+m, ,^d ,^d", "matmul 0 1 relu 3 matmul 4 2 add 0 5") =
 static_assert(followed("d,^m ,m^d m,^d", "matmul 0 1 relu 3 matmul 4 2 add 0 5") ==
               "d, | d,~m ,m~d m,~d | 5:all_reduce(m)");
 
-// a weight that is used twice collects its gradient once
+// the gradient of a weight that is used twice is reduced once
 static_assert(followed("d, ,", "matmul 0 1 matmul 2 1") == "d, | d, , | d1:all_reduce(d) d1:all_reduce(d)");
 static_assert(followed("d, ,^d", "matmul 0 1 matmul 2 1") == "d, | d, ,~d | ");
 static_assert(followed("d,m ,", "matmul 0 1 matmul 2 1") ==

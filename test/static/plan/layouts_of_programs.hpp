@@ -64,7 +64,7 @@ constexpr sharding bare(sharding s) {
   return s;
 }
 
-/// What an operation is on the way back.
+/// The backward form of an operation.
 enum class adjoint { product, map, pass, times_other, reads_operand };
 
 struct tensor {
@@ -159,7 +159,7 @@ class program {
       s.operands[i] = static_cast<std::size_t>(*w.word - '0');
       const tensor& x = tensors_[s.operands[i]];
       shapes[i] = x.shape;
-      specs[i] = spec(x.layout, shape_list::filled(x.shape.size(), dynamic));  // as types know it
+      specs[i] = spec(x.layout, shape_list::filled(x.shape.size(), dynamic));  // as for typed tensors
     }
     const propagation p = propagate(m, rule_named(name, spec_list(specs, s.count), s.back), spec_list(specs, s.count));
     s.how = bound(rule_named(name, shape_span(shapes, s.count), s.back), shape_span(shapes, s.count));
@@ -171,7 +171,7 @@ class program {
     tensors_[size_].shape = shape_list::filled(p.results[0].rank(), 8);
     ++size_;
   }
-  /// The result of an operation on the way back.
+  /// The result of an operation in the backward pass.
   constexpr tensor computed(std::size_t number, const rule& how, const tensor& a, const tensor* b) {
     const spec specs[2]{spec(a.layout, a.shape), b != nullptr ? spec(b->layout, b->shape) : spec()};
     const spec_list given(specs, b != nullptr ? 2 : 1);
@@ -219,8 +219,8 @@ class program {
   std::size_t size_ = 0, inputs_ = 0, step_count_ = 0;
 };
 
-/// Of a program: "result | gradients | moves". A move is named by its tensor, as they are counted: 2 on the way
-/// forward, d2 of its cotangent, '2 of what the adjoint of it reads.
+/// Describes a program: "result | gradients | moves". A move is named by the number of its tensor: 2 in the forward
+/// pass, d2 for its cotangent, '2 for a value that its adjoint reads.
 constexpr basic_text<640> followed(const char* operands, const char* steps) {
   const program p(operands, steps);
   basic_text<640> all;

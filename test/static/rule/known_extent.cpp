@@ -27,7 +27,7 @@ static_assert(meets(three, most_3, most_3) && meets(any, three, three) && meets(
 static_assert(meets(one, most_3, most_3) && meets(one, any, any) && meets(any, any, any));
 static_assert(!meet(most_3, known_extent(4)).legal && !meet(known_extent(2), three).legal);
 
-// without broadcasting a 1 is a number like any other
+// without broadcasting a 1 is an ordinary number
 static_assert(agree(3, 3).legal && !agree(1, 3).legal && !agree(3, 1).legal);
 static_assert(agree(dynamic, 3).extent == 3 && agree(3, dynamic).extent == 3);
 static_assert(agree(any, three).extent == three && agree(three, most_3).extent == most_3 && !agree(one, three).legal);

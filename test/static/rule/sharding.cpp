@@ -63,14 +63,14 @@ constexpr auto contracted =
 static_assert(contracted.results[0] == m.layout("data", "", "").partial("model"));
 static_assert(contracted.reshards.empty());
 
-// what is cut in one operand is sliced in the other: no bytes
+// if one operand is sharded, the other one is sliced: no bytes
 constexpr auto sliced = propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout(""), {6}}});
 static_assert(sliced.results[0] == m.layout("data", "") && sliced.bytes() == 0);
 constexpr auto longer =
     propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout("data+model", ""), {8, 6}}});
 static_assert(longer.results[0] == m.layout("data+model", "") && longer.bytes() == 0);
 
-// a contested axis stays where fewer bytes move
+// a conflict over an axis is resolved so that fewer bytes move
 constexpr auto small_moves =
     propagate(m, product, {spec{m.layout("model", "", ""), {8, 2, 2}}, spec{m.layout("", "model"), {2, 4096}}});
 static_assert(small_moves.results[0] == m.layout("", "", "model"));
@@ -89,7 +89,7 @@ static_assert(uneven.results[0] == m.layout("model"));
 constexpr auto even = propagate(m, rules::relu, {spec{m.layout("model"), {6}}}, policy().with(policy::uneven::forbid));
 static_assert(even.results[0] == m.layout("") && even.reshards.size() == 1 && even.bytes() == 18);  // 6 - 6/4 floats
 
-// merged dimensions: wherever the blocks stay the same blocks
+// merged dimensions stay sharded if the blocks stay the same
 constexpr auto kept = propagate(m, rules::flatten(), {spec{m.layout("data", ""), {8, 6}}});
 static_assert(kept.results[0] == m.layout("data"));
 constexpr auto both = propagate(m, rules::flatten(), {spec{m.layout("data", "model"), {2, 8}}});
@@ -110,7 +110,7 @@ static_assert(propagate(m, grown, spec_list(&row, 1), spec_list(&wide, 1), direc
 static_assert(propagate(m, grown, spec_list(&row, 1), spec_list(&wide, 1), direction::backward, policy::paddle_classic)
                   .results[0] == m.layout("", ""));
 
-// what must go on replicating does
+// a dimension that must stay replicated does
 constexpr auto pinned =
     propagate(m, rules::add, {spec{m.layout("data", ""), {8, 6}}, spec{m.layout("", "").replicate("data"), {8, 6}}});
 static_assert(pinned.results[0] == m.layout("", ""));
@@ -127,7 +127,7 @@ constexpr spec columns{m.layout("", "", "model"), {8, 128, 256}};
 constexpr auto mixed = propagate(m, product, spec_list(one_known), spec_list(&columns, 1), direction::mixed);
 static_assert(mixed.results[0] == m.layout("data", "", "model") && mixed.operands[1] == m.layout("", "model"));
 
-// --- partial values: passed on where that is right, finished where it is not, never dropped ---
+// --- partial values: they stay partial where that is valid, are reduced where it is not, and are never dropped ---
 
 constexpr spec owing{m.layout("data", "").partial("model"), {8, 6}}, whole{m.layout("data", ""), {8, 6}};
 constexpr auto scaled = propagate(m, rules::scale, {owing});

@@ -11,7 +11,7 @@ namespace {
 constexpr mesh m{axis{"data", 2}, axis{"model", 4}};
 constexpr shape_list shape{8, 64};
 
-// cut stays cut, whole stays whole, partial and reduced are each other's
+// the cotangent of a sharded value is sharded, of a replicated one replicated, of partial reduced, of reduced partial
 constexpr sharding cut = m.layout("data", "model"), whole = m.layout("data", ""),
                    partial = m.layout("data", "").partial("model"), reduced = m.layout("data", "").reduced("model");
 static_assert(cotangent(cut) == cut && cotangent(whole) == whole);
@@ -41,7 +41,7 @@ constexpr bool cotangents_of_cotangents() {
 }
 static_assert(cotangents_of_cotangents());
 
-// saying that a value is reduced moves nothing; what it saves is the all-reduce of its cotangent
+// marking a value as reduced needs no communication, and it saves the all-reduce of its cotangent
 static_assert(moved_bytes(whole, reduced, shape, 4) == 0 && whole.same_layout(reduced));
 static_assert(plan_reshard(m, whole, reduced, shape).empty() && plan_reshard(m, reduced, whole, shape).empty());
 static_assert(plan_reshard(m, cotangent(reduced), cotangent(whole), shape)[0].done == reshard_step::what::all_reduce ||
@@ -62,10 +62,10 @@ constexpr auto accumulated = propagate(m, rules::add, {spec{cotangent(w), ws}, s
 static_assert(accumulated.results[0] == cotangent(w) && accumulated.reshards.empty());
 constexpr auto at_the_end = plan_reshard(m, cotangent(w), m.layout("", "model"), ws);
 static_assert(at_the_end.size() == 1 && at_the_end[0].done == reshard_step::what::all_reduce);
-// a weight that is not reduced has a whole cotangent: every batch would have to sum
+// a weight that is not reduced has a replicated cotangent: every microbatch would need an all-reduce
 static_assert(!(backward_pass.results[0] == cotangent(m.layout("", "model"))));
 
-// where the operation has to cut it, a value is not reduced any more
+// if the operation has to shard it, the value is no longer reduced
 static_assert(propagate(m, product, {spec{m.layout("", "data"), xs}, spec{m.layout("", "").reduced("data"), ws}})
                   .operands[1] == m.layout("data", ""));
 

@@ -41,7 +41,7 @@ static_assert(forward(ours, rules::batch_norm_inference,
 static_assert(forward(ours, rules::matmul_bias(),
                       {by_axis{m22}({8, 16}, {0, -1}), by_axis{m22}({16, 4}, {-1, 1}), by_axis{m22}({4}, {-1})},
                       {by_axis{m22}({0, -1}), by_axis{m22}({-1, 1}), by_axis{m22}({1}), by_axis{m22}({0, 1})}));
-// what is summed is gathered: two partial results would count the bias twice
+// the summed dimension is gathered: two partial results would count the bias twice
 static_assert(forward(ours, rules::matmul_bias(),
                       {by_axis{m22}({8, 16}, {-1, 1}), by_axis{m22}({16, 4}, {1, -1}), by_axis{m22}({4}, {-1})},
                       {by_axis{m22}({-1, -1}), by_axis{m22}({-1, -1}), by_axis{m22}({-1}), by_axis{m22}({-1, -1})}));
@@ -125,7 +125,7 @@ constexpr bool unbound() {
 }
 static_assert(unbound<12>() && unbound<64>());
 
-// operands that are broadcast share what they have alike, also after their dimensions of 1 have been found
+// broadcast operands share the dimensions that they have in common, also after their dimensions of 1 are known
 constexpr bool added() {
   std::array<spec, 64> all{};
   for (std::size_t k = 0; k < 64; ++k)

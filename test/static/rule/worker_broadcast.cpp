@@ -40,8 +40,8 @@ constexpr reason verdict_of_the_document(shape<S> small, shape<L> large, bool tr
   }
 }
 
-/// Whether large workers hear from one small worker: they stand alike wherever the small shape is cut. Compared
-/// position by position, without a number.
+/// Whether two large workers receive from the same small worker: their positions are equal in every dimension in which
+/// the small partition has more than one worker.
 template <std::size_t S, std::size_t L>
 struct by_force {
   shape<L> large;
@@ -52,7 +52,7 @@ struct by_force {
     const auto s = seen<S, L>(small, transpose_small);
     for (std::size_t d = 0; d < L; ++d) cut_here[transpose_large ? L - 1 - d : d] = s[d] == 1 ? 0 : 1;
   }
-  /// -1, 0, 1: the order of two large workers as far as the small partition tells them apart.
+  /// -1, 0 or 1: the order of two large workers, by the dimensions that the small partition distinguishes.
   constexpr int compare(const shape<L>& a, const shape<L>& b) const {
     for (std::size_t d = 0; d < L; ++d)
       if (cut_here[d] == 1 && a[d] != b[d]) return a[d] < b[d] ? -1 : 1;
@@ -72,8 +72,8 @@ struct by_force {
   }
 };
 
-/// small_of, large_of and fan say what asking every large worker says: the k-th group in C order hears from small
-/// worker k, and the members of a group come in C order.
+/// Checks small_of, large_of and fan against a loop over all large workers: the k-th group in C order receives from
+/// small worker k, and the members of a group are in C order.
 template <std::size_t S, std::size_t L>
 constexpr bool pairs_as_the_document(shape<S> small, shape<L> large, bool transpose_small, bool transpose_large) {
   const by_force<S, L> force(small, large, transpose_small, transpose_large);
