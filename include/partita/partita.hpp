@@ -94,6 +94,8 @@
 
 #include <partita/sharded/einsum.hpp>
 
+#include <partita/sharded/value_and_gradient.hpp>
+
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/bound_program.hpp>
@@ -118,7 +120,6 @@
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/tuple_sums.hpp>
-#include <partita/sharded/value_and_gradient.hpp>
 
 #include <partita/io/load_checkpoint.hpp>
 #include <partita/io/npy.hpp>

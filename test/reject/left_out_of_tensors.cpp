@@ -21,7 +21,6 @@
 // lines NO_FUNCTION: 12
 // first A_NUMBER: partita::elementwise\(f, lhs, rhs\): requires a function of two elements first
 // lines A_NUMBER: 12
-// first TRACED: partita::reshape\(x, extents\): .* in a traced program the layout, too
 #include <partita/partita.hpp>
 
 using namespace partita;
@@ -54,8 +53,6 @@ void calls(const world& everyone, const xt::xtensor<double, 2>& x) {
   auto refused = elementwise(x, x);
 #elif defined(A_NUMBER)
   auto refused = elementwise(3, x, x);
-#elif defined(TRACED)
-  auto refused = trace([](const auto& a) { return reshape(a, {6, 4}); }, spec{devices.layout("data", ""), {4, 6}});
 #endif
   static_cast<void>(total), static_cast<void>(both);
 }

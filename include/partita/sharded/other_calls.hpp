@@ -19,7 +19,7 @@ namespace partita {
 PARTITA_OTHER_CALLS(reshape) {
   static_assert(detail::dependent_false<Given...>,
                 "partita::reshape(x, extents): requires a tensor or an array and the extents of the result; of a typed "
-                "tensor and in a traced program the layout, too: reshape<m.layout(...)>(x, {6, 4})");
+                "tensor the layout, too: reshape<m.layout(...)>(x, {6, 4})");
   return detail::rejected_call{};
 }
 PARTITA_OTHER_CALLS_OF_VALUES(reshape)
