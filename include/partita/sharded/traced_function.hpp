@@ -10,6 +10,7 @@
 #include <partita/plan/complete.hpp>
 #include <partita/sharded/detail/dry_run.hpp>
 #include <partita/sharded/detail/fingerprint_of.hpp>
+#include <partita/sharded/operations.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <utility>
 #include <vector>
