@@ -94,10 +94,11 @@
 
 #include <partita/sharded/einsum.hpp>
 
-#include <partita/sharded/value_and_gradient.hpp>
-
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/attention.hpp>
+
+#include <partita/sharded/value_and_gradient.hpp>
+
 #include <partita/sharded/bound_program.hpp>
 #include <partita/sharded/cast.hpp>
 #include <partita/sharded/clip.hpp>
