@@ -42,6 +42,7 @@
 // expect PARTITIONS: partita::world::part\(workers\): requires its workers as partita::workers
 // expect PARTITIONS: partita::world::split\(colour\): requires a number
 // lines PARTITIONS: 36
+// lines ANOTHER_RANK: 13
 #include <partita/partita.hpp>
 
 using namespace partita;

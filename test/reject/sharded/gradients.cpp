@@ -15,6 +15,7 @@
 // first CROSS_ENTROPY: partita::cross_entropy\(scores, labels\): requires labels of an integer type
 // lines CROSS_ENTROPY: 12
 // expect LOSS_LAYER: partita::softmax_cross_entropy<T>\(scores, labels\): requires labels of an integer type
+// lines TRACED: 13
 #include <partita/nn/softmax_cross_entropy.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>

@@ -30,6 +30,7 @@
 // lines OTHER_MESH: 12
 // lines RESHARD_MESH: 12
 // lines IMPLICIT_MOVE: 12
+// lines RANKS: 13
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/pool.hpp>
