@@ -19,7 +19,7 @@
 // expect PARTS: partita::shard<layout>\(everyone, x\): requires a layout, the world and an array, in this order
 // lines PARTS: 60
 // first ANOTHER_RANK: partita: requires operands of one rank, or a scalar
-// lines ANOTHER_RANK: 12
+// lines ANOTHER_RANK: 13
 // first MESHES: partita::mesh{axes...}: requires axes with names
 // lines MESHES: 12
 // first LAYERS: partita::convolution<T, Features>: requires an element type and how many dimensions of features
@@ -42,7 +42,6 @@
 // expect PARTITIONS: partita::world::part\(workers\): requires its workers as partita::workers
 // expect PARTITIONS: partita::world::split\(colour\): requires a number
 // lines PARTITIONS: 36
-// lines ANOTHER_RANK: 13
 #include <partita/partita.hpp>
 
 using namespace partita;
