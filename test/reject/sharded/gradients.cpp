@@ -7,7 +7,6 @@
 // first TYPED_INTEGERS: partita::value_and_gradient\(f, parameters...\): requires parameters of float or double
 // lines TYPED_INTEGERS: 12
 // expect TRACED: partita::value_and_gradient\(f, parameters...\): requires parameters that have elements
-// lines TRACED: 12
 // first LOOKUP: partita::lookup\(table, labels\): requires labels of an integer type
 // lines LOOKUP: 12
 // first LOOKUP_OF_ARRAYS: partita::lookup\(table, labels\): requires labels of an integer type
