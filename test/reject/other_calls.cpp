@@ -19,7 +19,7 @@
 // expect PARTS: partita::shard<layout>\(everyone, x\): requires a layout, the world and an array, in this order
 // lines PARTS: 60
 // first ANOTHER_RANK: partita: requires operands of one rank, or a scalar
-// lines ANOTHER_RANK: 13
+// lines ANOTHER_RANK: 12
 // first MESHES: partita::mesh{axes...}: requires axes with names
 // lines MESHES: 12
 // first LAYERS: partita::convolution<T, Features>: requires an element type and how many dimensions of features

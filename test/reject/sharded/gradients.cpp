@@ -7,6 +7,7 @@
 // first TYPED_INTEGERS: partita::value_and_gradient\(f, parameters...\): requires parameters of float or double
 // lines TYPED_INTEGERS: 12
 // expect TRACED: partita::value_and_gradient\(f, parameters...\): requires parameters that have elements
+// lines TRACED: 12
 // first LOOKUP: partita::lookup\(table, labels\): requires labels of an integer type
 // lines LOOKUP: 12
 // first LOOKUP_OF_ARRAYS: partita::lookup\(table, labels\): requires labels of an integer type
@@ -14,7 +15,6 @@
 // first CROSS_ENTROPY: partita::cross_entropy\(scores, labels\): requires labels of an integer type
 // lines CROSS_ENTROPY: 12
 // expect LOSS_LAYER: partita::softmax_cross_entropy<T>\(scores, labels\): requires labels of an integer type
-// lines TRACED: 13
 #include <partita/nn/softmax_cross_entropy.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 #include <partita/sharded/traced_function.hpp>

@@ -16,6 +16,7 @@
 // expect IMPLICIT_MOVE: partita: requires operands that need not be moved, as their mesh has no_implicit_reshard\(\)
 // expect READS_BY_AXES: (layout_name<\d+>\{"data=2,model=2 \(data, \)"\}|'const sharded<float, partita::sharding\{\{)
 // first RANKS: partita: requires operands of one rank, or a scalar; say by broadcast_dimensions<...> where the smaller
+// lines RANKS: 12
 // lines PARTIAL_WHOLE: 12
 // lines RESHARD_RANK: 12
 // lines SHARD_RANK: 12
@@ -29,7 +30,6 @@
 // lines OTHER_MESH: 12
 // lines RESHARD_MESH: 12
 // lines IMPLICIT_MOVE: 12
-// lines RANKS: 13
 #include <partita/sharded/indexed.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/pool.hpp>
